@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sidelight: nonblocking epochs for MPI one-sided communication.
+ *
+ * Include it after or instead of <mpi.h>; link with -lsidelight before the MPI library, or run the
+ * program under `sidelight run`. The header is strict C99 and may be used from C++.
+ *
+ * Every call below is the nonblocking form of the standard call of the same name without the "i":
+ * same arguments and errors, and a request as last argument.
+ *
+ * Completion   The request of an opening call (ipost, istart, ilock, ilock_all) is complete at once,
+ *              even while the epoch is still deferred. The request of a closing call (icomplete,
+ *              iwait, iunlock, iunlock_all, and ifence where it ends an epoch) completes when all
+ *              conditions of the epoch hold: transfers done, and what the other side owes has arrived.
+ *              Until then the buffers used in the epoch belong to the library.
+ * Requests     They may be passed to every MPI_Wait*, MPI_Test*, MPI_Request_free and
+ *              MPI_Request_get_status, mixed with requests of other kinds.
+ * Mixing       Any mix of blocking and nonblocking calls may open, flush and close one epoch.
+ * Progress     None of these calls waits for another process.
+ * Threads      As the standard calls: any thread under MPI_THREAD_MULTIPLE.
+ * Errors       MPI error classes, raised through the error handler of the window; on error the
+ *              request is not set. On a window that Sidelight leaves to the host MPI, a call that
+ *              the host cannot do without blocking fails with MPI_ERR_UNSUPPORTED_OPERATION.
+ *
+ * Source: J. A. Zounmevo, X. Zhao, P. Balaji, W. Gropp, A. Afsahi, "Nonblocking Epochs in MPI
+ * One-Sided Communication", 2014 (sections V and VI). Example: examples/lu/lu_nonblocking.c.
+ */
+#ifndef SIDELIGHT_H
+#define SIDELIGHT_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Fence epochs (MPI-4.1, 12.5.1) ------------------------------------------------------------ */
+
+/* Close the fence epoch that is open, if any, and open the next one. A barrier wherever
+ * MPI_Win_fence is one: the barrier delays the request, never the caller. */
+int MPIX_Win_ifence(int assert, MPI_Win win, MPI_Request *request);
+
+/* --- Access and exposure epochs (MPI-4.1, 12.5.2) ---------------------------------------------- */
+
+/* Open an exposure epoch for the processes of group. */
+int MPIX_Win_ipost(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
+
+/* Open an access epoch to the processes of group. */
+int MPIX_Win_istart(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
+
+/* Close the access epoch. Complete when every operation of the epoch is complete at its target;
+ * each target learns of its own part as soon as that part is done. */
+int MPIX_Win_icomplete(MPI_Win win, MPI_Request *request);
+
+/* Close the exposure epoch. Complete when every origin of the group has completed its access. */
+int MPIX_Win_iwait(MPI_Win win, MPI_Request *request);
+
+/* --- Passive target epochs (MPI-4.1, 12.5.3) --------------------------------------------------- */
+
+/* Request the lock at rank; operations start as soon as it is granted. Before direct loads and
+ * stores on memory that the lock protects, complete a flush. */
+int MPIX_Win_ilock(int lock_type, int rank, int assert, MPI_Win win, MPI_Request *request);
+
+/* Close the epoch at rank; the lock is released as soon as its last operation is complete. */
+int MPIX_Win_iunlock(int rank, MPI_Win win, MPI_Request *request);
+
+/* As ilock with a shared lock at every process of the window. */
+int MPIX_Win_ilock_all(int assert, MPI_Win win, MPI_Request *request);
+
+/* Close the epoch opened by lock_all or ilock_all. */
+int MPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
+
+/* --- Flushes (MPI-4.1, 12.5.4) ----------------------------------------------------------------- */
+
+/* Complete when the operations to rank that were issued before this call are complete at the
+ * target; operations issued after it are not waited for. */
+int MPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request);
+
+/* As iflush, for every target. */
+int MPIX_Win_iflush_all(MPI_Win win, MPI_Request *request);
+
+/* Complete when the operations to rank that were issued before this call are complete at the
+ * origin: their buffers may be used again. */
+int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
+
+/* As iflush_local, for every target. */
+int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SIDELIGHT_H */

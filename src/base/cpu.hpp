@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+namespace sidelight {
+
+/// Tells the core that this is a spin loop.
+inline void relax_cpu() noexcept
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+/// Whether an atomic read-modify-write orders everything before it against everything after it, so
+/// that no barrier is needed beside it. True on x86, where each is a locked instruction.
+#if defined(__x86_64__)
+inline constexpr bool rmw_is_barrier = true;
+#else
+inline constexpr bool rmw_is_barrier = false;
+#endif
+
+/// Orders every load and store before it against every one after it.
+/// x86: a locked instruction on the stack takes a quarter of the time of `mfence`.
+inline void full_barrier() noexcept
+{
+#if defined(__x86_64__)
+    asm volatile("lock; orl $0, -4(%%rsp)" ::: "memory", "cc");
+#else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+} // namespace sidelight

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/cpu.hpp"
+
+namespace sidelight {
+
+/// Where the threads of one process sleep, and where any process that maps it wakes them.
+/// Zeroed memory is a doorbell at which nobody sleeps. Protocol: docs/design/progress.md.
+///
+///     sleeper                               waker
+///     visit = bell.enter();                 write the word, atomically
+///     if (still nothing to do)              bell.ring();
+///         bell.sleep(visit, time_limit);
+///     bell.leave(visit);
+class Doorbell {
+public:
+    /// The number of rings before a sleeper came; a ring after that is one for it.
+    struct Visit {
+        std::uint32_t rings = 0;
+    };
+
+    /// Announces a sleeper. A full barrier: whoever enters and then finds a word unwritten is seen
+    /// by the `ring` that follows the write.
+    [[nodiscard]] Visit enter() noexcept
+    {
+        const std::uint64_t before = state_.fetch_add(one_sleeper, std::memory_order_seq_cst);
+        full_barrier();
+        return {rings(before)};
+    }
+
+    /// Sleeps until a ring after `enter`, or for `limit`, or, rarely, for no reason.
+    void sleep(Visit visit, std::chrono::nanoseconds limit) noexcept;
+
+    /// Ends the visit. Answers whether there was a ring.
+    bool leave(Visit visit) noexcept;
+
+    /// Wakes all who have entered. Comes after an atomic read-modify-write of the word that they
+    /// wait for. While nobody sleeps: one load.
+    void ring() noexcept
+    {
+        if constexpr (!rmw_is_barrier) {
+            full_barrier();
+        }
+        // Pairs with `enter`: of the two sides, each of which writes and then reads, one sees the
+        // other.
+        const std::uint64_t now = state_.load(std::memory_order_relaxed);
+        if (sleepers(now) != 0) [[unlikely]] {
+            wake(now);
+        }
+    }
+
+private:
+    static constexpr std::uint64_t one_sleeper = 1;
+    static constexpr std::uint64_t one_ring = std::uint64_t{1} << 32;
+
+    static constexpr std::uint32_t sleepers(std::uint64_t state) noexcept
+    {
+        return static_cast<std::uint32_t>(state);
+    }
+    static constexpr std::uint32_t rings(std::uint64_t state) noexcept
+    {
+        return static_cast<std::uint32_t>(state >> 32);
+    }
+
+    void wake(std::uint64_t seen) noexcept;
+    [[nodiscard]] std::uint32_t* futex() noexcept;
+
+    /// Low half: sleepers that no ring has answered yet, so that of many rings in a row one makes
+    /// the system call. High half: rings that did, which is the word that the kernel compares.
+    alignas(64) std::atomic<std::uint64_t> state_{0};
+};
+
+} // namespace sidelight

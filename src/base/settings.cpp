@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace sidelight {
+namespace {
+
+template <bool Settings::*member>
+void read_switch(Settings& settings, const char* value)
+{
+    settings.*member = is_true(value, settings.*member);
+}
+
+template <bool Settings::*member>
+std::string show_switch(const Settings& settings)
+{
+    return settings.*member ? "1" : "0";
+}
+
+void read_spin(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int polls = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), polls);
+    if (text == "auto") {
+        settings.spin = -1;
+    } else if (error == std::errc() && end == text.data() + text.size() && polls >= 0) {
+        settings.spin = polls;
+    }
+}
+
+std::string show_spin(const Settings& settings)
+{
+    return settings.spin < 0 ? "auto" : std::to_string(settings.spin);
+}
+
+void read_log(Settings& settings, const char* value)
+{
+    settings.log = log_level(value, settings.log);
+}
+
+std::string show_log(const Settings& settings)
+{
+    return log_level_name(settings.log);
+}
+
+template <bool Settings::*member>
+constexpr SettingEntry switch_entry(const char* variable, const char* info_key,
+                                    const char* fallback, const char* meaning)
+{
+    return {variable, info_key, fallback, meaning, read_switch<member>, show_switch<member>};
+}
+
+constexpr std::array entries{
+    switch_entry<&Settings::enable>("SIDELIGHT_ENABLE", nullptr, "1",
+                                    "0: every window is left to the host MPI"),
+    switch_entry<&Settings::sleep>("SIDELIGHT_SLEEP", nullptr, "1",
+                                   "0: a call that waits never sleeps, it keeps its core busy"),
+    SettingEntry{"SIDELIGHT_SPIN", nullptr, "auto",
+                 "how often a call that waits polls before it sleeps; auto: for some 50 "
+                 "microseconds, or a few times where ranks outnumber cores",
+                 read_spin, show_spin},
+    SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
+                 "what is written to standard error: none, error, warn, info or debug", read_log,
+                 show_log},
+    switch_entry<&Settings::access_after_access>(
+        "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
+        "1: an access epoch may be active together with the access epoch opened before it"),
+    switch_entry<&Settings::access_after_exposure>(
+        "SIDELIGHT_ACCESS_AFTER_EXPOSURE_REORDER", "MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "0",
+        "1: an access epoch may be active together with the exposure epoch opened before it"),
+    switch_entry<&Settings::exposure_after_exposure>(
+        "SIDELIGHT_EXPOSURE_AFTER_EXPOSURE_REORDER", "MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER",
+        "0",
+        "1: an exposure epoch may be active together with the exposure epoch opened before it"),
+    switch_entry<&Settings::exposure_after_access>(
+        "SIDELIGHT_EXPOSURE_AFTER_ACCESS_REORDER", "MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "0",
+        "1: an exposure epoch may be active together with the access epoch opened before it"),
+};
+
+const char* environment(const char* variable)
+{
+    return std::getenv(variable);
+}
+
+template <std::size_t count>
+bool is_one_of(std::string_view value, const std::array<std::string_view, count>& words) noexcept
+{
+    return std::find(words.begin(), words.end(), value) != words.end();
+}
+
+} // namespace
+
+std::span<const SettingEntry> setting_entries() noexcept
+{
+    return entries;
+}
+
+bool is_true(const char* value, bool fallback) noexcept
+{
+    constexpr std::array<std::string_view, 4> yes{"1", "true", "yes", "on"};
+    constexpr std::array<std::string_view, 4> no{"0", "false", "no", "off"};
+    if (is_one_of(value, yes)) {
+        return true;
+    }
+    return fallback && !is_one_of(value, no);
+}
+
+Settings read_settings(const char* (*get)(const char* variable)) noexcept
+{
+    Settings result;
+    for (const SettingEntry& entry : entries) {
+        const char* value = get(entry.variable);
+        entry.read(result, value != nullptr ? value : entry.fallback);
+    }
+    return result;
+}
+
+const Settings& settings() noexcept
+{
+    static const Settings from_environment = read_settings(environment);
+    return from_environment;
+}
+
+} // namespace sidelight

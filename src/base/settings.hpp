@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/log.hpp"
+
+namespace sidelight {
+
+/// What the user can set. Names of the variables: settings.cpp.
+struct Settings {
+    bool enable = true;
+    bool sleep = true;
+    int spin = -1; ///< polls before sleeping; -1: decided by the number of ranks and cores
+    LogLevel log = LogLevel::error;
+    bool access_after_access = false; ///< the reorder keys that new windows start with
+    bool access_after_exposure = false;
+    bool exposure_after_exposure = false;
+    bool exposure_after_access = false;
+};
+
+/// How one of them is set: by an environment variable, some also per window by an info key.
+struct SettingEntry {
+    const char* variable;
+    const char* info_key; ///< null: the environment only
+    const char* fallback; ///< the value where it is not set
+    const char* meaning;
+    /// Takes over a value; one that makes no sense changes nothing.
+    void (*read)(Settings& settings, const char* value);
+    /// The value in force.
+    std::string (*show)(const Settings& settings);
+};
+
+/// All of them: what `sidelight info` prints and docs/reference/settings.md lists.
+[[nodiscard]] std::span<const SettingEntry> setting_entries() noexcept;
+
+/// Read from the environment at the first call; constant afterwards.
+[[nodiscard]] const Settings& settings() noexcept;
+
+/// Reads them through `get`, which is std::getenv or a test's own. Null: not set.
+[[nodiscard]] Settings read_settings(const char* (*get)(const char* variable)) noexcept;
+
+/// Whether a value means yes (1, true, yes, on) or no (0, false, no, off); else `fallback`.
+[[nodiscard]] bool is_true(const char* value, bool fallback) noexcept;
+
+} // namespace sidelight

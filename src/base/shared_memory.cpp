@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/shared_memory.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sidelight {
+namespace {
+
+std::uint64_t inode_of(int descriptor) noexcept
+{
+    struct stat status {};
+    return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+bool grow(int descriptor, std::size_t bytes) noexcept
+{
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0) {
+        return false;
+    }
+    return static_cast<std::size_t>(status.st_size) >= bytes ||
+           ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+}
+
+std::size_t whole_pages(std::size_t bytes) noexcept
+{
+    return round_up(std::max<std::size_t>(bytes, 1), page_size());
+}
+
+} // namespace
+
+std::size_t page_size() noexcept
+{
+    static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+File::~File()
+{
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+File& File::operator=(File&& other) noexcept
+{
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+int File::release() noexcept
+{
+    return std::exchange(descriptor_, -1);
+}
+
+File create_memory_file() noexcept
+{
+    return File(memfd_create("sidelight", MFD_CLOEXEC));
+}
+
+MemoryFileAddress address_of(const File& file) noexcept
+{
+    return {.owner = getpid(),
+            .descriptor = file.descriptor(),
+            .inode = inode_of(file.descriptor())};
+}
+
+File open_memory_file(const MemoryFileAddress& address) noexcept
+{
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.owner, address.descriptor);
+    File file(open(path, O_RDWR | O_CLOEXEC));
+    if (!file || inode_of(file.descriptor()) != address.inode) {
+        return File();
+    }
+    return file;
+}
+
+Mapping::Mapping(void* address, std::size_t bytes) noexcept
+{
+    if (address != MAP_FAILED) {
+        data_ = static_cast<std::byte*>(address);
+        bytes_ = bytes;
+    }
+}
+
+Mapping::~Mapping()
+{
+    if (data_ != nullptr) {
+        munmap(data_, bytes_);
+    }
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0))
+{}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept
+{
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+Mapping Mapping::shared(const File& file, std::size_t bytes) noexcept
+{
+    const std::size_t length = whole_pages(bytes);
+    if (length < bytes || !grow(file.descriptor(), length)) {
+        return {};
+    }
+    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0),
+            length};
+}
+
+Mapping Mapping::anonymous(std::size_t bytes) noexcept
+{
+    const std::size_t length = whole_pages(bytes);
+    if (length < bytes) {
+        return {};
+    }
+    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            length};
+}
+
+} // namespace sidelight

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace sidelight {
+
+/// A file descriptor that is closed with its owner.
+class File {
+public:
+    File() = default;
+    explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
+    ~File();
+    File(File&& other) noexcept : descriptor_(other.release()) {}
+    File& operator=(File&& other) noexcept;
+
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] explicit operator bool() const noexcept { return descriptor_ >= 0; }
+    int release() noexcept;
+
+private:
+    int descriptor_ = -1;
+};
+
+/// A file of memory without a name, and how other processes of the node find it: through its
+/// owner's descriptor in /proc. It lives as long as a descriptor or a mapping of it does, so
+/// nothing is left behind by processes that are killed.
+struct MemoryFileAddress {
+    std::int32_t owner = 0; ///< process id
+    std::int32_t descriptor = -1;
+    std::uint64_t inode = 0; ///< tells it from a later one with the same descriptor
+};
+
+/// Makes an empty memory file. Not set: errno says why.
+[[nodiscard]] File create_memory_file() noexcept;
+/// Opens another process's. Not set where it is gone, or in another namespace of processes.
+[[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;
+[[nodiscard]] MemoryFileAddress address_of(const File& file) noexcept;
+
+/// Pages mapped into this process, given back with their owner.
+class Mapping {
+public:
+    Mapping() = default;
+    ~Mapping();
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+
+    /// Maps the first `bytes` of a file, which grows to that size. Empty on failure, with errno.
+    [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes) noexcept;
+    /// Zeroed memory of this process alone.
+    [[nodiscard]] static Mapping anonymous(std::size_t bytes) noexcept;
+
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
+
+private:
+    Mapping(void* address, std::size_t bytes) noexcept;
+
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+[[nodiscard]] std::size_t page_size() noexcept;
+
+/// `size` rounded up to a multiple of `unit`, which is a power of two.
+constexpr std::size_t round_up(std::size_t size, std::size_t unit) noexcept
+{
+    return (size + unit - 1) & ~(unit - 1);
+}
+
+} // namespace sidelight

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "datatype/layout.hpp"
+
+namespace sidelight::datatype {
+
+void acquire(const Layout& layout) noexcept
+{
+    if (!layout.predefined) {
+        layout.references.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void release(const Layout* layout) noexcept
+{
+    if (layout == nullptr || layout->predefined) {
+        return;
+    }
+    // Release orders this holder's reads before the deletion, acquire orders the deletion after all.
+    if (layout->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        delete layout;
+    }
+}
+
+Extent touched(const Layout& layout, std::size_t count) noexcept
+{
+    if (count == 0 || layout.size == 0) {
+        return {0, 0, false};
+    }
+    std::ptrdiff_t span = 0;
+    std::ptrdiff_t bytes = 0;
+    Extent bounds{layout.true_lb, layout.true_ub, false};
+    bounds.overflow = __builtin_mul_overflow(count - 1, layout.extent, &span) ||
+                      __builtin_mul_overflow(count, layout.size, &bytes);
+    std::ptrdiff_t& moved = span < 0 ? bounds.first : bounds.last;
+    bounds.overflow = __builtin_add_overflow(moved, span, &moved) || bounds.overflow;
+    return bounds;
+}
+
+} // namespace sidelight::datatype

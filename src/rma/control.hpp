@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/rules.hpp"
+#include "rma/transfer.hpp"
+
+/// What the members of a window write into each other: a block of counters per member. On one node
+/// the blocks lie in shared memory and every member writes them itself; for a member elsewhere its
+/// own engine writes them when a message says so. Nothing here is ever waited for by a call.
+namespace sidelight::rma {
+
+/// A place in a lock queue: the sum of the places before it.
+struct LockPlace {
+    std::uint64_t ahead = 0;
+};
+
+/// Fair reader-writer queue: first come, first served, neighbouring readers together. Taking a
+/// place and leaving are one atomic instruction each, by the origin itself, so the lock passes on
+/// with no help from the process whose memory it guards. See docs/design/locks.md.
+class LockQueue {
+public:
+    /// Takes a place. Pairs with the release in `depart` of those ahead, through `admits`.
+    [[nodiscard]] LockPlace arrive(LockType type) noexcept
+    {
+        return {arrivals_.fetch_add(rules::place(type), std::memory_order_seq_cst)};
+    }
+
+    /// Whether the holder of the place may enter; once true, it stays true until it departs.
+    [[nodiscard]] bool admits(LockType type, LockPlace place) const noexcept
+    {
+        return rules::lock_admits(type, place.ahead, departures_.load(std::memory_order_acquire));
+    }
+
+    /// Leaves. Releases everything done under the lock. Answers whether others hold a place.
+    bool depart(LockType type) noexcept
+    {
+        const std::uint64_t mine = rules::place(type);
+        const std::uint64_t left = departures_.fetch_add(mine, std::memory_order_seq_cst) + mine;
+        return arrivals_.load(std::memory_order_relaxed) != left;
+    }
+
+private:
+    // Lines of their own: those who wait poll departures while others go on arriving.
+    alignas(64) std::atomic<std::uint64_t> arrivals_{0};
+    alignas(64) std::atomic<std::uint64_t> departures_{0};
+};
+
+/// What one peer tells this member. Written by that peer alone, only ever upwards; read here.
+struct PeerWords {
+    std::atomic<std::uint64_t> granted{0}; ///< exposures that the peer has opened for this member
+    std::atomic<std::uint64_t> done{0};    ///< accesses to this member that the peer has finished
+};
+
+/// The block of one member, followed in memory by one PeerWords for each member of the window.
+struct Control {
+    LockQueue lock;
+    AtomicityLocks atomicity;
+
+    [[nodiscard]] PeerWords& words(int peer) noexcept
+    {
+        return reinterpret_cast<PeerWords*>(this + 1)[peer];
+    }
+
+    /// Bytes of a block in a window of `members`, a multiple of a cache line.
+    [[nodiscard]] static std::size_t bytes(std::size_t members) noexcept
+    {
+        const std::size_t all = sizeof(Control) + members * sizeof(PeerWords);
+        return (all + 63) / 64 * 64;
+    }
+
+    /// Makes a block in `bytes(members)` bytes of zeroed, 64-byte aligned memory.
+    static Control* create(void* memory, std::size_t members) noexcept;
+};
+
+/// One per window and node, where all members of the window are on that node: arrivals at its
+/// barriers, added up since the window was made.
+struct alignas(64) BarrierWord {
+    std::atomic<std::uint64_t> arrivals{0};
+};
+
+} // namespace sidelight::rma

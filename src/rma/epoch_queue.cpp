@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <new>
+#include <utility>
+
+#include "rma/process.hpp"
+#include "rma/window.hpp"
+
+/// The queue of epochs of a window: opening, activation in order, closing, completion (P1, VI, VII).
+namespace sidelight::rma {
+
+namespace {
+
+constexpr std::size_t index_of(EpochClass kind) noexcept
+{
+    return static_cast<std::size_t>(kind);
+}
+
+} // namespace
+
+/// An epoch that is not in the queue yet; its parts are to be filled in, then `opened`.
+Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
+{
+    Epoch* epoch = process_.epochs_.take();
+    if (epoch == nullptr) {
+        return nullptr;
+    }
+    try {
+        epoch->parts.assign(parts, Part{});
+    } catch (const std::bad_alloc&) {
+        process_.epochs_.give_back(epoch);
+        return nullptr;
+    }
+    epoch->kind = kind;
+    epoch->state = EpochState::deferred_open;
+    epoch->no_check = false;
+    epoch->parts_granted = 0;
+    epoch->parts_done = 0;
+    epoch->closed_at = 0;
+    epoch->barrier_in = 0;
+    epoch->barrier_out = 0;
+    epoch->opening = nullptr;
+    epoch->closing = nullptr;
+    return epoch;
+}
+
+void Window::opened(Epoch& epoch) noexcept
+{
+    epoch.opened_at = ++clock_;
+    used_.store(false, relaxed);
+    queue_.push(&epoch);
+    ++pending_;
+    if (first_deferred_ == nullptr) {
+        first_deferred_ = &epoch;
+        activate_deferred();
+    }
+}
+
+/// Activates in opening order whatever may be; none is skipped.
+bool Window::activate_deferred() noexcept
+{
+    bool moved = false;
+    while (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
+        Epoch& epoch = *first_deferred_;
+        first_deferred_ = decltype(queue_)::after(epoch);
+        activate(epoch);
+        moved = true;
+    }
+    return moved;
+}
+
+/// Only epochs closed before this one was opened can hold it back: those still open then overlap
+/// with it by the program's own will (exposure and access at once, locks at several targets).
+bool Window::may_activate(const Epoch& epoch) const noexcept
+{
+    for (int other = 0; other < epoch_classes; ++other) {
+        const Epoch* oldest = closed_[other].front();
+        if (oldest != nullptr && oldest->closed_at < epoch.opened_at
+            && !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind),
+                                   reorder_)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void Window::activate(Epoch& epoch) noexcept
+{
+    epoch.state = next_state(epoch.state, EpochEvent::activate);
+    for (Part& part : epoch.parts) {
+        enter_part(epoch, part);
+    }
+    advance(epoch);
+}
+
+/// Does all that an active epoch can do now. It may be completed, and gone, on return.
+bool Window::advance(Epoch& epoch) noexcept
+{
+    bool moved = false;
+    const bool closed = epoch.state == EpochState::active_closed;
+    for (Part& part : epoch.parts) {
+        if (!part.granted) {
+            moved |= poll_grant(epoch, part);
+        }
+        if (closed && !part.done) {
+            moved |= finish_part(epoch, part);
+        }
+    }
+    if (epoch.opening != nullptr && epoch.parts_granted == epoch.parts.size()) {
+        finish(std::exchange(epoch.opening, nullptr));
+    }
+    if (closed && epoch.parts_done == epoch.parts.size()) {
+        complete_epoch(epoch);
+        return true;
+    }
+    count(epoch);
+    return moved;
+}
+
+void Window::close_epoch(Epoch& epoch, Request* request) noexcept
+{
+    for (Part& part : epoch.parts) {
+        set_direct(epoch, part, false);
+    }
+    epoch.state = next_state(epoch.state, EpochEvent::close);
+    epoch.closed_at = ++clock_;
+    epoch.closing = request;
+    closed_[index_of(class_of(epoch.kind))].push(&epoch);
+    if (epoch.active() && advance(epoch)) {
+        activate_deferred();
+    }
+}
+
+void Window::complete_epoch(Epoch& epoch) noexcept
+{
+    epoch.state = next_state(epoch.state, EpochEvent::complete);
+    count(epoch);
+    queue_.remove(&epoch);
+    closed_[index_of(class_of(epoch.kind))].remove(&epoch);
+    --pending_;
+    Request* closing = epoch.closing;
+    process_.epochs_.give_back(&epoch);
+    finish(closing);
+}
+
+/// Keeps the number of epochs that a sweep has to look at.
+void Window::count(Epoch& epoch) noexcept
+{
+    const bool needs_progress = epoch.active() && !settled(epoch);
+    if (needs_progress != epoch.counted) {
+        epoch.counted = needs_progress;
+        unsettled_ += needs_progress ? 1 : std::size_t{0} - 1;
+        update_busy();
+    }
+}
+
+/// Open and granted everywhere: nothing happens to it before the program's next call.
+bool Window::settled(const Epoch& epoch) const noexcept
+{
+    return epoch.state == EpochState::active_open && epoch.parts_granted == epoch.parts.size();
+}
+
+bool Window::access_open() const noexcept
+{
+    return access_ != nullptr || lock_all_ != nullptr || locks_open_ != 0;
+}
+
+/// A fence epoch in which nothing was issued ends, without a barrier, when another epoch is opened
+/// (MPI-4.1, 12.5.1: it was none).
+void Window::leave_fence() noexcept
+{
+    if (fence_ != nullptr) {
+        close_epoch(*std::exchange(fence_, nullptr), nullptr);
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/cpu.hpp"
+#include "rma/process.hpp"
+#include "rma/window.hpp"
+
+/// Flushes: conditions on the operations issued before them (P1, VI and VII.C).
+namespace sidelight::rma {
+
+Status Window::flush(int target, FlushScope scope, Request* request) noexcept
+{
+    if (target == all_targets) {
+        return lock_all_ == nullptr && locks_open_ == 0 ? Status::rma_sync
+                                                        : begin_flush(target, scope, request);
+    }
+    if (!valid_rank(target)) {
+        return Status::rank;
+    }
+    const PartRef where = find_part(target);
+    const bool passive = where
+                         && (where.epoch->kind == EpochKind::lock
+                             || where.epoch->kind == EpochKind::lock_all);
+    return passive ? begin_flush(target, scope, request) : Status::rma_sync;
+}
+
+Status Window::await_grant(int target, Request* request) noexcept
+{
+    return begin_flush(target, FlushScope::remote, request);
+}
+
+Status Window::begin_flush(int target, FlushScope scope, Request* request) noexcept
+{
+    Flush* flush = flush_pool_.take();
+    if (flush == nullptr) {
+        return Status::no_memory;
+    }
+    *flush = {.request = request, .target = target, .scope = scope, .clock = clock_};
+    Status status = Status::ok;
+    if (target != all_targets) {
+        const PartRef where = find_part(target);
+        status = add_to_flush(*where.epoch, where.part(), *flush);
+    } else {
+        for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
+             epoch = decltype(queue_)::after(*epoch)) {
+            status = add_epoch_to_flush(*epoch, *flush);
+        }
+    }
+    flush->stamp = ages_;
+    if (status != Status::ok || flush->remaining == 0) {
+        flush_pool_.give_back(flush);
+    } else {
+        flushes_.push(flush);
+        return Status::ok;
+    }
+    if (status == Status::ok) {
+        order_direct();
+        finish(request);
+    }
+    return status;
+}
+
+Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept
+{
+    if (!epoch.open() || class_of(epoch.kind) == EpochClass::exposure) {
+        return Status::ok;
+    }
+    for (Part& part : epoch.parts) {
+        if (Status status = add_to_flush(epoch, part, flush); status != Status::ok) {
+            return status;
+        }
+    }
+    return Status::ok;
+}
+
+/// Where access is not granted yet, a marker waits for the grant, so that a flush also says that
+/// the lock is held.
+Status Window::add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept
+{
+    if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
+        count(epoch);
+    }
+    if (!part.granted) {
+        Operation marker;
+        marker.target = part.rank;
+        if (Status status = record(epoch, part, marker, 0, nullptr); status != Status::ok) {
+            return status;
+        }
+    }
+    flush.remaining += flush.scope == FlushScope::local ? part.local : part.outstanding;
+    return Status::ok;
+}
+
+void Window::count_down(const Op& op, FlushScope scope) noexcept
+{
+    if (flushes_.empty()) {
+        return;
+    }
+    flushes_.remove_if([&](Flush& flush) {
+        const Epoch& epoch = *op.epoch;
+        const bool counted = flush.scope == scope
+                             && (flush.target == all_targets || flush.target == op.operation.target)
+                             && rules::flush_waits_for(op.age, flush.stamp)
+                             && (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
+        if (!counted || --flush.remaining != 0) {
+            return false;
+        }
+        Request* request = flush.request;
+        flush_pool_.give_back(&flush);
+        finish(request);
+        return true;
+    });
+}
+
+/// Orders the loads and stores of the direct path before everything after it, as a flush must: two
+/// members that each put, flush and get the other's value must not both miss it.
+void Window::order_direct() noexcept
+{
+    if (unfenced_.load(relaxed) || process_.threaded() || !rmw_is_barrier) {
+        full_barrier();
+        unfenced_.store(false, relaxed);
+    }
+}
+
+} // namespace sidelight::rma

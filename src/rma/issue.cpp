@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include "base/cpu.hpp"
+#include "rma/process.hpp"
+#include "rma/transfer.hpp"
+#include "rma/window.hpp"
+
+/// The life of an operation: find its epoch, check it, then perform it at once or record it.
+namespace sidelight::rma {
+
+using datatype::Basic;
+using datatype::Buffer;
+
+namespace {
+
+/// MPI_Aint displacements and layout bounds stay below this, so their sums cannot overflow.
+constexpr std::int64_t address_limit = std::int64_t{1} << 62;
+
+bool carries_origin(const Operation& operation) noexcept
+{
+    return operation.reduce != ReduceOp::no_op;
+}
+
+std::size_t data_bytes(const Operation& operation) noexcept
+{
+    return operation.layout->size * operation.count;
+}
+
+/// Messages carry accumulates element by element without their holes.
+bool carried_by_messages(Basic basic) noexcept
+{
+    const datatype::BasicShape shape = datatype::shape_of(basic);
+    return shape.size == shape.extent;
+}
+
+void hold_layouts(const Operation& operation) noexcept
+{
+    for (const datatype::Layout* layout :
+         {operation.origin.layout, operation.result.layout, operation.layout}) {
+        if (layout != nullptr) {
+            datatype::acquire(*layout);
+        }
+    }
+}
+
+void drop_layouts(const Operation& operation) noexcept
+{
+    for (const datatype::Layout* layout :
+         {operation.origin.layout, operation.result.layout, operation.layout}) {
+        if (layout != nullptr) {
+            datatype::release(layout);
+        }
+    }
+}
+
+} // namespace
+
+Window::PartRef Window::find_part(int target) noexcept
+{
+    const Target& wanted = targets_[static_cast<std::size_t>(target)];
+    if (wanted.epoch != nullptr) {
+        return {wanted.epoch, wanted.part};
+    }
+    if (lock_all_ != nullptr) {
+        return {lock_all_, static_cast<std::uint32_t>(target)};
+    }
+    return {fence_, 0};
+}
+
+Status Window::issue(const Operation& operation, Request* request) noexcept
+{
+    if (!valid_rank(operation.target)) {
+        return Status::rank;
+    }
+    const PartRef where = find_part(operation.target);
+    if (!where) {
+        return Status::rma_sync;
+    }
+    std::size_t address = 0;
+    if (Status status = locate(operation, address); status != Status::ok) {
+        return status;
+    }
+    if (Status status = check(operation); status != Status::ok) {
+        return status;
+    }
+    Epoch& epoch = *where.epoch;
+    Part& part = where.part();
+    if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
+        count(epoch);
+    }
+    used_.store(true, relaxed);
+    if (!part.granted || !targets_[static_cast<std::size_t>(operation.target)].mapped) {
+        return record(epoch, part, operation, address, request);
+    }
+    const Status status = perform(operation, address);
+    if (status == Status::ok) {
+        finish(request);
+    }
+    return status;
+}
+
+/// The offset of the operation in the target's memory, if all that it touches lies in there.
+Status Window::locate(const Operation& operation, std::size_t& address) const noexcept
+{
+    const Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+    std::int64_t offset = 0;
+    if (__builtin_mul_overflow(operation.displacement, static_cast<std::int64_t>(target.disp_unit),
+                               &offset)) {
+        return Status::rma_range;
+    }
+    address = static_cast<std::size_t>(offset);
+    if (touched.first == touched.last) {
+        return Status::ok;
+    }
+    if (touched.overflow || offset > address_limit || offset < -address_limit
+        || touched.first < -address_limit || touched.last > address_limit) {
+        return Status::rma_range;
+    }
+    const std::int64_t first = offset + touched.first;
+    const std::int64_t last = offset + touched.last;
+    if (flavor_ == Flavor::dynamic) {
+        return regions_.covers(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last))
+                   ? Status::ok
+                   : Status::rma_range;
+    }
+    return first >= 0 && static_cast<std::uint64_t>(last) <= target.size ? Status::ok
+                                                                         : Status::rma_range;
+}
+
+/// What `perform` would refuse, found before an operation is recorded.
+Status Window::check(const Operation& operation) const noexcept
+{
+    const bool reduces = operation.kind == OperationKind::accumulate;
+    if (reduces && !reduction(operation.reduce, operation.layout->basic).plain
+        && data_bytes(operation) != 0) {
+        return operation.layout->basic == Basic::none ? Status::type : Status::op;
+    }
+    if (reduces && !carried_by_messages(operation.layout->basic)
+        && !targets_[static_cast<std::size_t>(operation.target)].mapped) {
+        return Status::unsupported;
+    }
+    if (operation.kind == OperationKind::compare_and_swap) {
+        return can_compare_and_swap(operation.layout->basic) ? Status::ok : Status::type;
+    }
+    const bool origin_counts = !reduces || carries_origin(operation);
+    if (origin_counts && operation.origin.bytes() > data_bytes(operation)) {
+        return Status::rma_range;
+    }
+    if (origin_counts && operation.origin.bytes() != data_bytes(operation)) {
+        return Status::count;
+    }
+    return Status::ok;
+}
+
+/// On mapped memory: complete at the target on return.
+Status Window::perform(const Operation& operation, std::size_t address) noexcept
+{
+    Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    auto* base = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + address);
+    const Buffer memory{base, operation.layout, operation.count};
+    AtomicityLocks& locks = target.control->atomicity;
+    unfenced_.store(true, relaxed);
+    switch (operation.kind) {
+    case OperationKind::marker:
+        return Status::ok;
+    case OperationKind::put:
+        return transfer(Direction::put, operation.origin, memory);
+    case OperationKind::get:
+        return transfer(Direction::get, operation.origin, memory);
+    case OperationKind::accumulate:
+        return operation.result.address == nullptr
+                   ? accumulate(operation.reduce, operation.origin, memory, locks)
+                   : get_accumulate(operation.reduce, operation.origin, operation.result, memory,
+                                    locks);
+    case OperationKind::compare_and_swap:
+        return compare_and_swap(operation.origin.address, operation.compare,
+                                operation.result.address, operation.layout, base, locks);
+    }
+    return Status::op;
+}
+
+Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std::size_t address,
+                      Request* request) noexcept
+{
+    Op* op = process_.ops_.take();
+    if (op == nullptr) {
+        return Status::no_memory;
+    }
+    hold_layouts(operation);
+    op->operation = operation;
+    op->request = request;
+    op->age = ++ages_;
+    op->address = address;
+    op->replies = 0;
+    op->epoch = &epoch;
+    op->part = static_cast<std::uint32_t>(&part - epoch.parts.data());
+    ++part.outstanding;
+    ++part.local;
+    if (part.granted) {
+        execute(*op);
+    } else {
+        part.recorded.push(op);
+    }
+    return Status::ok;
+}
+
+/// Its turn has come. On mapped memory it is complete, and gone, on return.
+void Window::execute(Op& op) noexcept
+{
+    const bool marker = op.operation.kind == OperationKind::marker;
+    if (!marker && !targets_[static_cast<std::size_t>(op.operation.target)].mapped) {
+        launch(op);
+        return;
+    }
+    if (!marker) {
+        static_cast<void>(perform(op.operation, op.address)); // checked when it was issued
+        full_barrier();
+        unfenced_.store(false, relaxed);
+    }
+    local_complete(op);
+    remote_complete(op);
+}
+
+/// Its buffers at the origin are free again.
+void Window::local_complete(Op& op) noexcept
+{
+    --op.epoch->parts[op.part].local;
+    count_down(op, FlushScope::local);
+    finish(std::exchange(op.request, nullptr));
+}
+
+/// It is complete at the target. Gone on return.
+void Window::remote_complete(Op& op) noexcept
+{
+    --op.epoch->parts[op.part].outstanding;
+    count_down(op, FlushScope::remote);
+    drop_layouts(op.operation);
+    process_.ops_.give_back(&op);
+}
+
+} // namespace sidelight::rma

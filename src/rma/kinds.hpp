@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace sidelight::rma {
+
+enum class LockType : std::uint8_t { shared, exclusive };
+
+enum class EpochKind : std::uint8_t { fence, access, exposure, lock, lock_all };
+
+/// How the reorder keys see a kind of epoch. A fence epoch is access and exposure at once, and
+/// lock_all reaches everyone: neither overlaps with a neighbour.
+enum class EpochClass : std::uint8_t { access, exposure, exclusive };
+inline constexpr int epoch_classes = 3;
+
+constexpr EpochClass class_of(EpochKind kind) noexcept
+{
+    switch (kind) {
+    case EpochKind::access:
+    case EpochKind::lock:
+        return EpochClass::access;
+    case EpochKind::exposure:
+        return EpochClass::exposure;
+    default:
+        return EpochClass::exclusive;
+    }
+}
+
+/// The four info keys of P1, section VI.B: A_A_A_R, A_A_E_R, E_A_E_R and E_A_A_R.
+struct Reorder {
+    bool access_after_access = false;
+    bool access_after_exposure = false;
+    bool exposure_after_exposure = false;
+    bool exposure_after_access = false;
+};
+
+/// The assertions of MPI-4.1, 12.5.5, as bits.
+struct Assertion {
+    bool no_check = false;
+    bool no_store = false;
+    bool no_put = false;
+    bool no_precede = false;
+    bool no_succeed = false;
+};
+
+enum class FlushScope : std::uint8_t { local, remote };
+
+/// What a window is, as MPI_WIN_CREATE_FLAVOR has it.
+enum class Flavor : std::uint8_t { create, allocate, dynamic, shared };
+
+} // namespace sidelight::rma

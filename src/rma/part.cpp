@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/cpu.hpp"
+#include "rma/process.hpp"
+#include "rma/window.hpp"
+
+/// What an active epoch does towards one peer: ask or grant, transfer when granted, tell when done.
+namespace sidelight::rma {
+
+void Window::enter_part(Epoch& epoch, Part& part) noexcept
+{
+    switch (epoch.kind) {
+    case EpochKind::fence:
+        barrier_.arrive(epoch.barrier_in);
+        break;
+    case EpochKind::access:
+        part.number = ++target_of(part).accesses;
+        break;
+    case EpochKind::exposure:
+        part.number = ++target_of(part).exposures;
+        grant_exposure(part);
+        break;
+    case EpochKind::lock:
+    case EpochKind::lock_all:
+        if (!epoch.no_check) {
+            take_place(epoch, part);
+        }
+        break;
+    }
+}
+
+/// Tells the origin that one more exposure is open for it. The word persists until it catches up.
+void Window::grant_exposure(const Part& part) noexcept
+{
+    const Target& origin = target_of(part);
+    if (origin.mapped) {
+        // Pairs with the acquire in `is_granted` at the origin.
+        origin.control->words(rank_).granted.exchange(part.number, std::memory_order_seq_cst);
+        process_.fabric_.wake(origin.peer);
+        return;
+    }
+    MessageHeader header;
+    header.kind = MessageKind::grant;
+    header.number = part.number;
+    send(part.rank, header);
+}
+
+/// Asks for the lock at once, whatever the epoch will do (P1: no lazy locks).
+void Window::take_place(Epoch& epoch, Part& part) noexcept
+{
+    const Target& target = target_of(part);
+    if (target.mapped) {
+        part.place = target.control->lock.arrive(epoch.lock_type);
+        return;
+    }
+    MessageHeader header;
+    header.kind = MessageKind::lock;
+    header.flag = static_cast<std::uint8_t>(epoch.lock_type);
+    header.cookie = reinterpret_cast<std::uintptr_t>(&epoch);
+    header.position = static_cast<std::uint64_t>(&part - epoch.parts.data());
+    send(part.rank, header);
+}
+
+bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
+{
+    switch (epoch.kind) {
+    case EpochKind::fence:
+        return barrier_.passed(epoch.barrier_in);
+    case EpochKind::access:
+        return epoch.no_check
+               || rules::access_granted(
+                   part.number, own().words(part.rank).granted.load(std::memory_order_acquire));
+    case EpochKind::exposure:
+        return true;
+    default:
+        break;
+    }
+    const Target& target = target_of(part);
+    return epoch.no_check
+           || (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
+                             : part.number != 0);
+}
+
+bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
+{
+    if (!is_granted(epoch, part)) {
+        return false;
+    }
+    part.granted = true;
+    ++epoch.parts_granted;
+    replay(part);
+    if (epoch.open()) {
+        set_direct(epoch, part, true);
+    }
+    return true;
+}
+
+/// Performs what was recorded while the grant was missing, in order of issue.
+void Window::replay(Part& part) noexcept
+{
+    if (part.recorded.empty()) {
+        return;
+    }
+    while (!part.recorded.empty()) {
+        execute(*part.recorded.pop());
+    }
+}
+
+void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept
+{
+    if (epoch.kind == EpochKind::fence) {
+        direct_all_.store(direct, std::memory_order_release);
+    } else if (epoch.kind != EpochKind::exposure) {
+        Target& target = target_of(part);
+        const bool now = direct && target.mapped;
+        target.direct.store(now, std::memory_order_release);
+        target.flushable.store(now && epoch.kind != EpochKind::access, std::memory_order_release);
+    }
+}
+
+/// Ends a closed epoch's part where its conditions hold.
+bool Window::finish_part(Epoch& epoch, Part& part) noexcept
+{
+    bool done = false;
+    switch (epoch.kind) {
+    case EpochKind::fence:
+        done = finish_fence(epoch, part);
+        break;
+    case EpochKind::access:
+        done = finish_access(part);
+        break;
+    case EpochKind::exposure:
+        done = exposure_over(part);
+        break;
+    case EpochKind::lock:
+    case EpochKind::lock_all:
+        done = finish_lock(epoch, part);
+        break;
+    }
+    part.done = done;
+    epoch.parts_done += done ? 1 : 0;
+    return done;
+}
+
+bool Window::exposure_over(const Part& part) noexcept
+{
+    // Pairs with the exchange in `finish_access` at the origin.
+    return rules::exposure_done(part.number,
+                                own().words(part.rank).done.load(std::memory_order_acquire));
+}
+
+/// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
+/// The word counts, so accesses to one target are announced in order.
+bool Window::finish_access(const Part& part) noexcept
+{
+    Target& target = target_of(part);
+    if (part.outstanding != 0 || target.done + 1 != part.number) {
+        return false;
+    }
+    target.done = part.number;
+    if (target.mapped) {
+        // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
+        target.control->words(rank_).done.exchange(part.number, std::memory_order_seq_cst);
+        process_.fabric_.wake(target.peer);
+    } else {
+        MessageHeader header;
+        header.kind = MessageKind::done;
+        header.number = part.number;
+        send(part.rank, header);
+    }
+    return true;
+}
+
+bool Window::finish_fence(const Epoch& epoch, const Part& part) noexcept
+{
+    if (!part.granted || part.outstanding != 0) {
+        return false;
+    }
+    if (epoch.barrier_out == 0) {
+        return true;
+    }
+    barrier_.arrive(epoch.barrier_out);
+    return barrier_.passed(epoch.barrier_out);
+}
+
+bool Window::finish_lock(const Epoch& epoch, const Part& part) noexcept
+{
+    if (!part.granted || part.outstanding != 0) {
+        return false;
+    }
+    if (epoch.no_check) {
+        order_direct();
+        return true;
+    }
+    Target& target = target_of(part);
+    if (target.mapped) {
+        leave_lock(*target.control, epoch.lock_type);
+    } else {
+        MessageHeader header;
+        header.kind = MessageKind::unlock;
+        header.flag = static_cast<std::uint8_t>(epoch.lock_type);
+        send(part.rank, header);
+    }
+    return true;
+}
+
+void Window::leave_lock(Control& control, LockType type) noexcept
+{
+    if (control.lock.depart(type)) {
+        wake_members();
+    }
+}
+
+} // namespace sidelight::rma

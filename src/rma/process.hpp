@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "fabric/fabric.hpp"
+#include "rma/window.hpp"
+
+namespace sidelight::rma {
+
+/// One rank's engine: its windows and pools. There is one in a process of an MPI job and any number
+/// in a simulation. No globals, no clock, no MPI: it talks to the fabric that it is given.
+///
+/// Threads: one at a time (the caller holds "the engine"); only the direct path (direct.hpp) may
+/// run beside it. Nothing here blocks.
+class Process final : public fabric::Receiver {
+public:
+    explicit Process(fabric::Fabric& fabric) noexcept : fabric_(fabric) {}
+
+    /// Throws std::bad_alloc. The window lives until destroy_window.
+    Window& create_window(WindowShape shape);
+    /// After Window::close has completed.
+    void destroy_window(Window& window) noexcept;
+
+    /// One sweep over all that can be done without blocking, in the order of
+    /// docs/design/progress.md. Answers whether anything moved.
+    bool progress() noexcept;
+
+    /// Whether a sweep could find anything to do: the idle test of a progress hook.
+    [[nodiscard]] bool busy() const noexcept { return messages_ || !busy_windows_.empty(); }
+
+    /// Set by the owner while other threads may be inside the library: completion then never
+    /// relies on what this thread alone has issued.
+    void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
+    [[nodiscard]] bool threaded() const noexcept { return threaded_; }
+    /// Set by the owner if the fabric carries messages (some member is not mapped).
+    void set_messages(bool messages) noexcept { messages_ = messages; }
+
+    [[nodiscard]] const std::vector<std::unique_ptr<Window>>& windows() const noexcept
+    {
+        return windows_;
+    }
+
+    void receive(int from, std::span<const std::byte> message) noexcept override;
+
+private:
+    friend class Window;
+    friend class Barrier;
+
+    fabric::Fabric& fabric_;
+    bool threaded_ = false;
+    bool messages_ = false;
+    /// Windows with epochs that need progress, or with remote origins that wait for a lock.
+    List<Window, &Window::in_busy_> busy_windows_;
+    std::vector<std::unique_ptr<Window>> windows_;
+    std::unordered_map<std::uint32_t, Window*> by_id_;
+    Pool<Epoch> epochs_;
+    Pool<Op> ops_;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "rma/kinds.hpp"
+
+/// The rules of the protocol, each a pure function of what it is given. Everything else in `rma` is
+/// bookkeeping around them. The tests of the tests build the engine with one of them made wrong.
+namespace sidelight::rma::rules {
+
+/// An access epoch numbered `access` towards a target may transfer when the target has granted that
+/// many (P1, section VII.B). Both count from 1, per pair of processes.
+constexpr bool access_granted(std::uint64_t access, std::uint64_t granted) noexcept
+{
+    return access <= granted;
+}
+
+/// The exposure numbered `exposure` towards an origin is over when the origin is done with that many.
+constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
+{
+    return exposure <= done;
+}
+
+/// Places in a lock queue are sums: an exclusive place adds `exclusive_place`, a shared one
+/// `shared_place`. A carry out of the low half is harmless: arrivals and departures carry alike.
+inline constexpr std::uint64_t exclusive_place = 1;
+inline constexpr std::uint64_t shared_place = std::uint64_t{1} << 32;
+
+constexpr std::uint64_t place(LockType type) noexcept
+{
+    return type == LockType::exclusive ? exclusive_place : shared_place;
+}
+
+/// Whether the holder of a place may enter. `ahead` is the sum of the places taken before it,
+/// `departed` the sum of those that have left. Exclusive: all ahead have left. Shared: all
+/// exclusive ones ahead have left. First come, first served; readers next to each other share.
+constexpr bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t departed) noexcept
+{
+    return type == LockType::exclusive
+               ? departed == ahead
+               : static_cast<std::uint32_t>(departed) == static_cast<std::uint32_t>(ahead);
+}
+
+/// A flush stamped `stamp` waits for the operations issued before it, not for those after it
+/// (P1, section VII.C).
+constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
+{
+    return age <= stamp;
+}
+
+/// Barrier number `barrier` of a window with `members` is passed when all of them have arrived:
+/// nobody arrives at the next one before it has passed this one, so one sum serves them all.
+constexpr bool barrier_passed(std::uint64_t barrier, std::uint64_t members,
+                              std::uint64_t arrived) noexcept
+{
+    return arrived >= barrier * members;
+}
+
+/// Whether an epoch may be active while one of class `earlier`, closed before it was opened, is
+/// still active (P1, section VI.B). Fence and lock_all epochs never overlap with a neighbour.
+constexpr bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reorder) noexcept
+{
+    if (earlier == EpochClass::exclusive || later == EpochClass::exclusive) {
+        return false;
+    }
+    if (later == EpochClass::access) {
+        return earlier == EpochClass::access ? reorder.access_after_access
+                                             : reorder.access_after_exposure;
+    }
+    return earlier == EpochClass::exposure ? reorder.exposure_after_exposure
+                                           : reorder.exposure_after_access;
+}
+
+} // namespace sidelight::rma::rules

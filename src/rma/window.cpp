@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/window.hpp"
+
+#include <cstdio>
+
+#include "rma/process.hpp"
+
+namespace sidelight::rma {
+
+Window::Window(Process& process, WindowShape shape)
+    : process_(process), id_(shape.id), rank_(shape.rank), flavor_(shape.flavor),
+      reorder_(shape.reorder), targets_(shape.members.size()),
+      own_(shape.members[static_cast<std::size_t>(shape.rank)].control),
+      barrier_(*this, shape.barrier)
+{
+    for (std::size_t rank = 0; rank < targets_.size(); ++rank) {
+        const Member& member = shape.members[rank];
+        Target& target = targets_[rank];
+        target.base = member.base;
+        target.size = member.size;
+        target.disp_unit = member.disp_unit;
+        target.control = member.control;
+        target.mapped = member.control != nullptr;
+        target.peer = member.peer;
+        all_mapped_ = all_mapped_ && target.mapped;
+    }
+    first_target_ = targets_.data();
+    members_ = static_cast<std::uint32_t>(targets_.size());
+}
+
+Window::~Window()
+{
+    if (busy_) {
+        process_.busy_windows_.remove(this);
+    }
+}
+
+bool Window::progress() noexcept
+{
+    bool moved = advance_active();
+    moved |= grant_waiting();
+    while (activate_deferred()) {
+        moved = true;
+        advance_active();
+    }
+    return moved;
+}
+
+bool Window::advance_active() noexcept
+{
+    bool moved = false;
+    Epoch* epoch = queue_.front();
+    while (epoch != first_deferred_) {
+        Epoch* next = decltype(queue_)::after(*epoch);
+        moved |= advance(*epoch);
+        epoch = next;
+    }
+    return moved;
+}
+
+void Window::update_busy() noexcept
+{
+    const bool busy = unsettled_ != 0 || !waiting_.empty();
+    if (busy == busy_) {
+        return;
+    }
+    busy_ = busy;
+    if (busy) {
+        process_.busy_windows_.push(this);
+    } else {
+        process_.busy_windows_.remove(this);
+    }
+}
+
+void Window::wake_members() noexcept
+{
+    for (const Target& target : targets_) {
+        if (target.mapped && &target != &targets_[static_cast<std::size_t>(rank_)]) {
+            process_.fabric_.wake(target.peer);
+        }
+    }
+}
+
+Status Window::close(Request* request) noexcept
+{
+    if (access_open() || exposure_ != nullptr || fence_in_use()) {
+        return Status::rma_sync;
+    }
+    Epoch* last = open(EpochKind::fence, 1);
+    if (last == nullptr) {
+        return Status::no_memory;
+    }
+    leave_fence();
+    last->barrier_in = ++barriers_;
+    opened(*last);
+    close_epoch(*last, request);
+    return Status::ok;
+}
+
+Status Window::attach(std::byte* base, std::size_t size) noexcept
+{
+    return flavor_ == Flavor::dynamic ? regions_.attach(base, size) : Status::rma_flavor;
+}
+
+Status Window::detach(std::byte* base) noexcept
+{
+    return flavor_ == Flavor::dynamic ? regions_.detach(base) : Status::rma_flavor;
+}
+
+void Window::describe(void (*line)(void* context, const char* text), void* context) const
+{
+    static constexpr const char* kinds[] = {"fence", "access", "exposure", "lock", "lock_all"};
+    static constexpr const char* states[] = {"deferred, open", "deferred, closed", "active, open",
+                                             "active, closed", "completed"};
+    for (const Epoch* epoch = queue_.front(); epoch != nullptr;
+         epoch = decltype(queue_)::after(*epoch)) {
+        int waits_for = -1;
+        std::size_t outstanding = 0;
+        for (const Part& part : epoch->parts) {
+            outstanding += part.outstanding;
+            if (waits_for < 0 && !(epoch->open() ? part.granted : part.done)) {
+                waits_for = part.rank;
+            }
+        }
+        char text[160];
+        std::snprintf(text, sizeof text,
+                      "window %u rank %d: %s epoch, %s, %u of %zu peers granted, %u done, "
+                      "%zu operations outstanding, first waits for rank %d",
+                      id_, rank_, kinds[static_cast<int>(epoch->kind)],
+                      states[static_cast<int>(epoch->state)], epoch->parts_granted,
+                      epoch->parts.size(), epoch->parts_done, outstanding, waits_for);
+        line(context, text);
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/list.hpp"
+#include "base/pool.hpp"
+#include "base/status.hpp"
+#include "datatype/cursor.hpp"
+#include "rma/barrier.hpp"
+#include "rma/epoch.hpp"
+#include "rma/kinds.hpp"
+#include "rma/operation.hpp"
+#include "rma/region.hpp"
+#include "rma/target.hpp"
+#include "rma/wire.hpp"
+
+namespace sidelight::rma {
+
+class Process;
+
+inline constexpr int all_targets = -1;
+inline constexpr auto relaxed = std::memory_order_relaxed;
+
+/// How one member of a new window is reached. `base` and `control` are addresses in this process,
+/// null where the member's memory is not mapped here.
+struct Member {
+    std::byte* base = nullptr;
+    std::uint64_t size = 0;
+    std::uint64_t disp_unit = 1;
+    Control* control = nullptr;
+    int peer = 0;
+};
+
+/// Everything a new window is made of. The memory belongs to the caller and outlives the window.
+struct WindowShape {
+    std::uint32_t id = 0;             ///< the same on every member, unique in each of them
+    int rank = 0;                     ///< of this process
+    Flavor flavor = Flavor::allocate;
+    std::vector<Member> members;      ///< in rank order; own entry always with control
+    BarrierWord* barrier = nullptr;   ///< where every member maps it
+    Reorder reorder{};
+};
+
+/// One window, as one of its members sees it: targets, the queue of epochs, the flushes. The whole
+/// protocol runs here; see docs/design/epochs.md.
+///
+/// Every call is local and returns at once. Where a call takes a Request, it is set complete, now
+/// or during a later Process::progress, when the call's MPI counterpart might return; null means
+/// that nobody wants to know. A Status other than ok: nothing has happened.
+/// Not thread-safe: the caller holds the engine (see Process).
+class Window {
+public:
+    Window(Process& process, WindowShape shape);
+    ~Window();
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
+
+    // --- Synchronisation (MPI-4.1, 12.5; nonblocking forms P1, section V) -----------------------
+    Status fence(Assertion assertion, Request* request) noexcept;
+    Status post(std::span<const int> origins, Assertion assertion, Request* request) noexcept;
+    Status start(std::span<const int> targets, Assertion assertion, Request* request) noexcept;
+    Status complete(Request* request) noexcept;
+    Status wait(Request* request) noexcept;
+    /// MPI_Win_test: closes the exposure epoch if every origin is done with it.
+    Status test(bool& flag) noexcept;
+    Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
+    Status unlock(int target, Request* request) noexcept;
+    Status lock_all(Assertion assertion, Request* request) noexcept;
+    Status unlock_all(Request* request) noexcept;
+    /// `target` may be all_targets.
+    Status flush(int target, FlushScope scope, Request* request) noexcept;
+
+    /// Completes when the epoch that is open towards `target` (or towards all) is granted. For
+    /// blocking opening calls after which the program may use loads and stores of its own.
+    Status await_grant(int target, Request* request) noexcept;
+
+    // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------
+    /// Performs or records an operation. `request` completes when a request-based form would: the
+    /// operation is complete at the origin.
+    Status issue(const Operation& operation, Request* request) noexcept;
+
+    // --- Dynamic memory of a window with one member (MPI-4.1, 12.2.4) ---------------------------
+    Status attach(std::byte* base, std::size_t size) noexcept;
+    Status detach(std::byte* base) noexcept;
+
+    // --- Life ------------------------------------------------------------------------------------
+    /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).
+    /// Completes when every epoch is completed and every member has called it.
+    Status close(Request* request) noexcept;
+
+    [[nodiscard]] int rank() const noexcept { return rank_; }
+    [[nodiscard]] int size() const noexcept { return static_cast<int>(targets_.size()); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+    [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
+    [[nodiscard]] const Target& target(int rank) const noexcept
+    {
+        return targets_[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] const Reorder& reorder() const noexcept { return reorder_; }
+    void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
+
+    /// Epochs opened and not yet completed inside, open ones included.
+    [[nodiscard]] std::size_t pending_epochs() const noexcept { return pending_; }
+
+    /// One line per pending epoch, for whoever looks for the reason of a wait. Not for fast paths.
+    void describe(void (*line)(void* context, const char* text), void* context) const;
+
+private:
+    friend class Process;
+    friend class Barrier;
+    friend struct Direct;
+
+    struct PartRef {
+        Epoch* epoch = nullptr;
+        std::uint32_t index = 0;
+        explicit operator bool() const noexcept { return epoch != nullptr; }
+        [[nodiscard]] Part& part() const noexcept { return epoch->parts[index]; }
+    };
+    struct Flush {
+        Request* request = nullptr;
+        int target = all_targets;
+        FlushScope scope = FlushScope::remote;
+        std::uint64_t stamp = 0;     ///< age of the last operation before it
+        std::uint64_t clock = 0;     ///< operations of epochs closed by then are not its own
+        std::uint64_t remaining = 0; ///< operations it still waits for
+        Flush* next = nullptr;
+    };
+
+    // epoch_queue.cpp: opening, activation, closing, completion
+    Epoch* open(EpochKind kind, std::size_t parts) noexcept;
+    Epoch* open_group(EpochKind kind, std::span<const int> ranks) noexcept;
+    void opened(Epoch& epoch) noexcept;
+    void close_epoch(Epoch& epoch, Request* request) noexcept;
+    bool activate_deferred() noexcept;
+    bool may_activate(const Epoch& epoch) const noexcept;
+    void activate(Epoch& epoch) noexcept;
+    void complete_epoch(Epoch& epoch) noexcept;
+    void count(Epoch& epoch) noexcept;
+    [[nodiscard]] bool settled(const Epoch& epoch) const noexcept;
+    [[nodiscard]] bool access_open() const noexcept;
+    [[nodiscard]] bool fence_in_use() const noexcept { return fence_ != nullptr && used_.load(relaxed); }
+    void leave_fence() noexcept;
+    bool advance(Epoch& epoch) noexcept;
+
+    // part.cpp: one epoch towards one peer
+    void enter_part(Epoch& epoch, Part& part) noexcept;
+    bool poll_grant(Epoch& epoch, Part& part) noexcept;
+    [[nodiscard]] bool is_granted(Epoch& epoch, const Part& part) noexcept;
+    void replay(Part& part) noexcept;
+    void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
+    void grant_exposure(const Part& part) noexcept;
+    void take_place(Epoch& epoch, Part& part) noexcept;
+    bool finish_part(Epoch& epoch, Part& part) noexcept;
+    bool finish_access(const Part& part) noexcept;
+    [[nodiscard]] bool exposure_over(const Part& part) noexcept;
+    bool finish_fence(const Epoch& epoch, const Part& part) noexcept;
+    bool finish_lock(const Epoch& epoch, const Part& part) noexcept;
+    [[nodiscard]] Target& target_of(const Part& part) noexcept
+    {
+        return targets_[static_cast<std::size_t>(part.rank)];
+    }
+
+    // issue.cpp: operations
+    [[nodiscard]] PartRef find_part(int target) noexcept;
+    Status locate(const Operation& operation, std::size_t& address) const noexcept;
+    Status check(const Operation& operation) const noexcept;
+    Status perform(const Operation& operation, std::size_t address) noexcept;
+    Status record(Epoch& epoch, Part& part, const Operation& operation, std::size_t address,
+                  Request* request) noexcept;
+    void execute(Op& op) noexcept;
+    void local_complete(Op& op) noexcept;
+    void remote_complete(Op& op) noexcept;
+
+    // flush.cpp
+    Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
+    Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
+    Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
+    void count_down(const Op& op, FlushScope scope) noexcept;
+    void order_direct() noexcept;
+
+    // remote.cpp: the emulated route, the origin's side; serve.cpp: what messages ask for
+    void launch(Op& op) noexcept;
+    void launch_pieces(Op& op, MessageHeader header) noexcept;
+    void launch_compare_and_swap(Op& op, MessageHeader header) noexcept;
+    void one_reply(Op& op) noexcept;
+    void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
+    void take_reply(const Message& message) noexcept;
+    void receive(const Message& message) noexcept;
+    void serve_put(const Message& message) noexcept;
+    void serve_get(const Message& message) noexcept;
+    void serve_accumulate(const Message& message) noexcept;
+    void serve_compare_and_swap(const Message& message) noexcept;
+    void serve_lock(const Message& message) noexcept;
+    void take_lock_grant(const Message& message) noexcept;
+    void raise(std::atomic<std::uint64_t>& word, std::uint64_t number) noexcept;
+    [[nodiscard]] std::byte* own_memory(std::uint64_t address) noexcept;
+    void answer(const Message& message, MessageKind kind,
+                std::span<const std::byte> payload = {}) noexcept;
+    bool grant_waiting() noexcept;
+    void leave_lock(Control& control, LockType type) noexcept;
+    void wake_members() noexcept;
+
+    bool progress() noexcept;
+    bool advance_active() noexcept;
+    void update_busy() noexcept;
+    [[nodiscard]] Control& own() noexcept { return *own_; }
+    [[nodiscard]] bool valid_rank(int rank) const noexcept
+    {
+        return rank >= 0 && rank < size();
+    }
+
+    // The first line is what the direct path reads (direct.hpp).
+    Target* first_target_ = nullptr;
+    std::uint32_t members_ = 0;
+    std::atomic<bool> direct_all_{false}; ///< a granted fence epoch: every mapped target is direct
+    std::atomic<bool> used_{false};     ///< operations were issued since the last opening call
+    std::atomic<bool> unfenced_{false}; ///< plain accesses were made since the last full barrier
+
+    Process& process_;
+    std::uint32_t id_;
+    int rank_;
+    Flavor flavor_;
+    bool all_mapped_ = true;
+    Reorder reorder_;
+    std::vector<Target> targets_;
+    Control* own_;
+    Barrier barrier_;
+    std::uint64_t barriers_ = 0; ///< fence calls and closes so far
+    Regions regions_;
+
+    std::uint64_t clock_ = 0;  ///< openings and closings so far
+    std::uint64_t ages_ = 0;   ///< operations recorded or in flight so far
+    std::size_t pending_ = 0;
+    std::size_t unsettled_ = 0; ///< active epochs that need progress
+    bool busy_ = false;         ///< in the process's list of windows that need progress
+    Links<Window> in_busy_{};
+    Epoch* first_deferred_ = nullptr;
+    List<Epoch, &Epoch::in_queue> queue_;
+    List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
+    Epoch* fence_ = nullptr;    ///< the epochs open at application level
+    Epoch* access_ = nullptr;
+    Epoch* exposure_ = nullptr;
+    Epoch* lock_all_ = nullptr;
+    std::size_t locks_open_ = 0;
+    Fifo<Flush> flushes_;
+    Pool<Flush> flush_pool_;
+
+    /// A remote origin that has a place in this member's lock queue and is not admitted yet.
+    struct Waiting {
+        int origin = 0;
+        LockType type = LockType::shared;
+        LockPlace place{};
+        std::uint64_t cookie = 0; ///< the epoch, in the origin's words
+        std::uint64_t part = 0;   ///< index in it
+    };
+    std::vector<Waiting> waiting_;
+};
+
+} // namespace sidelight::rma
