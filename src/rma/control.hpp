@@ -29,6 +29,16 @@ public:
         return {arrivals_.fetch_add(rules::place(type), std::memory_order_seq_cst)};
     }
 
+    /// Takes a place if that admits at once, in one step; else takes none. A place may be free and
+    /// refused when others come and go at the same moment.
+    [[nodiscard]] bool try_arrive(LockType type) noexcept
+    {
+        std::uint64_t ahead = arrivals_.load(std::memory_order_relaxed);
+        return admits(type, {ahead})
+               && arrivals_.compare_exchange_strong(ahead, ahead + rules::place(type),
+                                                    std::memory_order_seq_cst);
+    }
+
     /// Whether the holder of the place may enter; once true, it stays true until it departs.
     [[nodiscard]] bool admits(LockType type, LockPlace place) const noexcept
     {

@@ -48,6 +48,7 @@ struct Epoch {
     LockType lock_type = LockType::shared;
     bool no_check = false;          ///< MPI_MODE_NOCHECK: the grant is certain
     bool counted = false;           ///< in the window's count of epochs that need progress
+    bool holds_back = false;        ///< in the window's list of closed epochs of its class
     std::uint32_t parts_granted = 0;
     std::uint32_t parts_done = 0;
     std::uint64_t opened_at = 0;    ///< the window's clock of openings and closings

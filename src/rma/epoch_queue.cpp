@@ -25,7 +25,8 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
         return nullptr;
     }
     try {
-        epoch->parts.assign(parts, Part{});
+        epoch->parts.clear();
+        epoch->parts.resize(parts);
     } catch (const std::bad_alloc&) {
         process_.epochs_.give_back(epoch);
         return nullptr;
@@ -72,7 +73,7 @@ bool Window::activate_deferred() noexcept
 /// with it by the program's own will (exposure and access at once, locks at several targets).
 bool Window::may_activate(const Epoch& epoch) const noexcept
 {
-    for (int other = 0; other < epoch_classes; ++other) {
+    for (int other = 0; holding_back_ != 0 && other < epoch_classes; ++other) {
         const Epoch* oldest = closed_[other].front();
         if (oldest != nullptr && oldest->closed_at < epoch.opened_at
             && !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind),
@@ -124,10 +125,22 @@ void Window::close_epoch(Epoch& epoch, Request* request) noexcept
     epoch.state = next_state(epoch.state, EpochEvent::close);
     epoch.closed_at = ++clock_;
     epoch.closing = request;
-    closed_[index_of(class_of(epoch.kind))].push(&epoch);
-    if (epoch.active() && advance(epoch)) {
-        activate_deferred();
+    if (epoch.active()) {
+        advance(epoch);
+        if (epoch.state == EpochState::completed) {
+            activate_deferred();
+            return;
+        }
     }
+    hold_back_later(epoch);
+}
+
+/// A closed epoch that is not completed: those opened from now on may have to wait for it.
+void Window::hold_back_later(Epoch& epoch) noexcept
+{
+    closed_[index_of(class_of(epoch.kind))].push(&epoch);
+    epoch.holds_back = true;
+    ++holding_back_;
 }
 
 void Window::complete_epoch(Epoch& epoch) noexcept
@@ -135,7 +148,11 @@ void Window::complete_epoch(Epoch& epoch) noexcept
     epoch.state = next_state(epoch.state, EpochEvent::complete);
     count(epoch);
     queue_.remove(&epoch);
-    closed_[index_of(class_of(epoch.kind))].remove(&epoch);
+    if (epoch.holds_back) {
+        closed_[index_of(class_of(epoch.kind))].remove(&epoch);
+        epoch.holds_back = false;
+        --holding_back_;
+    }
     --pending_;
     Request* closing = epoch.closing;
     process_.epochs_.give_back(&epoch);

@@ -15,6 +15,11 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
     if (!valid_rank(target)) {
         return Status::rank;
     }
+    if (targets_[static_cast<std::size_t>(target)].light) {
+        order_direct();
+        finish(request);
+        return Status::ok;
+    }
     const PartRef where = find_part(target);
     const bool passive = where
                          && (where.epoch->kind == EpochKind::lock
@@ -24,6 +29,10 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
 
 Status Window::await_grant(int target, Request* request) noexcept
 {
+    if (target != all_targets && targets_[static_cast<std::size_t>(target)].light) {
+        finish(request);
+        return Status::ok;
+    }
     return begin_flush(target, FlushScope::remote, request);
 }
 

@@ -73,8 +73,9 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!valid_rank(operation.target)) {
         return Status::rank;
     }
-    const PartRef where = find_part(operation.target);
-    if (!where) {
+    const Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    const PartRef where = target.light ? PartRef{} : find_part(operation.target);
+    if (!target.light && !where) {
         return Status::rma_sync;
     }
     std::size_t address = 0;
@@ -84,20 +85,26 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (Status status = check(operation); status != Status::ok) {
         return status;
     }
-    Epoch& epoch = *where.epoch;
-    Part& part = where.part();
-    if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
-        count(epoch);
-    }
     used_.store(true, relaxed);
-    if (!part.granted || !targets_[static_cast<std::size_t>(operation.target)].mapped) {
-        return record(epoch, part, operation, address, request);
+    if (!target.light && !may_perform(where, target)) {
+        return record(*where.epoch, where.part(), operation, address, request);
     }
     const Status status = perform(operation, address);
     if (status == Status::ok) {
         finish(request);
     }
     return status;
+}
+
+/// Whether an operation issued in this part may be performed now and here.
+bool Window::may_perform(PartRef where, const Target& target) noexcept
+{
+    Epoch& epoch = *where.epoch;
+    Part& part = where.part();
+    if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
+        count(epoch);
+    }
+    return part.granted && target.mapped;
 }
 
 /// The offset of the operation in the target's memory, if all that it touches lies in there.

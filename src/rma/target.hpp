@@ -25,6 +25,8 @@ struct alignas(64) Target {
     Control* control = nullptr;    ///< its block, where it is mapped here
     Epoch* epoch = nullptr;        ///< the open lock or access epoch that reaches it
     std::uint32_t part = 0;        ///< index of the target in that epoch
+    bool light = false;            ///< locked at once on mapped memory: held without an epoch
+    LockType light_type = LockType::shared;
 
     alignas(64) std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;            ///< exposure epochs activated towards it (P1: e)

@@ -112,6 +112,14 @@ void Window::describe(void (*line)(void* context, const char* text), void* conte
     static constexpr const char* kinds[] = {"fence", "access", "exposure", "lock", "lock_all"};
     static constexpr const char* states[] = {"deferred, open", "deferred, closed", "active, open",
                                              "active, closed", "completed"};
+    for (int rank = 0; rank < size(); ++rank) {
+        if (target(rank).light) {
+            char text[80];
+            std::snprintf(text, sizeof text, "window %u rank %d: holds the lock of rank %d", id_,
+                          rank_, rank);
+            line(context, text);
+        }
+    }
     for (const Epoch* epoch = queue_.front(); epoch != nullptr;
          epoch = decltype(queue_)::after(*epoch)) {
         int waits_for = -1;

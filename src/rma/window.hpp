@@ -139,6 +139,7 @@ private:
     bool activate_deferred() noexcept;
     bool may_activate(const Epoch& epoch) const noexcept;
     void activate(Epoch& epoch) noexcept;
+    void hold_back_later(Epoch& epoch) noexcept;
     void complete_epoch(Epoch& epoch) noexcept;
     void count(Epoch& epoch) noexcept;
     [[nodiscard]] bool settled(const Epoch& epoch) const noexcept;
@@ -146,6 +147,10 @@ private:
     [[nodiscard]] bool fence_in_use() const noexcept { return fence_ != nullptr && used_.load(relaxed); }
     void leave_fence() noexcept;
     bool advance(Epoch& epoch) noexcept;
+
+    // synchronization.cpp
+    bool lock_light(Target& target, LockType type, Assertion assertion) noexcept;
+    void unlock_light(Target& target) noexcept;
 
     // part.cpp: one epoch towards one peer
     void enter_part(Epoch& epoch, Part& part) noexcept;
@@ -167,6 +172,7 @@ private:
 
     // issue.cpp: operations
     [[nodiscard]] PartRef find_part(int target) noexcept;
+    [[nodiscard]] bool may_perform(PartRef where, const Target& target) noexcept;
     Status locate(const Operation& operation, std::size_t& address) const noexcept;
     Status check(const Operation& operation) const noexcept;
     Status perform(const Operation& operation, std::size_t address) noexcept;
@@ -242,6 +248,7 @@ private:
     Epoch* first_deferred_ = nullptr;
     List<Epoch, &Epoch::in_queue> queue_;
     List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
+    std::size_t holding_back_ = 0; ///< epochs in `closed_`
     Epoch* fence_ = nullptr;    ///< the epochs open at application level
     Epoch* access_ = nullptr;
     Epoch* exposure_ = nullptr;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "base/shared_memory.hpp"
+#include "fabric/fabric.hpp"
+
+namespace sidelight::fabric {
+
+/// How a process of this node is met: where its doorbell is. Plain data; whoever makes windows
+/// carries it to the other members.
+struct PeerAddress {
+    std::uint64_t identity = 0; ///< random, so that a process id that is used again does not match
+    MemoryFileAddress bell;
+};
+
+/// The fabric of one node: every member of a window is mapped, so no message is ever needed and
+/// all that is left to do is to wake those who sleep. Each process has one page with its doorbell,
+/// which a peer maps once, however many windows they share.
+/// `meet` and `wake` come from the thread that holds the engine; `bell` may be used by any.
+class MappedFabric final : public Fabric {
+public:
+    /// Makes this process's page. Throws std::system_error.
+    MappedFabric();
+
+    [[nodiscard]] const PeerAddress& address() const noexcept { return address_; }
+    [[nodiscard]] Doorbell& bell() noexcept { return *bell_; }
+
+    /// The number of that process; the same each time, and `own_peer` for this process itself.
+    /// A doorbell that cannot be mapped is as good as none: who sleeps there looks again by itself
+    /// within a millisecond. Throws std::bad_alloc.
+    int meet(const PeerAddress& peer);
+
+    Status send(int peer, std::span<const std::byte> header,
+                std::span<const std::byte> payload) noexcept override;
+    bool poll(Receiver& receiver) noexcept override;
+    void wake(int peer) noexcept override;
+
+    static constexpr int own_peer = 0;
+
+private:
+    struct Peer {
+        Mapping page;
+        Doorbell* bell = nullptr;
+    };
+
+    File file_; ///< stays open: peers may come at any time
+    PeerAddress address_;
+    Doorbell* bell_ = nullptr;
+    std::vector<Peer> peers_;
+    std::unordered_map<std::uint64_t, int> numbers_; ///< by identity
+};
+
+} // namespace sidelight::fabric

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/sim/random.hpp"
+#include "fabric/sim/trace.hpp"
+
+/// A simulated machine: any number of ranks in one process, on one virtual clock. Nothing in it
+/// depends on the machine that runs it, so a seed is a run. See docs/design/simulation.md.
+namespace sidelight::fabric::sim {
+
+/// What messages cost, after LogGP (Alexandrov et al. 1995). Times in ns unless they say otherwise.
+struct Costs {
+    Time latency = 1000;            ///< L: from the sender's network card to the receiver's
+    Time overhead = 100;            ///< o: of the processor, to send one and to receive one
+    Time gap = 150;                 ///< g: between two messages that leave one card
+    std::uint64_t byte_ps = 330;    ///< G: picoseconds from one byte to the next
+    Time wake = 50;                 ///< until a process notices a word written in shared memory
+    Time jitter = 0;                ///< up to so much more, drawn for each message and each wake
+};
+
+/// A rank, as the clock sees it.
+class Actor {
+public:
+    /// Something may have changed for this rank, or its time has come. Spends time through `Network`.
+    virtual void run() = 0;
+
+protected:
+    ~Actor() = default;
+};
+
+/// Sees every message twice. For checks; may not send.
+class Observer {
+public:
+    virtual void sent(int from, int to, std::span<const std::byte> message) = 0;
+    virtual void handed_over(int from, int to, std::span<const std::byte> message) = 0;
+
+protected:
+    ~Observer() = default;
+};
+
+class Network;
+
+/// The network as one rank sees it.
+class Endpoint final : public Fabric {
+public:
+    Endpoint(Network& network, int rank, int ranks)
+        : network_(network), rank_(rank), arrived_by_(static_cast<std::size_t>(ranks), 0)
+    {
+    }
+
+    Status send(int peer, std::span<const std::byte> header,
+                std::span<const std::byte> payload) noexcept override;
+    bool poll(Receiver& receiver) noexcept override;
+    void wake(int peer) noexcept override;
+
+private:
+    friend class Network;
+
+    struct Arrival {
+        int from = 0;
+        std::vector<std::byte> bytes;
+    };
+
+    Network& network_;
+    int rank_;
+    Actor* actor_ = nullptr;
+    Time card_free_ = 0;            ///< when the network card can take the next message
+    Time free_ = 0;                 ///< when the processor has done what it was last run for
+    Time run_at_ = never;           ///< the earliest run that is scheduled
+    std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
+    std::vector<Time> arrived_by_;  ///< per receiver: when the last message sent to it arrives
+
+    static constexpr Time never = ~Time{0};
+};
+
+/// The clock, the event queue and the wires.
+class Network {
+public:
+    Network(int ranks, const Costs& costs, std::uint64_t seed);
+
+    [[nodiscard]] Endpoint& endpoint(int rank) noexcept
+    {
+        return *endpoints_[static_cast<std::size_t>(rank)];
+    }
+    void attach(int rank, Actor& actor) noexcept { endpoint(rank).actor_ = &actor; }
+    void observe(Observer* observer) noexcept { observer_ = observer; }
+
+    /// The time of the rank that runs, or of the event that was handled last.
+    [[nodiscard]] Time now() const noexcept { return now_; }
+    /// The rank that runs has been busy for so long.
+    void spend(Time time) noexcept { now_ += time; }
+
+    /// Runs the rank at that time, or later if it is busy then.
+    void schedule(int rank, Time at);
+
+    /// Handles the next event. Answers whether there was one.
+    bool step();
+
+    [[nodiscard]] Random& random() noexcept { return random_; }
+    [[nodiscard]] Trace& trace() noexcept { return trace_; }
+    [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+    [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+
+private:
+    friend class Endpoint;
+
+    struct Event {
+        Time at = 0;
+        std::uint64_t order = 0; ///< among events of one time: drawn, so that every order occurs
+        int rank = 0;
+        std::unique_ptr<Endpoint::Arrival> arrival; ///< null: only run the rank
+    };
+    static bool later(const Event& a, const Event& b) noexcept
+    {
+        return a.at != b.at ? a.at > b.at : a.order > b.order;
+    }
+
+    void push(Event event);
+    void run(Endpoint& endpoint, Time at);
+    [[nodiscard]] Time jitter() noexcept { return random_.below(costs_.jitter + 1); }
+
+    Costs costs_;
+    Random random_;
+    Trace trace_;
+    Observer* observer_ = nullptr;
+    Time now_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t messages_ = 0;
+    std::vector<std::unique_ptr<Endpoint>> endpoints_;
+    std::vector<Event> queue_; ///< a heap, the next event first
+};
+
+} // namespace sidelight::fabric::sim

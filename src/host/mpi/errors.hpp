@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/status.hpp"
+#include "host/mpi/declarations.hpp"
+
+namespace sidelight::host::mpi {
+
+/// The MPI error class of a Status; MPI_SUCCESS for `ok`. One that the host's header lacks becomes
+/// its nearest relative.
+[[nodiscard]] int error_class(Status status) noexcept;
+
+/// Ends a call on a window: `ok` is MPI_SUCCESS at once; anything else goes to the error handler of
+/// the host window that is its handle, and is returned as error class if that returns.
+[[nodiscard]] int answer_window(Status status, MPI_Win handle) noexcept;
+
+/// The same for a call that has no valid window, through a communicator's handler.
+[[nodiscard]] int answer_comm(Status status, MPI_Comm comm) noexcept;
+
+/// The same where there is neither: through MPI_COMM_SELF (MPI-4) or MPI_COMM_WORLD (before), or
+/// through nothing where MPI_Init has not been called.
+[[nodiscard]] int answer(Status status) noexcept;
+
+} // namespace sidelight::host::mpi

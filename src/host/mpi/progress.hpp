@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The two directions of progress: our blocking calls let the host progress, and the host's loop
+/// sweeps our engine, so that MPI_Wait or MPI_Recv on anything drive it. See docs/design/progress.md.
+namespace sidelight::host::mpi {
+
+/// Lets the host progress, once, without blocking. Does nothing inside of a sweep that the host's
+/// own loop has called. Any thread, between MPI's initialisation and its end.
+void poll_host() noexcept;
+
+/// Registers `sweep` with the host's loop. It says whether anything moved; it is called by any
+/// thread that is inside the host, millions of times a second, possibly with a lock of the host
+/// held, so it must try rather than wait. Answers false where the host has no such hook; then only
+/// requests of our own are swept for (see requests.hpp). Does nothing if it is registered already.
+bool start_hook(bool (*sweep)() noexcept) noexcept;
+
+/// Takes it out. Comes before the end of MPI (MPICH's end waits for that). The sweep may be called
+/// once more meanwhile. Does nothing if there is none.
+void stop_hook() noexcept;
+
+/// Whether ranks outnumber cores: then fruitless sweeps inside the host's loop give the core away
+/// now and then.
+void set_crowded(bool crowded) noexcept;
+
+/// How this host sweeps for us: "MPIX_Async_start", "opal_progress_register" or "grequest".
+[[nodiscard]] const char* hook_name() noexcept;
+
+/// Whether this thread is inside a sweep that the host's loop has called.
+[[nodiscard]] bool inside_hook() noexcept;
+
+} // namespace sidelight::host::mpi

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "host/mpi/declarations.hpp"
+
+namespace sidelight::host::mpi {
+
+class HostRequest;
+
+/// Requests that both the host and the engine have let go of: pushed by any thread, taken all at
+/// once by the thread that holds the engine.
+class ReleasedRequests {
+public:
+    void push(HostRequest* request) noexcept;
+    [[nodiscard]] HostRequest* take_all() noexcept;
+
+private:
+    std::atomic<HostRequest*> first_{nullptr}; ///< release push pairs with acquire take_all
+};
+
+/// What stands behind an MPI_Request of ours: a generalized request of the host. Derive the thing
+/// that completes from it, and keep those in a RequestPool.
+/// The application may wait for it, test it, or free it before it is complete.
+class HostRequest {
+public:
+    /// Makes the MPI request. On failure the object is still the caller's.
+    [[nodiscard]] Status start(MPI_Request* handle) noexcept;
+
+    /// Completes it, once. Any thread, also inside a sweep called by the host. The object may be
+    /// gone when it returns.
+    void complete() noexcept;
+
+private:
+    friend class ReleasedRequests;
+    template <class T>
+    friend class RequestPool;
+
+    static int query(void* state, MPI_Status* status) noexcept;
+    static int freed(void* state) noexcept;
+    static int cancel(void* state, int complete) noexcept;
+    static int poll(void* state, MPI_Status* status) noexcept;
+
+    void let_go() noexcept;
+
+    MPI_Request handle_ = MPI_REQUEST_NULL;
+    std::atomic<std::uint8_t> holders_{0}; ///< of host and engine, who still needs it
+    ReleasedRequests* released_ = nullptr;
+    HostRequest* next_ = nullptr;
+};
+
+/// Objects of one type derived from HostRequest, taken by the thread that holds the engine; they
+/// come back by themselves. Memory comes in slabs and stays until the pool dies.
+template <class T>
+class RequestPool {
+public:
+    /// Null when memory has run out.
+    [[nodiscard]] T* take() noexcept
+    {
+        if (free_ == nullptr) {
+            free_ = released_.take_all();
+        }
+        if (free_ == nullptr && !grow()) {
+            return nullptr;
+        }
+        HostRequest* request = free_;
+        free_ = request->next_;
+        return static_cast<T*>(request);
+    }
+
+    /// For one whose `start` has failed or was never called.
+    void give_back(T* request) noexcept { keep(request); }
+
+private:
+    static constexpr std::size_t slab_objects = 64;
+
+    void keep(HostRequest* request) noexcept
+    {
+        request->released_ = &released_;
+        request->next_ = free_;
+        free_ = request;
+    }
+
+    bool grow() noexcept
+    {
+        try {
+            slabs_.push_back(std::make_unique<T[]>(slab_objects));
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        for (std::size_t i = 0; i < slab_objects; ++i) {
+            keep(&slabs_.back()[i]);
+        }
+        return true;
+    }
+
+    HostRequest* free_ = nullptr;
+    ReleasedRequests released_;
+    std::vector<std::unique_ptr<T[]>> slabs_;
+};
+
+/// A request that is complete from the start, the cheapest that the host has. `comm` is any valid
+/// communicator of this process; nothing is sent.
+[[nodiscard]] Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept;
+
+/// Where the host's loop calls no hook (see progress.hpp), waiting for a request of ours calls
+/// `sweep`. Set it once, before the first request.
+void set_request_sweep(bool (*sweep)() noexcept) noexcept;
+
+} // namespace sidelight::host::mpi

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/table.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace sidelight::host::mpi {
+namespace {
+
+/// Takes the first loaded library that is named like an MPI and has its functions.
+int find_host(dl_phdr_info* library, std::size_t /*size*/, void* found) noexcept
+{
+    const char* slash = std::strrchr(library->dlpi_name, '/');
+    const char* file = slash == nullptr ? library->dlpi_name : slash + 1;
+    if (std::strncmp(file, "libmpi", 6) != 0) {
+        return 0;
+    }
+    void* handle = dlopen(library->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
+    if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) {
+        return 0;
+    }
+    *static_cast<void**>(found) = handle;
+    return 1;
+}
+
+/// Where the host's symbols are: after this library in the order of search, or, where the host came
+/// by a dlopen that kept its symbols to itself (a Python module), in its own library.
+void* host_library() noexcept
+{
+    if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) {
+        return RTLD_NEXT;
+    }
+    void* found = nullptr;
+    dl_iterate_phdr(find_host, &found);
+    return found != nullptr ? found : RTLD_NEXT;
+}
+
+template <typename Function>
+void fill(void* library, const char* symbol, Function*& function) noexcept
+{
+    function = reinterpret_cast<Function*>(dlsym(library, symbol));
+}
+
+Table load() noexcept
+{
+    Table table;
+    void* library = host_library();
+#define SIDELIGHT_HOST_FUNCTION(name) fill(library, "PMPI_" #name, table.name);
+#include "host/mpi/functions.def"
+#undef SIDELIGHT_HOST_FUNCTION
+    return table;
+}
+
+} // namespace
+
+const Table& table() noexcept
+{
+    static const Table loaded = load();
+    return loaded;
+}
+
+void* find_symbol(const char* name) noexcept
+{
+    return dlsym(host_library(), name);
+}
+
+} // namespace sidelight::host::mpi

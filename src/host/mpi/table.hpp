@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/mpi/declarations.hpp"
+
+namespace sidelight::host::mpi {
+
+/// The host's own functions: `table().Win_free(&win)` is its PMPI_Win_free. Sidelight exports those
+/// names itself and is not linked to the host, so everything that it asks goes through here.
+/// A function that the host lacks is null: the MPI-4 ones on MPI-3 hosts, all before it is loaded.
+struct Table {
+#define SIDELIGHT_HOST_FUNCTION(name) decltype(&PMPI_##name) name = nullptr;
+#include "host/mpi/functions.def"
+#undef SIDELIGHT_HOST_FUNCTION
+};
+
+/// Filled at the first call, which must not come before the host is loaded; constant afterwards.
+[[nodiscard]] const Table& table() noexcept;
+
+/// The host's symbol of that name, also one that is not MPI's; null where it has none.
+[[nodiscard]] void* find_symbol(const char* name) noexcept;
+
+} // namespace sidelight::host::mpi

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/log.hpp"
+#include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
+#include "host/node/cores.hpp"
+
+namespace sidelight::host::node {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+/// What each member tells the others.
+struct Card {
+    std::uint64_t node = 0;
+    std::uint64_t core_set = 0;
+    std::uint64_t window_bytes = 0;
+    MemoryFileAddress file; ///< of rank 0
+};
+
+std::string boot_identity()
+{
+    std::string line;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
+    return line;
+}
+
+std::string namespace_identity(const char* path)
+{
+    struct stat status {};
+    return stat(path, &status) == 0 ? std::to_string(status.st_ino) : std::string();
+}
+
+/// The same for processes that run on one kernel, see each other in /proc and agree on the name of
+/// their host and on what they share: containers on one machine are different nodes.
+std::uint64_t node_identity()
+{
+    utsname system{};
+    uname(&system);
+    const std::string all = boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
+                            namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename;
+    return digest(all);
+}
+
+bool add(std::size_t& sum, std::size_t more) noexcept
+{
+    return !__builtin_add_overflow(sum, more, &sum);
+}
+
+/// Maps the file of rank 0, which is `own` there. Empty on failure.
+Mapping map_file(const MemoryFileAddress& address, const File& own, std::size_t total) noexcept
+{
+    if (own) {
+        return Mapping::shared(own, total);
+    }
+    const File file = open_memory_file(address);
+    return file ? Mapping::shared(file, total) : Mapping();
+}
+
+bool one_node(const std::vector<Card>& cards) noexcept
+{
+    return std::all_of(cards.begin(), cards.end(),
+                       [&](const Card& card) { return card.node == cards.front().node; });
+}
+
+int count_neighbours(const std::vector<Card>& cards, std::uint64_t core_set) noexcept
+{
+    return static_cast<int>(std::count_if(cards.begin(), cards.end(), [=](const Card& card) {
+        return card.core_set == core_set;
+    }));
+}
+
+std::optional<NodeMemory> allocate_alone(const MemoryShape& mine)
+{
+    std::vector<std::uint64_t> sizes{mine.window_bytes};
+    MemoryPlan plan = plan_memory(mine, sizes);
+    Mapping mapping = plan.bases.empty() ? Mapping() : Mapping::anonymous(plan.total);
+    if (!mapping) {
+        return std::nullopt;
+    }
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(sizes), 1);
+}
+
+} // namespace
+
+MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t>& sizes)
+{
+    MemoryPlan plan;
+    plan.controls = round_up(shape.common_bytes, cache_line);
+    plan.control_stride = round_up(shape.control_bytes, cache_line);
+    std::size_t end = round_up(plan.controls + sizes.size() * plan.control_stride, page_size());
+    std::vector<std::size_t> bases;
+    bases.reserve(sizes.size());
+    for (const std::uint64_t size : sizes) {
+        bases.push_back(end);
+        constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
+        if (!add(end, size) || end > limit - page_size()) {
+            return plan;
+        }
+        if (shape.placement == Placement::pages) {
+            end = round_up(end, page_size());
+        }
+    }
+    plan.total = end;
+    plan.bases = std::move(bases);
+    return plan;
+}
+
+NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
+                       int neighbours) noexcept
+    : mapping_(std::move(mapping)),
+      plan_(std::move(plan)),
+      sizes_(std::move(sizes)),
+      neighbours_(neighbours)
+{}
+
+std::byte* NodeMemory::control(int rank) const noexcept
+{
+    return mapping_.data() + plan_.controls +
+           static_cast<std::size_t>(rank) * plan_.control_stride;
+}
+
+std::byte* NodeMemory::base(int rank) const noexcept
+{
+    return mapping_.data() + plan_.bases[static_cast<std::size_t>(rank)];
+}
+
+std::size_t NodeMemory::size(int rank) const noexcept
+{
+    return sizes_[static_cast<std::size_t>(rank)];
+}
+
+std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine)
+{
+    int rank = 0;
+    int members = 0;
+    mpi::table().Comm_rank(comm, &rank);
+    mpi::table().Comm_size(comm, &members);
+    if (members == 1) {
+        return allocate_alone(mine);
+    }
+    const File own = rank == 0 ? create_memory_file() : File();
+    const Card card{.node = node_identity(),
+                    .core_set = core_set(),
+                    .window_bytes = mine.window_bytes,
+                    .file = address_of(own)};
+    const std::vector<Card> cards = exchange(comm, card, members);
+    if (cards.empty() || !one_node(cards)) {
+        return std::nullopt;
+    }
+    std::vector<std::uint64_t> sizes;
+    for (const Card& one : cards) {
+        sizes.push_back(one.window_bytes);
+    }
+    MemoryPlan plan = plan_memory(mine, sizes);
+    if (plan.bases.empty()) {
+        return std::nullopt;
+    }
+    // Rank 0 keeps its descriptor until everybody has said whether the file is mapped.
+    Mapping mapping = map_file(cards.front().file, own, plan.total);
+    if (!mapping) {
+        log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
+            std::strerror(errno));
+    }
+    if (!agree(comm, static_cast<bool>(mapping))) {
+        return std::nullopt;
+    }
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(sizes),
+                      count_neighbours(cards, card.core_set));
+}
+
+} // namespace sidelight::host::node

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/shared_memory.hpp"
+#include "host/mpi/declarations.hpp"
+
+/// A window's memory on one node: one nameless file, mapped whole by every member. See
+/// docs/design/node.md.
+namespace sidelight::host::node {
+
+enum class Placement : std::uint8_t {
+    contiguous, ///< a member's memory begins where the one before it ends, to the byte
+    pages,      ///< each member's memory begins on a page
+};
+
+/// What is asked for. The first two and `placement` are the same on every member.
+struct MemoryShape {
+    std::size_t common_bytes = 0;  ///< once
+    std::size_t control_bytes = 0; ///< per member
+    std::size_t window_bytes = 0;  ///< of this member's part of the window
+    Placement placement = Placement::pages;
+};
+
+/// Where everything is in the file. Pure arithmetic on what the members said.
+struct MemoryPlan {
+    std::size_t controls = 0; ///< offset of the first member's control
+    std::size_t control_stride = 0;
+    std::vector<std::size_t> bases; ///< offsets
+    std::size_t total = 0;
+};
+
+/// Empty `bases` where the sizes add up to more than there are addresses. Throws std::bad_alloc.
+[[nodiscard]] MemoryPlan plan_memory(const MemoryShape& shape,
+                                     const std::vector<std::uint64_t>& sizes);
+
+/// The mapped memory, zeroed at first; unmapped with its owner. `common` and every `control` begin
+/// on a cache line.
+class NodeMemory {
+public:
+    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
+               int neighbours) noexcept;
+
+    [[nodiscard]] std::byte* common() const noexcept { return mapping_.data(); }
+    [[nodiscard]] std::byte* control(int rank) const noexcept;
+    /// Also for a member that asked for nothing: an address inside the mapping.
+    [[nodiscard]] std::byte* base(int rank) const noexcept;
+    [[nodiscard]] std::size_t size(int rank) const noexcept;
+    [[nodiscard]] int members() const noexcept { return static_cast<int>(sizes_.size()); }
+
+    /// Members that run on the same set of cores as this process, itself included.
+    [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
+
+private:
+    Mapping mapping_;
+    MemoryPlan plan_;
+    std::vector<std::uint64_t> sizes_;
+    int neighbours_;
+};
+
+/// Collective over `comm`, an intracommunicator. Nothing, on all members alike, where one of them
+/// is on another node or in another namespace of processes, or cannot map the memory.
+/// A member that is alone gets private memory. Throws std::bad_alloc before anything collective.
+[[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm,
+                                                             const MemoryShape& mine);
+
+} // namespace sidelight::host::node

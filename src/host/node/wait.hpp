@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+#include "base/doorbell.hpp"
+
+namespace sidelight::host::node {
+
+/// Cores that this process may run on.
+[[nodiscard]] int available_cores() noexcept;
+/// A number that processes have in common if they may run on the same set of cores.
+[[nodiscard]] std::uint64_t core_set() noexcept;
+/// Ranks of the job on this node, as the launcher says; 1 where it does not.
+[[nodiscard]] int launched_neighbours() noexcept;
+
+/// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
+/// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/progress.md.
+class Waiter {
+public:
+    /// The doorbell must outlive it.
+    explicit Waiter(Doorbell& bell) noexcept;
+
+    /// There are that many ranks on this process's cores. The largest number counts.
+    void learn_neighbours(int ranks) noexcept;
+    /// Whether ranks outnumber cores: then spinning only keeps others from running.
+    [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
+
+    /// Returns when `poll` answers true: one sweep of the engine, and whether what the caller waits
+    /// for has happened. Lets the host progress all the while.
+    void wait(bool (*poll)(void* context) noexcept, void* context) noexcept;
+
+    /// After a sweep that may have completed what another thread of this process waits for.
+    /// Nobody asleep: one load.
+    void rouse() noexcept { bell_.ring(); }
+
+private:
+    bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
+
+    Doorbell& bell_;
+    std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
+};
+
+} // namespace sidelight::host::node
