@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
+
+N ?= 2
+SUITES ?= unit sim mpich4 openmpi4
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+results := $(CURDIR)/build/results
+space := $(subst ,, )
+
+.PHONY: build demo test bench hosts setup format check tidy install clean
+
+build: setup
+	cmake --preset default --log-level=WARNING
+	cmake --build build --parallel $(JOBS)
+
+# LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs.
+demo: build
+	tools/demo -n $(N)
+
+# SUITES are ctest labels: unit, sim, mpi, or the name of a host.
+test: build
+	@mkdir -p $(results)
+	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error \
+		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
+		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
+
+bench: build
+	tools/sidelight bench latency
+
+setup:
+	@tools/setup
+
+# MPICH 5 and Open MPI 5 from PyPI, into .hosts/.
+hosts:
+	@tools/setup --all-hosts
+
+format:
+	@tools/setup --checks
+	ci/check-format --fix
+
+# What CI checks before it builds.
+check:
+	@tools/setup --checks
+	ci/check-layers
+	ci/check-format
+
+tidy:
+	@tools/setup --checks
+	ci/check-tidy
+
+install: build
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# build/<host>/libsidelight.so: the engine and the parts that are compiled against the host's <mpi.h>.
+
+# It is not linked to the host: what it calls there it finds at run time, so that it can be preloaded
+# into any program, and an MPI function called by name is a link error.
+function(sidelight_host_library host)
+    set(src ${PROJECT_SOURCE_DIR}/src)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+        ${src}/api/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
+    if(NOT sources)
+        message(STATUS "No sources of libsidelight.so for ${host} yet")
+        return()
+    endif()
+    set(name ${host}-sidelight)
+    set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    add_library(${name} SHARED ${sources})
+    set_target_properties(${name} PROPERTIES
+        OUTPUT_NAME sidelight
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${host}
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON
+        LINK_DEPENDS ${exports})
+    target_compile_options(${name} PRIVATE -include ${PROJECT_BINARY_DIR}/${host}/weak_symbols.h)
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(${name} PRIVATE
+        sidelight-engine sidelight-library-options ${host}-headers ${CMAKE_DL_LIBS})
+    target_link_options(${name} PRIVATE
+        -static-libstdc++ -static-libgcc -Wl,--no-undefined
+        -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL)
+endfunction()
+
+# The public header must compile alone as strict C99 and as C++.
+function(sidelight_header_check host)
+    set(directory ${PROJECT_BINARY_DIR}/${host}/header)
+    foreach(extension c cpp)
+        file(CONFIGURE OUTPUT ${directory}/alone.${extension} CONTENT "#include <sidelight.h>\n")
+    endforeach()
+    add_library(${host}-header-check OBJECT ${directory}/alone.c ${directory}/alone.cpp)
+    set_target_properties(${host}-header-check PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+    target_include_directories(${host}-header-check PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_options(${host}-header-check PRIVATE -pedantic-errors)
+    target_link_libraries(${host}-header-check PRIVATE sidelight-options ${host}-headers)
+endfunction()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Finds the host MPIs. For each, two targets: <host>-headers to compile against its <mpi.h>, and
+# <host>-mpi to link a program to it as its mpicc would. SIDELIGHT_FOUND_HOSTS holds their names.
+
+# Ask mpicc for its flags; compile and link flags are told apart by their first letters.
+function(sidelight_ask_mpicc mpicc)
+    execute_process(COMMAND ${mpicc} -show
+        OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(words UNIX_COMMAND "${shown}")
+    list(POP_FRONT words)
+    set(directories ${words})
+    list(FILTER directories INCLUDE REGEX "^-I")
+    list(TRANSFORM directories REPLACE "^-I" "")
+    set(link_flags ${words})
+    list(FILTER link_flags INCLUDE REGEX "^(-L|-l|-Wl,|-pthread)")
+    set(include_directories ${directories} PARENT_SCOPE)
+    set(link_flags ${link_flags} PARENT_SCOPE)
+endfunction()
+
+# The data symbols that this host's <mpi.h> declares (Open MPI's predefined handles), made weak: the
+# library must also load where no MPI is, in a shell or an interpreter between mpiexec and the rank.
+function(sidelight_weak_symbols output)
+    set(names "")
+    foreach(directory IN LISTS ARGN)
+        if(EXISTS ${directory}/mpi.h)
+            file(STRINGS ${directory}/mpi.h declarations REGEX "^OMPI_DECLSPEC +extern [^(]*;")
+            foreach(declaration IN LISTS declarations)
+                string(REGEX MATCH "([A-Za-z0-9_]+) *;" ignored "${declaration}")
+                string(APPEND names "#pragma weak ${CMAKE_MATCH_1}\n")
+            endforeach()
+        endif()
+    endforeach()
+    file(CONFIGURE OUTPUT ${output} CONTENT "${names}" @ONLY)
+endfunction()
+
+function(sidelight_add_host host mpicc)
+    sidelight_ask_mpicc(${mpicc})
+    sidelight_weak_symbols(${PROJECT_BINARY_DIR}/${host}/weak_symbols.h ${include_directories})
+
+    add_library(${host}-headers INTERFACE)
+    target_include_directories(${host}-headers SYSTEM INTERFACE ${include_directories})
+    # The C++ bindings that MPI removed; the two macros are the hosts' own.
+    target_compile_definitions(${host}-headers INTERFACE MPICH_SKIP_MPICXX OMPI_SKIP_MPICXX)
+
+    # GCC takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array that is too small.
+    target_compile_options(${host}-headers INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+
+    add_library(${host}-mpi INTERFACE)
+    target_link_libraries(${host}-mpi INTERFACE ${host}-headers ${link_flags})
+endfunction()
+
+# Lines `name=mpicc` from the one module that knows the hosts; the sidelight command uses it too.
+function(sidelight_list_hosts result)
+    execute_process(COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/list_hosts.py
+        OUTPUT_VARIABLE listed OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\n" ";" listed "${listed}")
+    set(${result} ${listed} PARENT_SCOPE)
+endfunction()
+
+set(SIDELIGHT_FOUND_HOSTS "")
+set(hosts_present "")
+if(NOT SIDELIGHT_HOSTS STREQUAL none)
+    sidelight_list_hosts(hosts_present)
+endif()
+foreach(line IN LISTS hosts_present)
+    string(REPLACE "=" ";" fields "${line}")
+    list(GET fields 0 host)
+    list(GET fields 1 mpicc)
+    if(SIDELIGHT_HOSTS STREQUAL all OR host IN_LIST SIDELIGHT_HOSTS)
+        sidelight_add_host(${host} ${mpicc})
+        list(APPEND SIDELIGHT_FOUND_HOSTS ${host})
+    endif()
+endforeach()
+message(STATUS "Host MPIs: ${SIDELIGHT_FOUND_HOSTS}")

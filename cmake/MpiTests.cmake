@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One line registers an MPI program of tests/mpi at N ranks on every host:
+#
+#   sidelight_mpi_test(<name> RANKS <n>... [PROGRAM <program>] [ARGS <argument>...]
+#                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [NO_PRELOAD]
+#                      [SKIP_HOSTS <host> <reason> ...])
+#
+# The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
+# preloaded, unless NO_PRELOAD. Defects of a host are data: SKIP_HOSTS, with the reason printed.
+
+set(SIDELIGHT_TEST_TIMEOUT 60 CACHE STRING "Seconds that an MPI test may take")
+
+function(sidelight_mpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg
+        "NO_PRELOAD" "PROGRAM;TIMEOUT" "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
+    if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
+            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT arg_PROGRAM)
+        set(arg_PROGRAM ${name})
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT ${SIDELIGHT_TEST_TIMEOUT})
+    endif()
+    foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
+        foreach(ranks IN LISTS arg_RANKS)
+            sidelight_register_mpi_test(${host} ${ranks})
+        endforeach()
+    endforeach()
+endfunction()
+
+# A macro only to see the arguments of sidelight_mpi_test.
+macro(sidelight_register_mpi_test host ranks)
+    set(test mpi.${name}.${ranks}.${host})
+    list(FIND arg_SKIP_HOSTS ${host} skipped)
+    if(skipped GREATER -1)
+        math(EXPR reason "${skipped} + 1")
+        list(GET arg_SKIP_HOSTS ${reason} reason)
+        add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
+        set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+    else()
+        set(options --host ${host} -n ${ranks} --timeout ${arg_TIMEOUT})
+        if(NOT arg_NO_PRELOAD)
+            list(APPEND options --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+        endif()
+        foreach(setting IN LISTS arg_ENVIRONMENT)
+            list(APPEND options --env ${setting})
+        endforeach()
+        add_test(NAME ${test} COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py
+            ${options} ${PROJECT_BINARY_DIR}/${host}/tests/${arg_PROGRAM} ${arg_ARGS})
+        # The runner enforces the limit and reports where each rank was; ctest's is the last resort.
+        math(EXPR limit "${arg_TIMEOUT} + 120")
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
+    endif()
+    set_tests_properties(${test} PROPERTIES LABELS "mpi;${host}" PROCESSORS ${ranks})
+endmacro()

@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks what libsidelight.so gives to and takes from the programs it is loaded into.
+
+It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone, and is not linked to any MPI: it needs
+no MPI library, calls no MPI function by name, and the host's predefined handles are weak."""
+
+import re
+import subprocess
+import sys
+
+EXPORTED = re.compile(r"(MPI|PMPI|MPIX|sidelight)_\w+$")
+OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
+
+
+def dynamic_symbols(library):
+    """Pairs (type letter of nm, name without version)."""
+    listing = subprocess.run(["nm", "--dynamic", library], check=True, capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        kind, name = line.split()[-2:]
+        yield kind, name.split("@")[0]
+
+
+def complaint(kind, name):
+    if kind in ("U", "w", "v"):
+        strong = kind == "U"
+        return "needed from the host" if strong and OF_THE_HOST.match(name) else None
+    return None if EXPORTED.match(name) else "exported"
+
+
+def needed_libraries(library):
+    listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", listing.stdout)
+
+
+def main():
+    library = sys.argv[1]
+    symbols = list(dynamic_symbols(library))
+    wrong = [f"{name}: {why}" for kind, name in symbols if (why := complaint(kind, name))]
+    wrong += [f"{name}: linked" for name in needed_libraries(library) if "mpi" in name]
+    if not any(kind == "T" and name == "MPI_Put" for kind, name in symbols):
+        wrong.append("MPI_Put: not exported")
+    print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
