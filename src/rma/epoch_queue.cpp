@@ -106,9 +106,6 @@ bool Window::advance(Epoch& epoch) noexcept
             moved |= finish_part(epoch, part);
         }
     }
-    if (epoch.opening != nullptr && epoch.parts_granted == epoch.parts.size()) {
-        finish(std::exchange(epoch.opening, nullptr));
-    }
     if (closed && epoch.parts_done == epoch.parts.size()) {
         complete_epoch(epoch);
         return true;

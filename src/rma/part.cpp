@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include "base/cpu.hpp"
 #include "rma/process.hpp"
 #include "rma/window.hpp"
@@ -90,6 +92,9 @@ bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
     replay(part);
     if (epoch.open()) {
         set_direct(epoch, part, true);
+    }
+    if (epoch.parts_granted == epoch.parts.size()) {
+        finish(std::exchange(epoch.opening, nullptr));
     }
     return true;
 }

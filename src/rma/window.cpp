@@ -102,7 +102,7 @@ Status Window::attach(std::byte* base, std::size_t size) noexcept
     return flavor_ == Flavor::dynamic ? regions_.attach(base, size) : Status::rma_flavor;
 }
 
-Status Window::detach(std::byte* base) noexcept
+Status Window::detach(const std::byte* base) noexcept
 {
     return flavor_ == Flavor::dynamic ? regions_.detach(base) : Status::rma_flavor;
 }

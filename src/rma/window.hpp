@@ -86,7 +86,7 @@ public:
 
     // --- Dynamic memory of a window with one member (MPI-4.1, 12.2.4) ---------------------------
     Status attach(std::byte* base, std::size_t size) noexcept;
-    Status detach(std::byte* base) noexcept;
+    Status detach(const std::byte* base) noexcept;
 
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).

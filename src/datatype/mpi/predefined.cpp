@@ -2,6 +2,7 @@
 #include "datatype/mpi/predefined.hpp"
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 

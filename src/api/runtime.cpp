@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/runtime.hpp"
+
+#include <mutex>
+
+#include "host/mpi/progress.hpp"
+#include "host/mpi/table.hpp"
+
+namespace sidelight::api {
+
+namespace {
+
+/// Called from the host's loop: tries, and never waits.
+bool sweep_from_host() noexcept
+{
+    Runtime* runtime = Runtime::existing();
+    if (!runtime->process().busy() || !runtime->lock().try_acquire()) {
+        return false;
+    }
+    const bool moved = runtime->process().progress();
+    runtime->lock().release();
+    return moved;
+}
+
+void complete_host_request(rma::Request& request) noexcept
+{
+    static_cast<host::mpi::HostRequest&>(static_cast<NonblockingRequest&>(request)).complete();
+}
+
+/// Programs that have not called MPI_Init use sessions, each with a thread level of its own.
+bool threads_possible() noexcept
+{
+    const auto& mpi = host::mpi::table();
+    int initialized = 0;
+    int level = MPI_THREAD_MULTIPLE;
+    if (mpi.Initialized(&initialized) == MPI_SUCCESS && initialized != 0) {
+        mpi.Query_thread(&level);
+    }
+    return level == MPI_THREAD_MULTIPLE;
+}
+
+} // namespace
+
+std::atomic<Runtime*> Runtime::existing_{nullptr};
+bool Runtime::threaded_ = false;
+
+Runtime& Runtime::instance()
+{
+    static std::mutex mutex;
+    const std::scoped_lock lock(mutex);
+    Runtime* runtime = existing();
+    if (runtime == nullptr) {
+        runtime = new Runtime;
+        existing_.store(runtime, std::memory_order_release);
+    }
+    return *runtime;
+}
+
+Runtime::Runtime()
+{
+    threaded_ = threads_possible();
+    lock_.set_threaded(threaded_);
+    process_.set_threaded(threaded_);
+    host::mpi::set_request_sweep(sweep_from_host);
+    learn_neighbours(host::node::launched_neighbours());
+}
+
+void Runtime::start_progress() noexcept
+{
+    host::mpi::start_hook(sweep_from_host);
+}
+
+void Runtime::stop_progress() noexcept
+{
+    host::mpi::stop_hook();
+}
+
+void Runtime::learn_neighbours(int ranks) noexcept
+{
+    waiter_.learn_neighbours(ranks);
+    host::mpi::set_crowded(waiter_.crowded());
+}
+
+void Runtime::sweep() noexcept
+{
+    const EngineGuard guard(lock_);
+    if (process_.busy() && process_.progress() && threaded_) {
+        waiter_.rouse();
+    }
+}
+
+void Runtime::wait(const rma::Request& request) noexcept
+{
+    struct Waiting {
+        Runtime& runtime;
+        const rma::Request& request;
+    } waiting{*this, request};
+    waiter_.wait(
+        [](void* context) noexcept {
+            auto& [runtime, waited] = *static_cast<Waiting*>(context);
+            const EngineGuard guard(runtime.lock_);
+            if (!waited.complete && runtime.process_.progress() && threaded_) {
+                runtime.waiter_.rouse();
+            }
+            return waited.complete;
+        },
+        &waiting);
+}
+
+NonblockingRequest* Runtime::take_request() noexcept
+{
+    NonblockingRequest* request = requests_.take();
+    if (request != nullptr) {
+        static_cast<rma::Request&>(*request) = {};
+    }
+    return request;
+}
+
+/// What is complete already gets the host's cheapest request; only what is not is watched.
+Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
+                             MPI_Request* handle) noexcept
+{
+    rma::Request& engine_side = request;
+    if (status != Status::ok || engine_side.complete) {
+        requests_.give_back(&request);
+        return status != Status::ok
+                   ? status
+                   : host::mpi::create_completed_request(own, handle);
+    }
+    engine_side.on_complete = complete_host_request;
+    return request.start(handle);
+}
+
+} // namespace sidelight::api

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+#include "api/engine_lock.hpp"
+#include "api/window_object.hpp"
+#include "fabric/mapped/mapped_fabric.hpp"
+#include "host/mpi/errors.hpp"
+#include "host/mpi/requests.hpp"
+#include "host/node/wait.hpp"
+#include "rma/process.hpp"
+
+namespace sidelight::api {
+
+/// What stands behind an MPI_Request of ours: completed by the engine, waited for by the host.
+struct NonblockingRequest : host::mpi::HostRequest, rma::Request {};
+
+/// Everything that this process has of Sidelight: made with its first window, kept until it ends.
+/// MPI_THREAD_MULTIPLE is decided then; programs that use sessions alone are taken to have it.
+class Runtime {
+public:
+    /// The one of this process. Made at the first call, which comes from a collective call that
+    /// makes a window. Throws std::bad_alloc and std::system_error.
+    static Runtime& instance();
+    /// Null before that.
+    [[nodiscard]] static Runtime* existing() noexcept
+    {
+        return existing_.load(std::memory_order_acquire);
+    }
+    /// Whether other threads may be inside; false before there is a runtime.
+    [[nodiscard]] static bool threaded() noexcept { return threaded_; }
+
+    [[nodiscard]] rma::Process& process() noexcept { return process_; }
+    [[nodiscard]] fabric::MappedFabric& fabric() noexcept { return fabric_; }
+    [[nodiscard]] EngineLock& lock() noexcept { return lock_; }
+
+    /// Hooks the sweep into the host's loop, if that has not been done.
+    void start_progress() noexcept;
+    /// Before the host is finalised.
+    void stop_progress() noexcept;
+    void learn_neighbours(int ranks) noexcept;
+
+    /// Sweeps and gives the core away until `request` is complete. Must not hold the engine.
+    void wait(const rma::Request& request) noexcept;
+    /// Sweeps once.
+    void sweep() noexcept;
+
+    /// The body of every blocking call: starts it, and waits where it is not complete at once.
+    template <class Call>
+    int blocking(const WindowObject& object, Call call) noexcept
+    {
+        rma::Request request;
+        bool complete = false;
+        Status status = Status::ok;
+        {
+            const EngineGuard guard(lock_);
+            status = call(&request);
+            complete = request.complete;
+        }
+        if (status != Status::ok) [[unlikely]] {
+            return host::mpi::answer_window(status, object.handle);
+        }
+        if (!complete) {
+            wait(request);
+        }
+        return MPI_SUCCESS;
+    }
+
+    /// The body of every nonblocking call: starts it and makes the MPI request.
+    template <class Call>
+    int nonblocking(const WindowObject& object, MPI_Request* handle, Call call) noexcept
+    {
+        Status status = Status::no_memory;
+        {
+            const EngineGuard guard(lock_);
+            if (NonblockingRequest* request = take_request()) {
+                status = call(static_cast<rma::Request*>(request));
+                status = finish_start(status, *request, object.own, handle);
+            }
+        }
+        return status == Status::ok ? MPI_SUCCESS
+                                    : host::mpi::answer_window(status, object.handle);
+    }
+
+private:
+    Runtime();
+
+    NonblockingRequest* take_request() noexcept;
+    Status finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
+                        MPI_Request* handle) noexcept;
+
+    static std::atomic<Runtime*> existing_;
+    static bool threaded_;
+
+    fabric::MappedFabric fabric_;
+    rma::Process process_{fabric_};
+    host::node::Waiter waiter_{fabric_.bell()};
+    host::mpi::RequestPool<NonblockingRequest> requests_;
+    EngineLock lock_;
+};
+
+/// For windows that are not ours: an error for a null or freed handle, else the host's answer.
+template <class HostCall>
+int pass_through(MPI_Win win, HostCall call) noexcept
+{
+    if (window_table::is_stale(win)) {
+        return host::mpi::answer(Status::win);
+    }
+    return call();
+}
+
+} // namespace sidelight::api

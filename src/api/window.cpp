@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <exception>
+#include <new>
+
+#include "api/entry.hpp"
+#include "api/runtime.hpp"
+#include "api/window_create.hpp"
+#include "base/log.hpp"
+#include "host/mpi/handle.hpp"
+#include "host/mpi/table.hpp"
+
+/// Making and freeing windows (MPI-4.1, 12.2).
+namespace sidelight::api {
+
+namespace {
+
+using host::mpi::table;
+
+/// The guard between C++ and C, and the choice between us and the host. `host_call` makes the window
+/// where we do not.
+template <class HostCall>
+int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall host_call) noexcept
+{
+    if (Status status = check(request); status != Status::ok) {
+        return host::mpi::answer_comm(status, request.comm);
+    }
+    try {
+        if (WindowObject* object = create_window(request); object != nullptr) {
+            *win = object->handle;
+            if (baseptr != nullptr) {
+                *static_cast<void**>(baseptr) = object->base;
+            }
+            return MPI_SUCCESS;
+        }
+    } catch (const std::bad_alloc&) {
+        return host::mpi::answer_comm(Status::no_memory, request.comm);
+    } catch (const std::exception& error) {
+        log(LogLevel::error, "no window: %s", error.what());
+        return host::mpi::answer_comm(Status::other, request.comm);
+    }
+    const int code = host_call();
+    if (code == MPI_SUCCESS) {
+        window_table::forget_freed(*win);
+    }
+    return code;
+}
+
+} // namespace
+
+} // namespace sidelight::api
+
+using namespace sidelight;
+using namespace sidelight::api;
+
+SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
+                                   MPI_Comm comm, MPI_Win* win)
+{
+    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr,
+                [&] { return table().Win_create(base, size, disp_unit, info, comm, win); });
+}
+SIDELIGHT_PROFILED(Win_create);
+
+SIDELIGHT_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                     MPI_Comm comm, MPI_Win* win)
+{
+    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr,
+                [&] { return table().Win_create_c(base, size, disp_unit, info, comm, win); });
+}
+SIDELIGHT_PROFILED(Win_create_c);
+
+SIDELIGHT_ENTRY int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                                     void* baseptr, MPI_Win* win)
+{
+    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr,
+                [&] { return table().Win_allocate(size, disp_unit, info, comm, baseptr, win); });
+}
+SIDELIGHT_PROFILED(Win_allocate);
+
+SIDELIGHT_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                       MPI_Comm comm, void* baseptr, MPI_Win* win)
+{
+    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr,
+                [&] { return table().Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
+}
+SIDELIGHT_PROFILED(Win_allocate_c);
+
+SIDELIGHT_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
+                                            MPI_Comm comm, void* baseptr, MPI_Win* win)
+{
+    return make(
+        {rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr,
+        [&] { return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win); });
+}
+SIDELIGHT_PROFILED(Win_allocate_shared);
+
+SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                              MPI_Comm comm, void* baseptr, MPI_Win* win)
+{
+    return make(
+        {rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr,
+        [&] { return table().Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win); });
+}
+SIDELIGHT_PROFILED(Win_allocate_shared_c);
+
+SIDELIGHT_ENTRY int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win)
+{
+    return make({rma::Flavor::dynamic, 0, 1, info, comm, nullptr}, win, nullptr,
+                [&] { return table().Win_create_dynamic(info, comm, win); });
+}
+SIDELIGHT_PROFILED(Win_create_dynamic);
+
+SIDELIGHT_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size)
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, [&] { return table().Win_attach(win, base, size); });
+    }
+    const EngineGuard guard(Runtime::instance().lock());
+    const Status status = size < 0 ? Status::size
+                                   : object->window->attach(static_cast<std::byte*>(base),
+                                                            static_cast<std::size_t>(size));
+    return host::mpi::answer_window(status, win);
+}
+SIDELIGHT_PROFILED(Win_attach);
+
+SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, [&] { return table().Win_detach(win, base); });
+    }
+    const EngineGuard guard(Runtime::instance().lock());
+    return host::mpi::answer_window(object->window->detach(static_cast<const std::byte*>(base)),
+                                    win);
+}
+SIDELIGHT_PROFILED(Win_detach);
+
+/// Collective, and a barrier. The attributes' delete callbacks run while the window still answers.
+SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
+{
+    WindowObject* object = window_table::find(*win);
+    if (object == nullptr) {
+        return pass_through(*win, [&] { return table().Win_free(win); });
+    }
+    const int closed = Runtime::instance().blocking(
+        *object, [&](rma::Request* request) { return object->window->close(request); });
+    if (closed != MPI_SUCCESS) {
+        return closed;
+    }
+    const int freed = host::mpi::destroy_handle(win);
+    if (freed == MPI_SUCCESS) {
+        discard_window(*object);
+    }
+    return freed;
+}
+SIDELIGHT_PROFILED(Win_free);

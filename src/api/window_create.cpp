@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/window_create.hpp"
+
+#include <new>
+
+#include "api/runtime.hpp"
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "datatype/mpi/predefined.hpp"
+#include "host/mpi/handle.hpp"
+#include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
+
+namespace sidelight::api {
+
+namespace {
+
+using host::node::NodeMemory;
+using rma::Flavor;
+
+/// What the members of a window tell each other.
+struct Greeting {
+    fabric::PeerAddress peer;
+    std::uint64_t disp_unit = 1;
+    bool ready = false; ///< this member has all that it needs
+};
+
+int mpi_flavor(Flavor flavor) noexcept
+{
+    switch (flavor) {
+    case Flavor::create:
+        return MPI_WIN_FLAVOR_CREATE;
+    case Flavor::allocate:
+        return MPI_WIN_FLAVOR_ALLOCATE;
+    case Flavor::dynamic:
+        return MPI_WIN_FLAVOR_DYNAMIC;
+    case Flavor::shared:
+        return MPI_WIN_FLAVOR_SHARED;
+    }
+    return MPI_WIN_FLAVOR_CREATE;
+}
+
+bool brings_memory(Flavor flavor) noexcept
+{
+    return flavor == Flavor::create || flavor == Flavor::dynamic;
+}
+
+bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
+{
+    const auto& mpi = host::mpi::table();
+    int inter = 0;
+    return comm != MPI_COMM_NULL && mpi.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0
+           && mpi.Comm_size(comm, &members) == MPI_SUCCESS
+           && mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
+}
+
+std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowInfo& info,
+                                   int members)
+{
+    const bool contiguous = request.flavor == Flavor::shared && !info.noncontiguous();
+    return host::node::allocate_node_memory(
+        request.comm,
+        {.common_bytes = sizeof(rma::BarrierWord),
+         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members)),
+         .window_bytes =
+             brings_memory(request.flavor) ? 0 : static_cast<std::size_t>(request.size),
+         .placement = contiguous ? host::node::Placement::contiguous
+                                 : host::node::Placement::pages});
+}
+
+rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
+                          const std::vector<Greeting>& greetings, fabric::MappedFabric& fabric)
+{
+    static std::atomic<std::uint32_t> windows{0};
+    NodeMemory& memory = *object.memory;
+    rma::WindowShape shape;
+    shape.id = windows.fetch_add(1, std::memory_order_relaxed);
+    shape.rank = rank;
+    shape.flavor = request.flavor;
+    shape.reorder = object.info.reorder();
+    shape.barrier = reinterpret_cast<rma::BarrierWord*>(memory.common());
+    for (int member = 0; member < memory.members(); ++member) {
+        const Greeting& from = greetings[static_cast<std::size_t>(member)];
+        shape.members.push_back({.base = memory.base(member),
+                                 .size = memory.size(member),
+                                 .disp_unit = from.disp_unit,
+                                 .control = reinterpret_cast<rma::Control*>(memory.control(member)),
+                                 .peer = fabric.meet(from.peer)});
+    }
+    if (brings_memory(request.flavor)) {
+        rma::Member& own = shape.members[0];
+        own.base = request.flavor == Flavor::create ? static_cast<std::byte*>(request.base) : nullptr;
+        own.size = request.flavor == Flavor::create ? static_cast<std::uint64_t>(request.size) : 0;
+    }
+    return shape;
+}
+
+void describe_to_mpi(WindowObject& object, const WindowRequest& request, int rank) noexcept
+{
+    const rma::Target& own = object.window->target(rank);
+    object.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
+    object.size = static_cast<MPI_Aint>(own.size);
+    object.disp_unit = static_cast<int>(own.disp_unit);
+    object.flavor = mpi_flavor(request.flavor);
+    object.model = MPI_WIN_UNIFIED;
+}
+
+/// Makes the handle and meets the others. Answers false, on all members alike, if one cannot.
+bool join(WindowObject& object, const WindowRequest& request, int rank, int members)
+{
+    Runtime& runtime = Runtime::instance();
+    NodeMemory& memory = *object.memory;
+    rma::Control::create(memory.control(rank), static_cast<std::size_t>(members));
+    if (rank == 0) {
+        new (memory.common()) rma::BarrierWord;
+    }
+    object.own = host::mpi::own_communicator(request.comm);
+    Greeting mine{.peer = runtime.fabric().address(),
+                  .disp_unit = static_cast<std::uint64_t>(request.disp_unit)};
+    mine.ready = object.own != MPI_COMM_NULL
+                 && host::mpi::create_handle(request.comm, request.info, &object.handle)
+                        == Status::ok
+                 && host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
+    const auto greetings = host::node::exchange(request.comm, mine, members);
+    bool all_ready = !greetings.empty();
+    for (const Greeting& greeting : greetings) {
+        all_ready = all_ready && greeting.ready;
+    }
+    if (all_ready) {
+        const EngineGuard guard(runtime.lock());
+        object.window = &runtime.process().create_window(
+            shape_of(object, request, rank, greetings, runtime.fabric()));
+    } else if (mine.ready) {
+        host::mpi::table().Group_free(&object.group);
+        host::mpi::destroy_handle(&object.handle);
+    }
+    return all_ready;
+}
+
+} // namespace
+
+Status check(const WindowRequest& request) noexcept
+{
+    if (request.size < 0) {
+        return Status::size;
+    }
+    if (request.disp_unit <= 0) {
+        return Status::disp;
+    }
+    if (request.flavor == Flavor::create && request.base == nullptr && request.size > 0) {
+        return Status::base;
+    }
+    return Status::ok;
+}
+
+WindowObject* create_window(const WindowRequest& request)
+{
+    int members = 0;
+    int rank = 0;
+    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)
+        || (members > 1 && brings_memory(request.flavor))) {
+        return nullptr;
+    }
+    datatype::register_predefined();
+    Runtime& runtime = Runtime::instance();
+    WindowInfo info;
+    info.update(request.info);
+    auto memory = allocate(request, info, members);
+    if (!memory.has_value()) {
+        log(LogLevel::info, "window over %d processes left to the host: not all on one node",
+            members);
+        return nullptr;
+    }
+    WindowObject& object = window_table::take();
+    object.memory = std::move(memory);
+    object.info = info;
+    if (!join(object, request, rank, members)) {
+        window_table::give_back(object);
+        return nullptr;
+    }
+    describe_to_mpi(object, request, rank);
+    runtime.learn_neighbours(object.memory->neighbours());
+    runtime.start_progress();
+    window_table::insert(object);
+    return &object;
+}
+
+void discard_window(WindowObject& object) noexcept
+{
+    Runtime& runtime = Runtime::instance();
+    window_table::remove(object);
+    {
+        const EngineGuard guard(runtime.lock());
+        runtime.process().destroy_window(*object.window);
+    }
+    host::mpi::table().Group_free(&object.group);
+    window_table::give_back(object);
+}
+
+} // namespace sidelight::api

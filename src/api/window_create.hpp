@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "api/window_object.hpp"
+
+namespace sidelight::api {
+
+/// What a window is asked to be, the same for all four calls that make one.
+struct WindowRequest {
+    rma::Flavor flavor = rma::Flavor::allocate;
+    MPI_Aint size = 0;
+    MPI_Aint disp_unit = 1;
+    MPI_Info info{};
+    MPI_Comm comm{};
+    void* base = nullptr; ///< create: the memory
+};
+
+/// Checks the arguments that MPI lets one check locally.
+Status check(const WindowRequest& request) noexcept;
+
+/// Collective. The new window; null, on all members alike, if it is for the host to make: its
+/// members are not all on this node, or it exposes memory of several processes that is not ours.
+/// Throws std::bad_alloc and std::system_error.
+[[nodiscard]] WindowObject* create_window(const WindowRequest& request);
+
+/// Ends one whose engine side is closed and whose handle is freed.
+void discard_window(WindowObject& object) noexcept;
+
+} // namespace sidelight::api

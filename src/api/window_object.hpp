@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "api/window_info.hpp"
+#include "base/status.hpp"
+#include "host/mpi/declarations.hpp"
+#include "host/node/memory.hpp"
+#include "rma/window.hpp"
+
+namespace sidelight::api {
+
+/// The ranks in a window of the last group that was used with it, so that a loop over post and start
+/// does not translate the same group each time. Stale as soon as any group has been freed, since
+/// the host may use its handle again.
+struct TranslatedGroup {
+    bool valid = false;
+    std::uint64_t generation = 0;
+    MPI_Group group{};
+    std::vector<int> ranks;
+};
+
+/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
+/// another window may look at it at any time.
+struct WindowObject {
+    std::atomic<std::uint64_t> key{0}; ///< of the handle; 0: not in use
+    rma::Window* window = nullptr;
+    MPI_Win handle{};
+    MPI_Comm own{}; ///< a communicator of this process alone
+    MPI_Group group{};
+    void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
+    MPI_Aint size = 0;
+    int disp_unit = 1;
+    int flavor = 0; ///< MPI_WIN_FLAVOR_...
+    int model = 0;  ///< MPI_WIN_UNIFIED
+    std::optional<host::node::NodeMemory> memory;
+    WindowInfo info;
+    TranslatedGroup start_group;
+    TranslatedGroup post_group;
+};
+
+/// From handle to window: one probe of a direct-mapped cache; behind it a map under a lock.
+/// Handles that are not in it belong to the host, or were freed.
+namespace window_table {
+
+[[nodiscard]] inline std::uint64_t key_of(MPI_Win win) noexcept
+{
+    std::uint64_t key = 0;
+    std::memcpy(&key, &win, sizeof win); // an integer on some hosts, a pointer on others
+    return key;
+}
+
+inline constexpr unsigned slot_bits = 8;
+extern std::array<std::atomic<WindowObject*>, std::size_t{1} << slot_bits> slots;
+
+[[nodiscard]] inline std::size_t slot_of(std::uint64_t key) noexcept
+{
+    return (key * 0x9E3779B97F4A7C15U) >> (64 - slot_bits);
+}
+
+[[nodiscard]] WindowObject* find_slowly(std::uint64_t key) noexcept;
+
+/// Null if the window is not ours. The acquire pairs with the release in `insert`.
+[[nodiscard]] inline WindowObject* find(MPI_Win win) noexcept
+{
+    const std::uint64_t key = key_of(win);
+    WindowObject* object = slots[slot_of(key)].load(std::memory_order_acquire);
+    if (object != nullptr && object->key.load(std::memory_order_relaxed) == key) [[likely]] {
+        return object;
+    }
+    return find_slowly(key);
+}
+
+/// Storage for a new window. Throws std::bad_alloc.
+[[nodiscard]] WindowObject& take();
+/// Returns storage that was taken and not inserted, or removed.
+void give_back(WindowObject& object) noexcept;
+
+/// Makes it findable by `object.handle`. Throws std::bad_alloc.
+void insert(WindowObject& object);
+/// Its handle is a freed one from now on, until the host uses it again.
+void remove(WindowObject& object) noexcept;
+/// The host uses the handle for a window of its own.
+void forget_freed(MPI_Win win) noexcept;
+/// Whether it is a null handle, or that of a window of ours that was freed.
+[[nodiscard]] bool is_stale(MPI_Win win) noexcept;
+
+/// Calls `visit` for every window of ours.
+void for_each(void (*visit)(WindowObject& object, void* context), void* context);
+
+} // namespace window_table
+
+} // namespace sidelight::api

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "api/window_object.hpp"
+
+namespace sidelight::api::window_table {
+
+namespace {
+
+/// Made at first use and never destroyed: windows may be used until the process ends.
+struct Registry {
+    std::mutex mutex;
+    std::deque<WindowObject> storage;
+    std::vector<WindowObject*> spare;
+    std::unordered_map<std::uint64_t, WindowObject*> by_key;
+    std::unordered_set<std::uint64_t> freed;
+};
+
+Registry& registry()
+{
+    static auto* const made = new Registry;
+    return *made;
+}
+
+} // namespace
+
+std::array<std::atomic<WindowObject*>, std::size_t{1} << slot_bits> slots{};
+
+WindowObject* find_slowly(std::uint64_t key) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_key.find(key);
+    if (found == all.by_key.end()) {
+        return nullptr;
+    }
+    slots[slot_of(key)].store(found->second, std::memory_order_release);
+    return found->second;
+}
+
+WindowObject& take()
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    if (all.spare.empty()) {
+        return all.storage.emplace_back();
+    }
+    WindowObject* object = all.spare.back();
+    all.spare.pop_back();
+    return *object;
+}
+
+void give_back(WindowObject& object) noexcept
+{
+    object.window = nullptr;
+    object.memory.reset();
+    object.info = {};
+    object.start_group.valid = false;
+    object.post_group.valid = false;
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.spare.push_back(&object);
+}
+
+void insert(WindowObject& object)
+{
+    const std::uint64_t key = key_of(object.handle);
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.by_key.insert_or_assign(key, &object);
+    all.freed.erase(key);
+    object.key.store(key, std::memory_order_relaxed);
+    slots[slot_of(key)].store(&object, std::memory_order_release);
+}
+
+void remove(WindowObject& object) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const std::uint64_t key = object.key.exchange(0, std::memory_order_relaxed);
+    all.by_key.erase(key);
+    all.freed.insert(key);
+}
+
+void forget_freed(MPI_Win win) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.freed.erase(key_of(win));
+}
+
+bool is_stale(MPI_Win win) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    return win == MPI_WIN_NULL || all.freed.contains(key_of(win));
+}
+
+void for_each(void (*visit)(WindowObject& object, void* context), void* context)
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    for (const auto& [key, object] : all.by_key) {
+        visit(*object, context);
+    }
+}
+
+} // namespace sidelight::api::window_table
