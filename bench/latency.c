@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Latency of the standard's one-sided calls. It knows nothing of Sidelight: the same program runs
+ * on the host alone and under `sidelight run`.
+ *
+ *     latency [--quick] [--window allocate|allocate_shared] [LINE...]
+ *
+ * On two ranks: every line of the table below, or those named. On any other number: `fence` alone.
+ * Rank 0 measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
+ */
+#include "measure.h"
+
+#include <getopt.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TARGET = 1,
+    WORD_DISP = 0,
+    LOCKED_WORD_DISP = 512,
+    BLOCK_DISP = 4096,
+    BLOCK_SIZE = 1 << 20,
+    WINDOW_SIZE = BLOCK_DISP + BLOCK_SIZE,
+};
+
+/* What the actions work on. */
+struct Bench {
+    MPI_Win win;
+    MPI_Group peer; /* the next rank: with two, the other one */
+    int rank;
+    int64_t word;
+    int64_t result;
+    int64_t compare;
+    char *block; /* BLOCK_SIZE bytes */
+};
+
+/* Epoch that is open at the origin around a line. */
+enum Around { NOTHING, LOCK_ALL, FENCE };
+
+/* --- Passive target ---------------------------------------------------------------------------- */
+
+static void put_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void get_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Get(&bench->result, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void fetch_and_op(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Fetch_and_op(&bench->word, &bench->result, MPI_INT64_T, TARGET, WORD_DISP, MPI_SUM,
+                         bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void compare_and_swap(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Compare_and_swap(&bench->word, &bench->compare, &bench->result, MPI_INT64_T, TARGET,
+                             WORD_DISP, bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void accumulate_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Accumulate(&bench->word, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, MPI_SUM,
+                       bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void put_1m(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Put(bench->block, BLOCK_SIZE, MPI_BYTE, TARGET, BLOCK_DISP, BLOCK_SIZE, MPI_BYTE,
+                bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void lock_put_unlock(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, bench->win);
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, LOCKED_WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Win_unlock(TARGET, bench->win);
+    }
+}
+
+/* --- Active target ----------------------------------------------------------------------------- */
+
+static void fence(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Win_fence(0, bench->win);
+    }
+}
+
+static void access_peer(struct Bench *bench)
+{
+    MPI_Win_start(bench->peer, 0, bench->win);
+    MPI_Put(&bench->word, 1, MPI_INT64_T, 1 - bench->rank, WORD_DISP, 1, MPI_INT64_T, bench->win);
+    MPI_Win_complete(bench->win);
+}
+
+static void expose_to_peer(struct Bench *bench)
+{
+    MPI_Win_post(bench->peer, 0, bench->win);
+    MPI_Win_wait(bench->win);
+}
+
+/* One epoch each way: rank 0 puts 8 B to rank 1, then rank 1 puts 8 B to rank 0. */
+static void gats_first(void *context, long repetitions)
+{
+    for (long i = 0; i < repetitions; ++i) {
+        access_peer(context);
+        expose_to_peer(context);
+    }
+}
+
+static void gats_second(void *context, long repetitions)
+{
+    for (long i = 0; i < repetitions; ++i) {
+        expose_to_peer(context);
+        access_peer(context);
+    }
+}
+
+static const struct {
+    struct Line line;
+    enum Around around;
+} lines[] = {
+    {{"put_8", put_8, NULL}, LOCK_ALL},
+    {{"get_8", get_8, NULL}, LOCK_ALL},
+    {{"fetch_and_op", fetch_and_op, NULL}, LOCK_ALL},
+    {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL},
+    {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL},
+    {{"put_1m", put_1m, NULL}, LOCK_ALL},
+    {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING},
+    {{"gats", gats_first, gats_second}, NOTHING},
+    {{"fence", fence, fence}, FENCE},
+};
+
+/* --- Running them ------------------------------------------------------------------------------ */
+
+static long agree(void *context, long repetitions)
+{
+    (void)context;
+    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    return repetitions;
+}
+
+static void open_around(enum Around around, const struct Bench *bench)
+{
+    if (around == LOCK_ALL && bench->rank == 0) {
+        MPI_Win_lock_all(0, bench->win);
+    } else if (around == FENCE) {
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, bench->win);
+    }
+}
+
+static void close_around(enum Around around, const struct Bench *bench)
+{
+    if (around == LOCK_ALL && bench->rank == 0) {
+        MPI_Win_unlock_all(bench->win);
+    } else if (around == FENCE) {
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, bench->win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Every page of the window and of the block is there before anything is measured. */
+static bool prepare(struct Bench *bench, int ranks, bool shared)
+{
+    char *base = NULL;
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
+    if (shared) {
+        MPI_Win_allocate_shared(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
+    } else {
+        MPI_Win_allocate(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
+    }
+    bench->block = aligned_alloc(BLOCK_DISP, BLOCK_SIZE);
+    if (bench->block == NULL) {
+        return false;
+    }
+    memset(base, 0, WINDOW_SIZE);
+    memset(bench->block, 1, BLOCK_SIZE);
+    const int peer = (bench->rank + 1) % ranks;
+    MPI_Group world;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &peer, &bench->peer);
+    MPI_Group_free(&world);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return true;
+}
+
+struct Options {
+    const struct Plan *plan;
+    bool shared;
+};
+
+static bool read_options(int argc, char **argv, struct Options *options)
+{
+    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
+                                          {"window", required_argument, NULL, 'w'},
+                                          {NULL, 0, NULL, 0}};
+    *options = (struct Options){.plan = &full_plan, .shared = false};
+    for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (found == 'q') {
+            options->plan = &quick_plan;
+        } else if (found == 'w' && strcmp(optarg, "allocate_shared") == 0) {
+            options->shared = true;
+        } else if (found != 'w' || strcmp(optarg, "allocate") != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void measure_lines(struct Bench *bench, int ranks, const struct Plan *plan,
+                          char *const *names, int count)
+{
+    const struct Team team = {.rank = bench->rank, .context = NULL, .agree = agree};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
+        const bool possible = ranks == 2 || lines[i].around == FENCE;
+        if (possible && chosen(lines[i].line.name, names, count)) {
+            open_around(lines[i].around, bench);
+            measure(&team, &lines[i].line, bench, plan);
+            close_around(lines[i].around, bench);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct Options options;
+    struct Bench bench = {.word = 1};
+    int ranks = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!read_options(argc, argv, &options) || !prepare(&bench, ranks, options.shared)) {
+        fprintf(stderr, "usage: latency [--quick] [--window allocate|allocate_shared] [LINE...]\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    if (!bind_to_core(bench.rank, ranks)) {
+        fprintf(stderr, "latency: rank %d is not bound to a core\n", bench.rank);
+    }
+    measure_lines(&bench, ranks, options.plan, argv + optind, argc - optind);
+    MPI_Group_free(&bench.peer);
+    MPI_Win_free(&bench.win);
+    free(bench.block);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measuring short actions: in batches, between processes that agree on each batch.
+ *
+ * A batch repeats the action so often that reading the clock does not count, and is short enough
+ * that most batches are not interrupted; the median of the batches is the figure. One process
+ * leads: it measures, the others follow and repeat as often as it says.
+ */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdbool.h>
+
+/* Performs the action `repetitions` times. */
+typedef void Action(void *context, long repetitions);
+
+/* The processes that take part. */
+struct Team {
+    int rank; /* rank 0 leads */
+    void *context;
+    /* Collective: returns the leader's `repetitions` in every process. What the others do until the
+     * leader calls is wait, so this is also where the target of a passive measurement sits. */
+    long (*agree)(void *context, long repetitions);
+};
+
+/* How long to measure. */
+struct Plan {
+    double batch_microseconds; /* the length of a batch, about */
+    double limit_microseconds; /* no further batch after this time */
+    int batches;               /* at most MAX_BATCHES */
+};
+
+enum { MAX_BATCHES = 256 };
+
+extern const struct Plan full_plan;
+extern const struct Plan quick_plan;
+
+/* Something to measure. `lead` runs in rank 0, `follow` in the others at the same time; where
+ * `follow` is NULL the others wait in Team.agree. */
+struct Line {
+    const char *name;
+    Action *lead;
+    Action *follow;
+};
+
+/* Collective. Measures the line and prints two JSON objects from rank 0, each on a line of its own:
+ * {"starts": NAME} before, and the result after. So a reader knows which line a crash belongs to. */
+void measure(const struct Team *team, const struct Line *line, void *context,
+             const struct Plan *plan);
+
+/* Binds the caller to the `rank`th of the cores that it may use; with more than two ranks to the
+ * first two of them together. Returns false where that fails. */
+bool bind_to_core(int rank, int ranks);
+
+/* Whether `name` is one of the `count` names, or there are none. */
+bool chosen(const char *name, char *const *names, int count);
+
+#endif

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which host belongs to a program, and how it is started."""
+
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import support
+from sidelight_lib import hosts
+
+
+def host(**changes):
+    fields = {
+        "name": "mpich5",
+        "origin": "PyPI",
+        "family": "mpich",
+        "mpiexec": Path("/there/bin/mpiexec"),
+        "mpicc": Path("/there/bin/mpicc"),
+        "libmpi": Path("/there/lib/libmpi.so.12"),
+        "install": "make hosts",
+        "settings": {},
+    }
+    return hosts.Host(**(fields | changes))
+
+
+class Command(unittest.TestCase):
+    def test_program_and_arguments_come_last(self):
+        command = host().command(3, ["./a", "-n", "7"], mpiexec_arguments=["-bind-to", "none"])
+        expected = "/there/bin/mpiexec -n 3 -bind-to none ./a -n 7"
+        self.assertEqual(command, expected.split())
+
+    @mock.patch.dict(os.environ, {"LD_PRELOAD": "/tool.so"})
+    def test_tools_stay_above_the_library(self):
+        command = host().command(2, ["./a"], preload="/libsidelight.so")
+        self.assertEqual(command[3:], ["env", "LD_PRELOAD=/tool.so:/libsidelight.so", "./a"])
+
+    @mock.patch.dict(os.environ)
+    def test_nothing_else_is_preloaded(self):
+        os.environ.pop("LD_PRELOAD", None)
+        command = host().command(2, ["./a"], preload="/l.so", extra_env={"SIDELIGHT_A": "b c"})
+        self.assertEqual(command[3:], ["env", "SIDELIGHT_A=b c", "LD_PRELOAD=/l.so", "./a"])
+
+
+class Environment(unittest.TestCase):
+    @mock.patch.dict(os.environ, {"OMPI_MCA_osc": "rdma"})
+    def test_what_the_user_has_set_stays(self):
+        added = host(settings={"OMPI_MCA_osc": "^ucx", "OTHER": "1"}).environment()
+        self.assertEqual(added["OTHER"], "1")
+        self.assertNotIn("OMPI_MCA_osc", added)
+
+    @mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": "/mine"})
+    def test_library_path_of_a_wheel_comes_first(self):
+        self.assertEqual(host().environment()["LD_LIBRARY_PATH"], "/there/lib:/mine")
+        self.assertNotIn("LD_LIBRARY_PATH", host(origin="Debian").environment())
+
+    @mock.patch("os.geteuid", return_value=0)
+    def test_open_mpi_is_told_that_root_is_meant(self, _):
+        self.assertIn("OMPI_ALLOW_RUN_AS_ROOT", host(family="openmpi").environment())
+
+
+class LinkedLibrary(unittest.TestCase):
+    program = Path("/a.out")
+
+    def test_library_of_each_host(self):
+        for line in (
+            "libmpich.so.12 => /lib/x86_64-linux-gnu/libmpich.so.12 (0x00007fcd21e00000)",
+            "libmpi.so.40 => /opt/x/libmpi.so.40 (0x00007f0b8c486000)",
+            "libmpi.so.12 => /opt/x/libmpi.so.12 (0x00007f6825800000)",
+            "libmpi_abi.so.1 => /opt/x/libmpi_abi.so.1 (0x00007fcb2dc00000)",
+        ):
+            text = f"\tlinux-vdso.so.1 (0x0)\n\t{line}\n\tlibc.so.6 => /lib/libc.so.6 (0x0)\n"
+            self.assertEqual(hosts.mpi_library(text, self.program), Path(line.split()[2]))
+
+    def test_no_mpi(self):
+        text = "\tlibc.so.6 => /lib/libc.so.6 (0x0)\n\tlibmpifoo.so.1 => /libmpifoo.so.1 (0x0)\n"
+        self.assertIsNone(hosts.mpi_library(text, self.program))
+
+    def test_library_that_the_loader_does_not_find(self):
+        with self.assertRaisesRegex(hosts.HostError, "LD_LIBRARY_PATH"):
+            hosts.mpi_library("\tlibmpi.so.40 => not found\n", self.program)
+
+
+class Finding(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+        patched = mock.patch.dict(os.environ, {"SIDELIGHT_HOSTS_DIR": place.name})
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def install(self, name, library):
+        for file in ("bin/mpiexec", "bin/mpicc", f"lib/{library}"):
+            path = self.place / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o755)
+        return self.place / name
+
+    def test_unknown_name(self):
+        with self.assertRaisesRegex(hosts.HostError, "mpich4, openmpi4, mpich5, openmpi5"):
+            hosts.find("lam")
+
+    def test_host_that_is_not_installed(self):
+        with self.assertRaisesRegex(hosts.HostError, "make hosts"):
+            hosts.find("openmpi5")
+
+    def test_by_the_library_that_the_program_is_linked_to(self):
+        self.install("mpich5", "libmpi.so.12")
+        place = self.install("openmpi5", "libmpi.so.40")
+        with mock.patch.object(hosts, "_linked_library", return_value=place / "lib/libmpi.so.40"):
+            self.assertEqual(hosts.find(None, "./a").name, "openmpi5")
+
+    def test_library_of_no_known_host(self):
+        with (
+            mock.patch.object(hosts, "_linked_library", return_value=Path("/x/libmpi.so.40")),
+            self.assertRaisesRegex(hosts.HostError, "--host"),
+        ):
+            hosts.find(None, "./a")
+
+    def test_script_runs_on_the_mpiexec_of_the_path(self):
+        place = self.install("mpich5", "libmpi.so.12")
+        with (
+            mock.patch.object(hosts, "_linked_library", return_value=None),
+            mock.patch.dict(os.environ, {"PATH": str(place / "bin")}),
+        ):
+            self.assertEqual(hosts.find(None, "script").name, "mpich5")
+
+
+class Library(unittest.TestCase):
+    @mock.patch.dict(os.environ, {"SIDELIGHT_BUILD_DIR": "/nowhere"})
+    def test_library_that_is_not_built(self):
+        with self.assertRaisesRegex(hosts.HostError, "/nowhere/mpich5/libsidelight.so.*make"):
+            host().require_library()
+
+    @mock.patch.dict(os.environ, {"SIDELIGHT_BUILD_DIR": "/elsewhere"})
+    def test_programs_lie_beside_the_library(self):
+        self.assertEqual(host().program("bench/latency"), Path("/elsewhere/mpich5/bench/latency"))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python of tools/, with the test runner of the standard library.
+
+file(GLOB tool_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/test_*.py)
+foreach(test IN LISTS tool_tests)
+    get_filename_component(name ${test} NAME_WE)
+    string(REPLACE "test_" "" name ${name})
+    add_test(NAME tools.${name} COMMAND ${SIDELIGHT_PYTHON} ${test})
+    set_tests_properties(tools.${name} PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()

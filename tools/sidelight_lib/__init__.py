@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the `sidelight` command is made of: hosts, running, information, measuring."""

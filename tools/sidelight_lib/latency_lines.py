@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines of `sidelight bench latency`, their limits, and the judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+BARE = "bare"
+UNDER = "+sidelight"  # a column is BARE, a host's name, or a host's name and this
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measurement. `key` is its name in the programs under bench/."""
+
+    key: str
+    title: str
+    bare: str  # the bare machine's way to do the same
+    bare_limit: float | None = None  # Sidelight at most this many times the bare machine
+    host_limit: float | None = None  # Sidelight at most this many times the best host
+    ranks: int = 2
+    information: bool = False  # measured on the bare machine alone
+
+    @property
+    def name(self) -> str:
+        """Its name in results: those of two ranks go without the number."""
+        return self.key if self.ranks == 2 else f"{self.key}_{self.ranks}"
+
+
+LINES = (
+    Line("put_8", "put 8 B + flush", "store, locked instruction", 2.5, 0.75),
+    Line("get_8", "get 8 B + flush", "load, locked instruction", 2.5, 0.75),
+    Line("fetch_and_op", "fetch_and_op + flush", "fetch-add", 2.5, 0.5),
+    Line("compare_and_swap", "compare_and_swap + flush", "compare-exchange", 2.5, 0.75),
+    Line("accumulate_8", "accumulate 8 B + flush", "fetch-add", 2.5, 0.5),
+    Line("lock_put_unlock", "lock, put 8 B, unlock", "fetch-add, store, fetch-add", 3.0, 0.75),
+    Line("fence", "fence", "barrier on a counter", 3.0, 0.75),
+    Line("gats", "GATS, an epoch each way", "the flags of two epochs", 1.5, 0.75),
+    Line("put_1m", "put 1 MB + flush", "memcpy", 1.05, 0.75),
+    Line("fence", "fence, 8 ranks on 2 cores", "futex barrier", 2.0, ranks=8),
+    Line("flag_trip", "", "flag there and back", information=True),
+    Line("load", "", "load", information=True),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one run of one line gave: a figure, or the outcome that prevented one."""
+
+    round: int
+    column: str
+    line: str
+    figures: Mapping[str, float]  # as the program printed them
+    outcome: str = ""  # empty, or why there is no figure
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One line, judged by its slowest host. None where something was not measured."""
+
+    line: str
+    bare_ratio: float | None  # slowest under Sidelight : bare machine
+    host_ratio: float | None  # slowest under Sidelight : best host alone
+    holds: bool | None
+
+
+Medians = dict[str, dict[str, float]]  # line, column: microseconds
+Outcomes = dict[str, dict[str, str]]
+
+
+def medians(samples: Iterable[Sample]) -> Medians:
+    """The median over the rounds of each line in each column."""
+    collected: dict[str, dict[str, list[float]]] = {}
+    for sample in samples:
+        if not sample.outcome:
+            columns = collected.setdefault(sample.line, {})
+            columns.setdefault(sample.column, []).append(sample.figures["microseconds"])
+    return {
+        line: {column: median(values) for column, values in columns.items()}
+        for line, columns in collected.items()
+    }
+
+
+def outcomes(samples: Iterable[Sample]) -> Outcomes:
+    """Why there is no figure, where there is none in some round: it may have some from others."""
+    found: Outcomes = {}
+    for sample in samples:
+        if sample.outcome:
+            found.setdefault(sample.line, {})[sample.column] = sample.outcome
+    return found
+
+
+def judge(line: Line, figures: Mapping[str, float], failed: Mapping[str, str]) -> Judgement:
+    """Holds the slowest column under Sidelight against the limits of the line."""
+    under = [value for column, value in figures.items() if column.endswith(UNDER)]
+    alone = [value for column, value in figures.items() if column != BARE and UNDER not in column]
+    slowest = max(under, default=None)
+    bare_ratio = _ratio(slowest, figures.get(BARE))
+    host_ratio = _ratio(slowest, min(alone, default=None))
+    checks = [
+        None if ratio is None else ratio <= limit
+        for ratio, limit in ((bare_ratio, line.bare_limit), (host_ratio, line.host_limit))
+        if limit is not None
+    ]
+    if any(column.endswith(UNDER) for column in failed):
+        checks.append(False)
+    return Judgement(line.name, bare_ratio, host_ratio, _all(checks))
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
+
+
+def _all(checks: list[bool | None]) -> bool | None:
+    if False in checks:
+        return False
+    return None if None in checks or not checks else True

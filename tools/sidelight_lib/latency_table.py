@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The results of `sidelight bench latency` for people and for programs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .console import rich
+from .latency_lines import BARE, LINES, UNDER, Judgement, Line, Sample, judge, medians, outcomes
+
+BINDING = "2 ranks: one core each; 8 ranks: two cores together; the same in every column"
+
+
+@dataclass
+class Report:
+    """All that was measured on one kind of window."""
+
+    window: str
+    columns: list[str]
+    rounds: int
+    samples: list[Sample] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)  # last words of programs that crashed
+
+    def judgements(self) -> list[Judgement]:
+        figures, failed = medians(self.samples), outcomes(self.samples)
+        return [
+            judge(line, figures.get(line.name, {}), failed.get(line.name, {}))
+            for line in LINES
+            if not line.information and line.name in figures.keys() | failed.keys()
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "window": self.window,
+            "rounds": self.rounds,
+            "machine": machine(),
+            "binding": BINDING,
+            "unit": "microseconds",
+            "limits": {
+                line.name: {"bare": line.bare_limit, "best_host": line.host_limit}
+                for line in LINES
+                if not line.information
+            },
+            "medians": medians(self.samples),
+            "outcomes": outcomes(self.samples),
+            "judgements": [asdict(judgement) for judgement in self.judgements()],
+            "samples": [asdict(sample) for sample in self.samples],
+            "notes": self.notes,
+            "errors": self.errors,
+        }
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    models = (
+        line.split(":", 1)[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    )
+    return {
+        "processor": next(models, platform.machine()),
+        "cores": len(os.sched_getaffinity(0)),
+        "kernel": platform.release(),
+    }
+
+
+def print_report(report: Report) -> None:
+    """The human table. It is as wide as its columns need: a narrow terminal wraps it."""
+    needed = 80 + 11 * len(report.columns)
+    columns = max(needed, shutil.get_terminal_size().columns)
+    console = rich("console").Console(width=columns, highlight=False)
+    facts = machine()
+    console.print(_table(report))
+    console.print(f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}.")
+    console.print(f"{BINDING}.")
+    console.print("Ratios are those of the slowest host under Sidelight.")
+    extra = medians(report.samples)
+    for line in LINES:
+        if line.information and line.name in extra:
+            console.print(f"Bare, for comparison: {line.bare} {_time(extra[line.name][BARE])}")
+    for note in report.notes:
+        console.print(note, style="yellow", markup=False)
+    if report.errors:
+        console.print("What the crashed programs said is in the output of --json.")
+
+
+def _table(report: Report) -> Any:
+    title = f"MPI_Win_{report.window}: microseconds, medians of {report.rounds} round(s)"
+    table = rich("table").Table(title=title, title_justify="left")
+    table.add_column("")
+    for column in report.columns:
+        host, under, _ = column.partition(UNDER)
+        heading = f"{host}\n{'machine' if column == BARE else 'sidelight' if under else 'alone'}"
+        table.add_column(heading, justify="right", style="bold" if under else None)
+    table.add_column("x bare\n(limit)", justify="right")
+    table.add_column("x best host\n(limit)", justify="right")
+    table.add_column("")
+    lines = {line.name: line for line in LINES}
+    figures, failed = medians(report.samples), outcomes(report.samples)
+    for judgement in report.judgements():
+        name = judgement.line
+        cells = [
+            _cell(figures.get(name, {}).get(column), failed.get(name, {}).get(column))
+            for column in report.columns
+        ]
+        table.add_row(_title(lines[name]), *cells, *_verdict(lines[name], judgement))
+    return table
+
+
+def _title(line: Line) -> str:
+    return f"{line.title}\n[dim]  bare: {line.bare}[/dim]"
+
+
+def _cell(figure: float | None, outcome: str | None) -> str:
+    if outcome:
+        return f"[red]{outcome}[/red]"
+    return "" if figure is None else _time(figure)
+
+
+def _time(microseconds: float) -> str:
+    """Three significant digits, down to a tenth of a nanosecond."""
+    decimals = 4 if microseconds < 0.1 else 3 if microseconds < 1 else 2
+    return f"{microseconds:.{decimals if microseconds < 100 else 0}f}"
+
+
+def _verdict(line: Line, judgement: Judgement) -> Sequence[str]:
+    mark = {True: "[green]pass[/green]", False: "[red]short[/red]", None: ""}[judgement.holds]
+    return (
+        _against(judgement.bare_ratio, line.bare_limit),
+        _against(judgement.host_ratio, line.host_limit),
+        mark,
+    )
+
+
+def _against(ratio: float | None, limit: float | None) -> str:
+    if limit is None:
+        return "" if ratio is None else f"{ratio:.2f}"
+    return f"({limit:g})" if ratio is None else f"{ratio:.2f} ({limit:g})"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`sidelight run`: an MPI program under Sidelight."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+
+from . import hosts
+
+_DESCRIPTION = """\
+Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
+The host is the one that the program is linked to; where that does not tell (a script), it is that
+of the mpiexec on PATH. A library that LD_PRELOAD names already, such as a profiler, stays above
+Sidelight. All SIDELIGHT_* variables reach every rank.
+"""
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    parser = commands.add_parser(
+        "run", help="run an MPI program under Sidelight", description=_DESCRIPTION
+    )
+    parser.add_argument("--host", metavar="NAME", help="host MPI, of those `sidelight info` lists")
+    parser.add_argument(
+        "-n", "-np", dest="ranks", type=_positive, default=1, metavar="N", help="ranks (default 1)"
+    )
+    parser.add_argument(
+        "--mpiexec-args",
+        type=shlex.split,
+        default=[],
+        metavar='"ARGS"',
+        help="further arguments for mpiexec, as one string; with a leading dash: "
+        '--mpiexec-args="--bind-to none"',
+    )
+    parser.add_argument(
+        "--without", action="store_true", help="run on the host alone, to compare with"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the command, do not run it")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER)
+    parser.set_defaults(action=main)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
+    host = hosts.find(arguments.host, arguments.program)
+    command = host.command(
+        arguments.ranks,
+        [arguments.program, *arguments.arguments],
+        preload=None if arguments.without else host.require_library(),
+        extra_env={key: value for key, value in os.environ.items() if key.startswith("SIDELIGHT_")},
+        mpiexec_arguments=arguments.mpiexec_args,
+    )
+    if arguments.dry_run:
+        added = [f"{key}={shlex.quote(value)}" for key, value in host.environment().items()]
+        print(" ".join([*added, shlex.join(command)]))
+        return 0
+    sys.stdout.flush()
+    try:
+        os.execvpe(command[0], command, os.environ | host.environment())
+    except OSError as error:
+        raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
