@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Datatypes at the edges: mixed members, nothing at all, exactly the window, freed at once. */
+#include "host_defects.h"
+#include <stddef.h>
+
+enum { BYTES = 4096 };
+
+struct record {
+    char tag;
+    double value;
+    short parts[3];
+    int64_t number;
+};
+
+static MPI_Datatype record_type(void)
+{
+    int const lengths[] = {1, 1, 3, 1};
+    MPI_Aint const at[] = {offsetof(struct record, tag), offsetof(struct record, value),
+                           offsetof(struct record, parts), offsetof(struct record, number)};
+    MPI_Datatype const members[] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT, MPI_INT64_T};
+    MPI_Datatype plain, type;
+    MPI_Type_create_struct(4, lengths, at, members, &plain);
+    MPI_Type_create_resized(plain, 0, sizeof(struct record), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&plain);
+    return type;
+}
+
+static bool same(const struct record *a, const struct record *b)
+{
+    return a->tag == b->tag && a->value == b->value && a->number == b->number &&
+           memcmp(a->parts, b->parts, sizeof a->parts) == 0;
+}
+
+/* Members of several types; the type is freed while the operation may still be on its way. */
+static void records(struct window *w)
+{
+    struct record out[10], in[10];
+    int const target = (w->rank + 1) % w->size;
+    for (int i = 0; i < 10; ++i)
+        out[i] = (struct record){(char)('a' + i), i / 4.0, {(short)i, -1, 7}, w->rank - 1000 * i};
+    MPI_Datatype type = record_type();
+    CHECK_OK(MPI_Put(out, 10, type, target, window_at(w, target, 0), 10, type, w->win));
+    MPI_Type_free(&type);
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    type = record_type();
+    CHECK_OK(MPI_Get(in, 10, type, target, window_at(w, target, 0), 10, type, w->win));
+    MPI_Type_free(&type);
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    for (int i = 0; i < 10; ++i)
+        CHECK(same(&in[i], &out[i]));
+}
+
+/* Members scattered at the origin, packed at the target: the signature alone counts. */
+static void packed(struct window *w)
+{
+    struct record const out = {'x', 2.5, {1, 2, 3}, -9};
+    int const lengths[] = {1, 1, 3, 1};
+    MPI_Aint const at[] = {0, 1, 9, 15};
+    MPI_Datatype const members[] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT, MPI_INT64_T};
+    MPI_Datatype tight, type = record_type();
+    int const target = (w->rank + 1) % w->size;
+    unsigned char expected[24] = {0}, in[24] = {0};
+    MPI_Type_create_struct(4, lengths, at, members, &tight);
+    MPI_Type_commit(&tight);
+    CHECK_OK(MPI_Put(&out, 1, type, target, window_at(w, target, 1001), 1, tight, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(in, 23, MPI_BYTE, target, window_at(w, target, 1001), 23, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    memcpy(expected, &out.tag, 1);
+    memcpy(expected + 1, &out.value, 8);
+    memcpy(expected + 9, out.parts, 6);
+    memcpy(expected + 15, &out.number, 8);
+    CHECK(memcmp(in, expected, sizeof in) == 0);
+    MPI_Type_free(&tight);
+    MPI_Type_free(&type);
+}
+
+/* Types without bytes, anywhere, even at the end of the window. */
+static void nothing(struct window *w)
+{
+    int const zero = 0, far = 1 << 20;
+    MPI_Datatype none, empty;
+    int value = 7;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_indexed(1, &zero, &far, MPI_INT, &empty);
+    MPI_Type_commit(&none);
+    MPI_Type_commit(&empty);
+    for (int target = 0; target < w->size; ++target) {
+        MPI_Aint const end = window_at(w, target, BYTES);
+        CHECK_OK(MPI_Put(&value, 3, none, target, end, 5, none, w->win));
+        CHECK_OK(MPI_Put(&value, 0, MPI_INT, target, end, 2, empty, w->win));
+        CHECK_OK(MPI_Get(&value, 1, none, target, end, 0, MPI_INT, w->win));
+        CHECK_OK(MPI_Accumulate(&value, 1, none, target, end, 1, none, MPI_SUM, w->win));
+    }
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    CHECK_EQ(value, 7);
+    MPI_Type_free(&none);
+    MPI_Type_free(&empty);
+}
+
+/* The last bytes of the window, and a type that reaches below its origin down to the first. */
+static void bounds(struct window *w)
+{
+    int const target = (w->rank + 1) % w->size;
+    int const lengths[] = {1, 1}, at[] = {-(BYTES / 4 - 1), 0};
+    int ends[2] = {17, 18}, seen[2] = {0, 0};
+    MPI_Datatype type;
+    MPI_Type_indexed(2, lengths, at, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Put(ends, 2, MPI_INT, target, window_at(w, target, BYTES - 4), 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(&seen[0], 1, MPI_INT, target, window_at(w, target, 0), 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Get(&seen[1], 1, MPI_INT, target, window_at(w, target, BYTES - 4), 1, MPI_INT,
+                     w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_EQ(seen[0], 17);
+    CHECK_EQ(seen[1], 18);
+    MPI_Type_free(&type);
+}
+
+/* MPI_BOTTOM with absolute addresses at the origin. */
+static void absolute(struct window *w)
+{
+    int out[2] = {31, 32}, in[2] = {0, 0};
+    int const target = (w->rank + 1) % w->size, length = 2;
+    MPI_Aint address;
+    MPI_Datatype type;
+    MPI_Get_address(out, &address);
+    MPI_Type_create_hindexed(1, &length, &address, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Put(MPI_BOTTOM, 1, type, target, window_at(w, target, 64), 2, MPI_INT, w->win));
+    MPI_Type_free(&type);
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(in, 2, MPI_INT, target, window_at(w, target, 64), 2, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_EQ(in[0], 31);
+    CHECK_EQ(in[1], 32);
+}
+
+static void everything(struct window *w)
+{
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    records(w);
+    packed(w);
+    nothing(w);
+    bounds(w);
+    absolute(w);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    run_everywhere("datatype_edges", everything, BYTES, 1);
+    return check_end();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows of every flavour behind one face, so that a test runs on all of them. */
+#ifndef SIDELIGHT_TESTS_WINDOWS_H
+#define SIDELIGHT_TESTS_WINDOWS_H
+
+#include "check.h"
+
+enum flavor { FLAVOR_ALLOCATE, FLAVOR_SHARED, FLAVOR_CREATE, FLAVOR_DYNAMIC, FLAVORS };
+
+static const char *const flavor_names[FLAVORS] = {"allocate", "allocate_shared", "create",
+                                                  "dynamic"};
+
+enum { WINDOW_MOST_RANKS = 64 };
+
+struct window {
+    MPI_Win win;
+    MPI_Comm comm;
+    enum flavor flavor;
+    int rank, size; /* in comm */
+    int unit;       /* displacement unit; 1 on dynamic windows whatever was asked */
+    unsigned char *base;
+    MPI_Aint bytes;
+    MPI_Aint origin[WINDOW_MOST_RANKS]; /* displacement of each rank's first byte */
+};
+
+static inline void window_take_memory(struct window *w, MPI_Info info)
+{
+    switch (w->flavor) {
+    case FLAVOR_ALLOCATE:
+        CHECK_OK(MPI_Win_allocate(w->bytes, w->unit, info, w->comm, &w->base, &w->win));
+        break;
+    case FLAVOR_SHARED:
+        CHECK_OK(MPI_Win_allocate_shared(w->bytes, w->unit, info, w->comm, &w->base, &w->win));
+        break;
+    case FLAVOR_CREATE:
+        w->base = malloc((size_t)w->bytes);
+        CHECK_OK(MPI_Win_create(w->base, w->bytes, w->unit, info, w->comm, &w->win));
+        break;
+    default:
+        w->unit = 1;
+        w->base = malloc((size_t)w->bytes);
+        CHECK_OK(MPI_Win_create_dynamic(info, w->comm, &w->win));
+        CHECK_OK(MPI_Win_attach(w->win, w->base, w->bytes));
+        break;
+    }
+}
+
+/* Collective over comm; memory starts as zeros. */
+static inline struct window window_open_with(MPI_Info info, enum flavor flavor, MPI_Comm comm,
+                                             MPI_Aint bytes, int unit)
+{
+    struct window w = {.comm = comm, .flavor = flavor, .unit = unit, .bytes = bytes};
+    MPI_Aint first = 0;
+    MPI_Comm_rank(comm, &w.rank);
+    MPI_Comm_size(comm, &w.size);
+    window_take_memory(&w, info);
+    memset(w.base, 0, (size_t)bytes);
+    if (flavor == FLAVOR_DYNAMIC)
+        MPI_Get_address(w.base, &first);
+    MPI_Allgather(&first, 1, MPI_AINT, w.origin, 1, MPI_AINT, comm);
+    return w;
+}
+
+static inline struct window window_open(enum flavor flavor, MPI_Comm comm, MPI_Aint bytes, int unit)
+{
+    return window_open_with(MPI_INFO_NULL, flavor, comm, bytes, unit);
+}
+
+/* Collective over the window's communicator. */
+static inline void window_close(struct window *w)
+{
+    MPI_Barrier(w->comm);
+    if (w->flavor == FLAVOR_DYNAMIC)
+        CHECK_OK(MPI_Win_detach(w->win, w->base));
+    CHECK_OK(MPI_Win_free(&w->win));
+    CHECK(w->win == MPI_WIN_NULL);
+    if (w->flavor == FLAVOR_DYNAMIC || w->flavor == FLAVOR_CREATE)
+        free(w->base);
+}
+
+/* The displacement that means offset bytes into the memory of a rank. */
+static inline MPI_Aint window_at(const struct window *w, int rank, MPI_Aint offset)
+{
+    return w->origin[rank] + offset / w->unit;
+}
+
+/* All ranks have finished what they did and may look at their own memory. */
+static inline void window_meet(const struct window *w)
+{
+    MPI_Win_flush_all(w->win);
+    MPI_Win_sync(w->win);
+    MPI_Barrier(w->comm);
+    MPI_Win_sync(w->win);
+}
+
+#endif /* SIDELIGHT_TESTS_WINDOWS_H */

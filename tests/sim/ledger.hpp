@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fabric/sim/network.hpp"
+#include "records.hpp"
+#include "rma/wire.hpp"
+#include "script.hpp"
+
+namespace sidelight::sim {
+
+class Rank;
+class World;
+
+/// Checks a run against what MPI and P1 promise. It knows the program's calls, sees requests
+/// complete, reads all memory after every step of an engine, and sees the messages; it asks the
+/// engines for nothing but the number of their pending epochs. Every operation that is watched has
+/// cells of its own and a value of its own, so the moment when it takes effect can be seen.
+class Ledger final : public fabric::sim::Observer {
+public:
+    explicit Ledger(World& world);
+
+    void calling(Rank& rank, std::size_t step);
+    void called(Rank& rank, std::size_t step);
+    void completed(Rank& rank, std::size_t step);
+    /// An engine has done something: looks what has taken effect.
+    void scan();
+    /// The run is over: nothing lost, nothing left.
+    void finish();
+
+    void sent(int from, int to, std::span<const std::byte> message) override;
+    void handed_over(int from, int to, std::span<const std::byte> message) override;
+
+    [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
+
+private:
+    /// The epochs of one rank on one window.
+    struct History {
+        std::vector<EpochRecord*> live; ///< not completed, in opening order
+        std::uint64_t clock = 0;
+        std::uint64_t fences = 0;
+        std::uint64_t fences_done = 0;
+        EpochRecord* fence = nullptr;
+        EpochRecord* access = nullptr;
+        EpochRecord* exposure = nullptr;
+        EpochRecord* lock_all = nullptr;
+        std::map<int, EpochRecord*> locks{};
+    };
+    /// From one rank to another on one window.
+    struct Pair {
+        std::vector<EpochRecord*> accesses;
+        std::vector<EpochRecord*> exposures; ///< of the second rank, for the first
+        std::uint64_t waited = 0;            ///< exposures whose end the second rank has seen
+        std::vector<EpochRecord*> remote_locks;
+        std::size_t remote_places = 0;
+    };
+    /// What a step's request will tell.
+    struct Expectation {
+        EpochRecord* epoch = nullptr; ///< the one that it closes
+        std::uint64_t number = 0;     ///< fence: which; flush: the history's clock
+    };
+    /// Epochs in or before the lock queue of one member.
+    struct LockRecord {
+        std::vector<EpochRecord*> placed;
+        std::vector<EpochRecord*> inside;
+        std::uint64_t places = 0;
+    };
+
+    // ledger.cpp: what the program does
+    EpochRecord& open(Rank& rank, const Step& step, rma::EpochKind kind);
+    void open_group(Rank& rank, const Step& step);
+    void open_passive(Rank& rank, const Step& step);
+    void fence(Rank& rank, std::size_t step);
+    void leave_fence(History& history);
+    void close(Rank& rank, std::size_t step, EpochRecord*& epoch);
+    void issue(Rank& rank, std::size_t step);
+    EpochRecord* epoch_towards(History& history, int target);
+
+    // ledger_completion.cpp: what a complete request promises
+    void closing_completed(const Rank& rank, std::size_t step);
+    void fence_completed(const Rank& rank, std::size_t step);
+    void exposure_completed(const Rank& rank, const EpochRecord& epoch);
+    void flush_completed(Rank& rank, std::size_t step);
+    void operation_completed(Rank& rank, std::size_t step);
+    void check_final_memory();
+    void check_fetched();
+
+    // ledger_evidence.cpp: what an operation's effect proves
+    void took_effect(OpRecord& op);
+    void check_order(const EpochRecord& epoch);
+    bool check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts);
+    void check_access(const OpRecord& op);
+    void check_fence(const OpRecord& op);
+    void check_lock(EpochRecord& epoch, int target);
+    void check_fairness(LockRecord& lock, const EpochRecord& epoch, int target);
+    void take_place(EpochRecord& epoch, int target);
+
+    void fail(int rank, const char* what);
+    [[nodiscard]] History& history(int window, int rank);
+    [[nodiscard]] Pair& pair(int window, int from, int to);
+    [[nodiscard]] LockRecord& lock(int window, int target);
+    [[nodiscard]] Expectation& expectation(const Rank& rank, std::size_t step);
+
+    World& world_;
+    const Program& program_;
+    std::deque<EpochRecord> epochs_;
+    std::vector<History> histories_;
+    std::unordered_map<std::size_t, Pair> pairs_;
+    std::vector<LockRecord> locks_;
+    std::vector<std::vector<Expectation>> expectations_;
+    std::vector<OpRecord> outstanding_;
+    Statistics statistics_;
+};
+
+} // namespace sidelight::sim

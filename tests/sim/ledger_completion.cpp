@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+
+#include "ledger.hpp"
+#include "world.hpp"
+
+/// The ledger's last third: what a complete request promises, and what must be true in the end.
+namespace sidelight::sim {
+
+using rma::EpochKind;
+
+namespace {
+
+constexpr std::uint64_t garbage = 0xdeadbeefdeadbeefU;
+
+/// The origin's buffers belong to the program again, which may do this.
+void scribble(Rank& rank, std::size_t step)
+{
+    std::fill_n(rank.origin(step), rank.script()[step].words, garbage);
+}
+
+} // namespace
+
+void Statistics::add(const Statistics& other) noexcept
+{
+    for (int key = 0; key < 4; ++key) {
+        overlaps[key] += other.overlaps[key];
+    }
+    readers_together += other.readers_together;
+    done_early += other.done_early;
+    flush_overtaken += other.flush_overtaken;
+    far_ahead = std::max(far_ahead, other.far_ahead);
+    operations += other.operations;
+    messages += other.messages;
+    events += other.events;
+}
+
+void Ledger::completed(Rank& rank, std::size_t step)
+{
+    scan();
+    const Call call = rank.script()[step].call;
+    switch (call) {
+    case Call::fence:
+        fence_completed(rank, step);
+        break;
+    case Call::flush:
+        flush_completed(rank, step);
+        break;
+    case Call::await_grant: {
+        const Step& s = rank.script()[step];
+        EpochRecord* epoch = epoch_towards(history(s.window, rank.number()), s.target);
+        if (epoch != nullptr && s.target >= 0 && epoch->kind != EpochKind::access) {
+            check_lock(*epoch, s.target);
+        }
+        break;
+    }
+    default:
+        if (is_operation(call)) {
+            operation_completed(rank, step);
+        }
+    }
+    if (expectation(rank, step).epoch != nullptr) {
+        closing_completed(rank, step);
+    }
+}
+
+void Ledger::closing_completed(const Rank& rank, std::size_t step)
+{
+    EpochRecord& epoch = *expectation(rank, step).epoch;
+    if (epoch.kind == EpochKind::exposure) {
+        exposure_completed(rank, epoch);
+    }
+    for (const OpRecord& op : outstanding_) {
+        if (op.epoch == &epoch && (op.fetches || epoch.kind != EpochKind::access)) {
+            fail(rank.number(), "an epoch is complete before all its operations");
+        }
+    }
+    epoch.completed = true;
+    std::erase(history(epoch.window, rank.number()).live, &epoch);
+}
+
+/// All have called it, and what the epoch that it ends has brought or sent is there.
+void Ledger::fence_completed(const Rank& rank, std::size_t step)
+{
+    const Step& s = rank.script()[step];
+    const std::uint64_t number = expectation(rank, step).number;
+    if (s.assertion.no_precede) {
+        return;
+    }
+    for (int other = 0; other < program_.ranks; ++other) {
+        if (history(s.window, other).fences < number) {
+            return fail(rank.number(), "a fence is complete before all have called it");
+        }
+    }
+    for (const OpRecord& op : outstanding_) {
+        if (op.epoch->kind == EpochKind::fence && op.epoch->window == s.window
+            && op.epoch->fence + 1 == number
+            && (op.target == rank.number() || op.epoch->rank == rank.number())) {
+            return fail(rank.number(), "a fence is complete before the data of its epoch");
+        }
+    }
+    history(s.window, rank.number()).fences_done = number;
+}
+
+void Ledger::exposure_completed(const Rank& rank, const EpochRecord& epoch)
+{
+    for (const PartRecord& part : epoch.parts) {
+        Pair& p = pair(epoch.window, part.peer, rank.number());
+        if (p.accesses.size() < part.number) {
+            return fail(rank.number(), "an exposure is over before its access was opened");
+        }
+        EpochRecord& access = *p.accesses[part.number - 1];
+        const PartRecord& mine = *access.part(rank.number());
+        if (access.closed == 0 || mine.landed != mine.issued) {
+            return fail(rank.number(), "an exposure is over before its access");
+        }
+        p.waited = part.number;
+        const bool others_wait = std::any_of(access.parts.begin(), access.parts.end(),
+                                             [](const PartRecord& other) {
+                                                 return other.landed != other.issued;
+                                             });
+        statistics_.done_early += others_wait ? 1 : 0;
+    }
+}
+
+/// A flush waits for what was issued before it, in epochs that were open then, and not for more.
+void Ledger::flush_completed(Rank& rank, std::size_t step)
+{
+    const Step& s = rank.script()[step];
+    const std::uint64_t clock = expectation(rank, step).number;
+    for (const OpRecord& op : outstanding_) {
+        if (op.epoch->rank != rank.number() || op.epoch->window != s.window
+            || (s.target != rma::all_targets && op.target != s.target)
+            || (op.epoch->closed != 0 && op.epoch->closed <= clock)) {
+            continue;
+        }
+        if (op.step > step) {
+            ++statistics_.flush_overtaken;
+        } else if (op.fetches || s.scope == rma::FlushScope::remote) {
+            return fail(rank.number(), "a flush is complete before an operation issued earlier");
+        } else {
+            scribble(rank, op.step);
+        }
+    }
+}
+
+void Ledger::operation_completed(Rank& rank, std::size_t step)
+{
+    const Call call = rank.script()[step].call;
+    if (call != Call::get && call != Call::read_tally) {
+        return scribble(rank, step);
+    }
+    for (const OpRecord& op : outstanding_) {
+        if (op.epoch->rank == rank.number() && op.step == step) {
+            fail(rank.number(), "a get is complete with wrong data");
+        }
+    }
+}
+
+void Ledger::finish()
+{
+    scan();
+    for (int number = 0; number < program_.ranks; ++number) {
+        Rank& rank = world_.rank(number);
+        for (std::size_t step = 0; step < rank.script().size(); ++step) {
+            const Call call = rank.script()[step].call;
+            if (call > Call::wait_for && !rank.completed(step)) {
+                return fail(number, "a request never completed");
+            }
+        }
+        for (int window = 0; window < program_.windows; ++window) {
+            if (rank.window(window).pending_epochs() != 0) {
+                return fail(number, "epochs are pending on a closed window");
+            }
+        }
+    }
+    if (!outstanding_.empty()) {
+        return fail(outstanding_.front().epoch->rank, "an operation was lost");
+    }
+    if (world_.word()->references != 1 || world_.spread()->references != 1) {
+        return fail(-1, "a datatype is still referred to");
+    }
+    check_final_memory();
+    check_fetched();
+    statistics_.messages = world_.network().messages();
+    statistics_.events = world_.network().events();
+}
+
+void Ledger::check_final_memory()
+{
+    std::vector<std::vector<std::uint64_t>> expected(
+        histories_.size(), std::vector<std::uint64_t>(program_.cells, 0));
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        for (const Step& step : program_.scripts[static_cast<std::size_t>(rank)]) {
+            const int owner = step.call == Call::expose ? rank : step.target;
+            if (owner < 0) {
+                continue;
+            }
+            auto& cells = expected[static_cast<std::size_t>(step.window * program_.ranks + owner)];
+            if (step.call == Call::add || step.call == Call::fetch_add) {
+                ++cells[counter_cell];
+            } else if (step.call == Call::write_tally) {
+                ++cells[tally_cell];
+            } else if (step.call == Call::expose
+                       || (is_watched(step.call) && step.call != Call::get)) {
+                for (std::size_t word = 0; word < step.words; ++word) {
+                    cells[step.cell + word * step.stride] = step.value + word;
+                }
+            }
+        }
+    }
+    for (int window = 0; window < program_.windows; ++window) {
+        for (int rank = 0; rank < program_.ranks; ++rank) {
+            const auto& cells =
+                expected[static_cast<std::size_t>(window * program_.ranks + rank)];
+            if (!std::equal(cells.begin(), cells.end(), world_.memory(window, rank))) {
+                return fail(rank, "the memory is not what all operations together make of it");
+            }
+        }
+    }
+}
+
+/// Every fetch_add has seen another value of its counter, every swap what was there before.
+void Ledger::check_fetched()
+{
+    std::map<std::pair<int, int>, std::vector<std::uint64_t>> counts;
+    for (int number = 0; number < program_.ranks; ++number) {
+        Rank& rank = world_.rank(number);
+        for (std::size_t step = 0; step < rank.script().size(); ++step) {
+            const Step& s = rank.script()[step];
+            if (s.call == Call::fetch_add) {
+                counts[{s.window, s.target}].push_back(*rank.result(step));
+            } else if (s.call == Call::compare_and_swap && *rank.result(step) != 0) {
+                return fail(number, "compare_and_swap has brought a wrong old value");
+            }
+        }
+    }
+    for (auto& [counter, values] : counts) {
+        std::sort(values.begin(), values.end());
+        if (std::adjacent_find(values.begin(), values.end()) != values.end()
+            || values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
+            return fail(counter.second, "two fetch_adds have seen the same value");
+        }
+    }
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+
+#include "ledger.hpp"
+#include "world.hpp"
+
+/// The ledger's second third: what follows from an operation having taken effect.
+namespace sidelight::sim {
+
+using rma::EpochKind;
+using rma::MessageKind;
+
+namespace {
+
+enum Key { access_after_access, access_after_exposure, exposure_after_exposure,
+           exposure_after_access, none };
+
+bool is_access(const EpochRecord& epoch)
+{
+    return epoch.kind == EpochKind::access || epoch.kind == EpochKind::lock;
+}
+
+/// Which of P1's four keys concerns two neighbours. Written anew here, not taken from the engine.
+Key key_of(const EpochRecord& earlier, const EpochRecord& later)
+{
+    const auto plain = [](const EpochRecord& epoch) {
+        return is_access(epoch) || epoch.kind == EpochKind::exposure;
+    };
+    if (!plain(earlier) || !plain(later)) {
+        return none;
+    }
+    if (is_access(later)) {
+        return is_access(earlier) ? access_after_access : access_after_exposure;
+    }
+    return is_access(earlier) ? exposure_after_access : exposure_after_exposure;
+}
+
+bool is_set(const rma::Reorder& reorder, Key key)
+{
+    switch (key) {
+    case access_after_access:
+        return reorder.access_after_access;
+    case access_after_exposure:
+        return reorder.access_after_exposure;
+    case exposure_after_exposure:
+        return reorder.exposure_after_exposure;
+    case exposure_after_access:
+        return reorder.exposure_after_access;
+    default:
+        return false;
+    }
+}
+
+bool conflict(const EpochRecord& a, const EpochRecord& b)
+{
+    return a.lock_type == rma::LockType::exclusive || b.lock_type == rma::LockType::exclusive;
+}
+
+/// Nothing more can come of the epoch at that target: it may have given the lock back.
+bool is_over(EpochRecord& epoch, int target)
+{
+    const PartRecord& part = *epoch.part(target);
+    return epoch.closed != 0 && part.landed == part.issued;
+}
+
+rma::MessageHeader header_of(std::span<const std::byte> message)
+{
+    rma::MessageHeader header;
+    std::memcpy(&header, message.data(), sizeof header);
+    return header;
+}
+
+} // namespace
+
+void Ledger::scan()
+{
+    for (std::size_t i = 0; i < outstanding_.size();) {
+        OpRecord& op = outstanding_[i];
+        const bool last = op.shows(op.words - 1);
+        if (!op.touched && (last || op.shows(0))) {
+            op.touched = true;
+            took_effect(op);
+        }
+        bool landed = last;
+        for (std::size_t word = 0; landed && word < op.words; ++word) {
+            landed = op.shows(word);
+        }
+        if (landed) {
+            if (PartRecord* part = op.epoch->part(op.target); part != nullptr) {
+                ++part->landed;
+            }
+            op = outstanding_.back();
+            outstanding_.pop_back();
+        } else {
+            ++i;
+        }
+    }
+}
+
+void Ledger::took_effect(OpRecord& op)
+{
+    check_order(*op.epoch);
+    switch (op.epoch->kind) {
+    case EpochKind::fence:
+        return check_fence(op);
+    case EpochKind::access:
+        return check_access(op);
+    default:
+        return check_lock(*op.epoch, op.target);
+    }
+}
+
+/// The epoch is active. So are all that were opened before it, and none of those that they had to
+/// wait for is still there: epochs activate in order, and by default after the completion of those
+/// closed before they were opened.
+void Ledger::check_order(const EpochRecord& epoch)
+{
+    const auto& live = history(epoch.window, epoch.rank).live;
+    for (std::size_t later = 0; later < live.size() && live[later]->opened <= epoch.opened; ++later) {
+        for (std::size_t earlier = 0; earlier < later; ++earlier) {
+            if (!check_pair(*live[earlier], *live[later], live[later] == &epoch)) {
+                return;
+            }
+        }
+    }
+}
+
+bool Ledger::check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts)
+{
+    if (earlier.closed == 0 || earlier.closed > later.opened) {
+        return true;
+    }
+    const Key key = key_of(earlier, later);
+    const rma::Reorder none_set;
+    const rma::Reorder& reorder = program_.reorder.empty()
+                                      ? none_set
+                                      : program_.reorder[static_cast<std::size_t>(later.rank)];
+    if (!is_set(reorder, key)) {
+        fail(later.rank, "an epoch was active before one that it must wait for was complete");
+        return false;
+    }
+    statistics_.overlaps[key] += counts ? 1 : 0;
+    return true;
+}
+
+/// Access number k of a pair works between the post and the end of exposure number k.
+void Ledger::check_access(const OpRecord& op)
+{
+    const EpochRecord& epoch = *op.epoch;
+    const std::uint64_t number = op.epoch->part(op.target)->number;
+    Pair& p = pair(epoch.window, epoch.rank, op.target);
+    if (p.exposures.size() < number) {
+        return fail(epoch.rank, "an access transferred before its exposure was opened");
+    }
+    if (p.waited >= number) {
+        return fail(epoch.rank, "an access transferred after its exposure had ended");
+    }
+    if (!epoch.no_check) {
+        check_order(*p.exposures[number - 1]);
+    }
+}
+
+void Ledger::check_fence(const OpRecord& op)
+{
+    const EpochRecord& epoch = *op.epoch;
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        if (history(epoch.window, rank).fences < epoch.fence) {
+            return fail(epoch.rank, "a fence epoch transferred before all had called the fence");
+        }
+    }
+    if (history(epoch.window, op.target).fences_done > epoch.fence) {
+        fail(epoch.rank, "a fence epoch transferred after its target had left it");
+    }
+}
+
+/// The origin holds the lock. Nobody who conflicts with it can, and nobody was overtaken.
+void Ledger::check_lock(EpochRecord& epoch, int target)
+{
+    PartRecord& part = *epoch.part(target);
+    LockRecord& record = lock(epoch.window, target);
+    std::erase_if(record.inside, [&](EpochRecord* other) { return is_over(*other, target); });
+    for (EpochRecord* other : record.inside) {
+        if (other != &epoch && conflict(*other, epoch)) {
+            return fail(epoch.rank, "two ranks hold a lock of which one is exclusive");
+        }
+        statistics_.readers_together += other != &epoch ? 1 : 0;
+    }
+    if (!part.entered) {
+        part.entered = true;
+        record.inside.push_back(&epoch);
+        check_fairness(record, epoch, target);
+    }
+}
+
+void Ledger::check_fairness(LockRecord& record, const EpochRecord& epoch, int target)
+{
+    std::erase_if(record.placed, [&](EpochRecord* other) { return is_over(*other, target); });
+    const std::uint64_t place = const_cast<EpochRecord&>(epoch).part(target)->place;
+    for (EpochRecord* other : record.placed) {
+        if (other->part(target)->place < place && conflict(*other, epoch)) {
+            return fail(epoch.rank, "a lock was granted before one that had asked earlier");
+        }
+    }
+}
+
+void Ledger::take_place(EpochRecord& epoch, int target)
+{
+    LockRecord& record = lock(epoch.window, target);
+    epoch.part(target)->place = ++record.places;
+    record.placed.push_back(&epoch);
+}
+
+/// A message that carries a watched operation proves that its epoch is active and granted.
+void Ledger::sent(int from, int to, std::span<const std::byte> message)
+{
+    const rma::MessageHeader header = header_of(message);
+    world_.trace(from, "send", static_cast<long>(header.kind), to);
+    if (header.kind > MessageKind::compare_and_swap) {
+        return;
+    }
+    for (OpRecord& op : outstanding_) {
+        const std::uint64_t first = op.cell * sizeof(std::uint64_t);
+        if (op.epoch->rank == from && op.target == to
+            && op.epoch->window == static_cast<int>(header.window) - World::first_window_id
+            && header.address >= first
+            && header.address < first + op.words * op.stride * sizeof(std::uint64_t)) {
+            return took_effect(op);
+        }
+    }
+}
+
+/// A remote rank's place is taken when its message reaches the owner of the lock.
+void Ledger::handed_over(int from, int to, std::span<const std::byte> message)
+{
+    const rma::MessageHeader header = header_of(message);
+    world_.trace(to, "receive", static_cast<long>(header.kind), from);
+    if (header.kind != MessageKind::lock) {
+        return;
+    }
+    Pair& p = pair(static_cast<int>(header.window) - World::first_window_id, from, to);
+    if (p.remote_places == p.remote_locks.size()) {
+        return fail(from, "a lock was asked for that the program did not want");
+    }
+    take_place(*p.remote_locks[p.remote_places++], to);
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rank.hpp"
+
+#include <algorithm>
+
+#include "world.hpp"
+
+namespace sidelight::sim {
+
+namespace {
+
+/// More sweeps than this that each moved something, with no event between them, are an endless loop.
+constexpr int sweep_limit = 1'000'000;
+constexpr Time sweep_time = 10;
+
+} // namespace
+
+Rank::Rank(World& world, int rank, const Script& script)
+    : world_(world), rank_(rank), script_(script), process_(world.network().endpoint(rank)),
+      requests_(script.size()), times_(script.size())
+{
+    std::size_t words = 0;
+    for (std::size_t step = 0; step < script.size(); ++step) {
+        requests_[step].rank = this;
+        requests_[step].step = step;
+        requests_[step].on_complete = on_complete;
+        buffer_at_.push_back(words);
+        words += is_operation(script[step].call) ? script[step].words + 2 : 0;
+    }
+    buffer_.resize(words);
+}
+
+rma::Window& Rank::create_window(rma::WindowShape shape)
+{
+    windows_.push_back(&process_.create_window(std::move(shape)));
+    return *windows_.back();
+}
+
+void Rank::on_complete(rma::Request& request) noexcept
+{
+    auto& done = static_cast<StepRequest&>(request);
+    Rank& rank = *done.rank;
+    rank.times_[done.step].done = rank.world_.network().now();
+    rank.world_.completed(rank, done.step);
+}
+
+void Rank::run()
+{
+    fabric::sim::Network& network = world_.network();
+    if (network.now() < busy_until_) {
+        network.schedule(rank_, busy_until_);
+        if (world_.program().autonomous) {
+            sweep();
+        }
+        return;
+    }
+    if (waits_ || finished()) {
+        sweep();
+        if (finished() || !released()) {
+            return; // asleep until something arrives
+        }
+        waits_ = false;
+        world_.trace(rank_, done_name(script_[position_].call), static_cast<long>(position_));
+        ++position_;
+    }
+    if (!finished()) {
+        perform(script_[position_]);
+        network.spend(1 + world_.random().below(world_.program().step_time));
+    }
+    network.schedule(rank_, std::max(network.now(), busy_until_));
+}
+
+void Rank::sweep()
+{
+    int sweeps = 0;
+    do {
+        world_.network().spend(sweep_time);
+        if (++sweeps > sweep_limit) {
+            world_.fail(rank_, "progress never ends");
+            return;
+        }
+    } while (process_.progress());
+    world_.scan();
+}
+
+/// Whether the blocking call that the rank is in may return.
+bool Rank::released()
+{
+    const Step& step = script_[position_];
+    switch (step.call) {
+    case Call::meet:
+        return world_.met(meets_);
+    case Call::wait_for:
+        return std::all_of(step.list.begin(), step.list.end(), [this](int earlier) {
+            return completed(static_cast<std::size_t>(earlier));
+        });
+    case Call::test: {
+        bool flag = false;
+        if (window(step.window).test(flag) != Status::ok) {
+            world_.fail(rank_, "test was refused");
+        }
+        if (flag) {
+            rma::finish(&requests_[position_]);
+        }
+        return flag;
+    }
+    default:
+        return completed(position_);
+    }
+}
+
+void Rank::perform(const Step& step)
+{
+    world_.trace(rank_, name(step.call), static_cast<long>(position_), step.target);
+    times_[position_].called = world_.network().now();
+    if (local_call(step)) {
+        return;
+    }
+    world_.calling(*this, position_);
+    rma::Request* request = &requests_[position_];
+    const Status status = is_operation(step.call) ? issue(step, request)
+                                                  : synchronise(step, request);
+    if (status != Status::ok) {
+        world_.fail(rank_, "a correct call was refused");
+        return;
+    }
+    world_.called(*this, position_);
+    if (world_.random().chance(world_.program().progress_percent)) {
+        sweep();
+    }
+    waits_ = step.blocking;
+    position_ += waits_ ? 0 : 1;
+}
+
+/// The calls that the library does not see.
+bool Rank::local_call(const Step& step)
+{
+    switch (step.call) {
+    case Call::compute:
+        busy_until_ = world_.network().now() + step.duration;
+        ++position_;
+        return true;
+    case Call::meet:
+        world_.meet(++meets_);
+        waits_ = true;
+        return true;
+    case Call::wait_for:
+        waits_ = true;
+        return true;
+    case Call::expose:
+        world_.memory(step.window, rank_)[step.cell] = step.value;
+        ++position_;
+        return true;
+    default:
+        return false;
+    }
+}
+
+Status Rank::synchronise(const Step& step, rma::Request* request)
+{
+    rma::Window& w = window(step.window);
+    switch (step.call) {
+    case Call::fence:
+        return w.fence(step.assertion, request);
+    case Call::post:
+        return w.post(step.list, step.assertion, request);
+    case Call::start:
+        return w.start(step.list, step.assertion, request);
+    case Call::complete:
+        return w.complete(request);
+    case Call::wait:
+        return w.wait(request);
+    case Call::test:
+        return Status::ok; // asked again and again while the rank waits
+    case Call::close:
+        return w.close(request);
+    default:
+        return synchronise_passive(step, request);
+    }
+}
+
+Status Rank::synchronise_passive(const Step& step, rma::Request* request)
+{
+    rma::Window& w = window(step.window);
+    switch (step.call) {
+    case Call::lock:
+        return w.lock(step.lock_type, step.target, step.assertion, request);
+    case Call::unlock:
+        return w.unlock(step.target, request);
+    case Call::lock_all:
+        return w.lock_all(step.assertion, request);
+    case Call::unlock_all:
+        return w.unlock_all(request);
+    case Call::flush:
+        return w.flush(step.target, step.scope, request);
+    case Call::await_grant:
+        return w.await_grant(step.target, request);
+    default:
+        return Status::argument;
+    }
+}
+
+/// What the operation sends, or for one that fetches garbage that must be overwritten.
+void Rank::fill_origin(const Step& step)
+{
+    std::uint64_t* words = origin(position_);
+    for (std::size_t i = 0; i < step.words; ++i) {
+        words[i] = step.call == Call::get || step.call == Call::read_tally ? ~step.value
+                                                                          : step.value + i;
+    }
+    if (step.call == Call::write_tally) {
+        words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;
+    } else if (step.call == Call::add || step.call == Call::fetch_add) {
+        words[0] = 1;
+    }
+    result(position_)[0] = ~std::uint64_t{0};
+    result(position_)[1] = 0;
+}
+
+Status Rank::issue(const Step& step, rma::Request* request)
+{
+    fill_origin(step);
+    const datatype::Layout* word = world_.word();
+    rma::Operation operation;
+    operation.target = step.target;
+    operation.displacement = static_cast<std::int64_t>(step.cell);
+    operation.origin = {origin(position_), word, step.words};
+    operation.layout = step.stride == 1 ? word : world_.spread();
+    operation.count = step.words / step.stride;
+    operation.reduce = rma::ReduceOp::sum;
+    switch (step.call) {
+    case Call::put:
+    case Call::write_tally:
+        operation.kind = rma::OperationKind::put;
+        break;
+    case Call::get:
+    case Call::read_tally:
+        operation.kind = rma::OperationKind::get;
+        break;
+    case Call::compare_and_swap:
+        operation.kind = rma::OperationKind::compare_and_swap;
+        operation.result = {result(position_), word, 1};
+        operation.compare = result(position_) + 1;
+        break;
+    default:
+        operation.kind = rma::OperationKind::accumulate;
+        if (step.call == Call::fetch_add) {
+            operation.result = {result(position_), word, 1};
+        }
+    }
+    return window(step.window).issue(operation, request);
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rma/process.hpp"
+#include "script.hpp"
+
+namespace sidelight::sim {
+
+class Rank;
+class World;
+
+/// The request of one step; knows whose it is when it completes.
+struct StepRequest : rma::Request {
+    Rank* rank = nullptr;
+    std::size_t step = 0;
+};
+
+/// When a step was called and when its request completed, in virtual time.
+struct StepTimes {
+    Time called = 0;
+    Time done = 0;
+};
+
+/// A rank that runs its script against an engine of its own, one call at a time. A blocking call is
+/// the nonblocking one and a wait: until the request is complete the rank makes no other call, but
+/// its engine progresses whenever the network runs it.
+class Rank final : public fabric::sim::Actor {
+public:
+    Rank(World& world, int rank, const Script& script);
+
+    /// The engine's window, made by the world before the run.
+    rma::Window& create_window(rma::WindowShape shape);
+
+    void run() override;
+
+    [[nodiscard]] bool finished() const noexcept { return position_ == script_.size(); }
+    [[nodiscard]] int number() const noexcept { return rank_; }
+    [[nodiscard]] std::size_t position() const noexcept { return position_; }
+    [[nodiscard]] const Script& script() const noexcept { return script_; }
+    [[nodiscard]] rma::Process& process() noexcept { return process_; }
+    [[nodiscard]] rma::Window& window(int number) noexcept
+    {
+        return *windows_[static_cast<std::size_t>(number)];
+    }
+    [[nodiscard]] bool completed(std::size_t step) const noexcept
+    {
+        return requests_[step].complete;
+    }
+    [[nodiscard]] const StepTimes& times(std::size_t step) const noexcept { return times_[step]; }
+
+    /// The origin's side of an operation: what it sends, or where a get puts its words.
+    [[nodiscard]] std::uint64_t* origin(std::size_t step) noexcept
+    {
+        return buffer_.data() + buffer_at_[step];
+    }
+    /// Behind it: the old value of an operation that fetches, then what a swap compares with.
+    [[nodiscard]] std::uint64_t* result(std::size_t step) noexcept
+    {
+        return origin(step) + script_[step].words;
+    }
+
+private:
+    static void on_complete(rma::Request& request) noexcept;
+
+    void sweep();
+    [[nodiscard]] bool released();
+    void perform(const Step& step);
+    [[nodiscard]] bool local_call(const Step& step);
+    Status synchronise(const Step& step, rma::Request* request);
+    Status synchronise_passive(const Step& step, rma::Request* request);
+    Status issue(const Step& step, rma::Request* request);
+    void fill_origin(const Step& step);
+
+    World& world_;
+    int rank_;
+    const Script& script_;
+    rma::Process process_;
+    std::vector<rma::Window*> windows_;
+    std::size_t position_ = 0;
+    bool waits_ = false;        ///< inside a blocking call
+    Time busy_until_ = 0;       ///< computing
+    std::uint64_t meets_ = 0;
+    std::vector<StepRequest> requests_;
+    std::vector<StepTimes> times_;
+    std::vector<std::size_t> buffer_at_;
+    std::vector<std::uint64_t> buffer_;
+};
+
+} // namespace sidelight::sim

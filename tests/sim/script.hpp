@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fabric/sim/network.hpp"
+#include "rma/window.hpp"
+
+/// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from a
+/// seed, written by hand and printed.
+namespace sidelight::sim {
+
+using fabric::sim::Time;
+
+enum class Call : std::uint8_t {
+    // beside the library
+    compute, ///< no call and no progress for `duration`
+    meet,    ///< a barrier of all ranks that the library knows nothing of
+    expose,  ///< stores `value` into the rank's own memory
+    wait_for, ///< waits for the requests of the steps in `list`
+    // synchronisation
+    fence, post, start, complete, wait, test, lock, unlock, lock_all, unlock_all, flush,
+    await_grant,
+    close,
+    // operations on cells that nothing else touches, `value` and up
+    put, get, accumulate, compare_and_swap,
+    // operations on cells that all ranks share
+    add,           ///< accumulate 1 to the counter
+    fetch_add,     ///< the same, and the old value comes back
+    read_tally,    ///< get of the tally, which only exclusive locks protect
+    write_tally,   ///< put of 1 more than the step `list[0]` has read
+};
+
+[[nodiscard]] const char* name(Call call) noexcept;
+/// The same with "done", for traces.
+[[nodiscard]] const char* done_name(Call call) noexcept;
+
+[[nodiscard]] constexpr bool is_operation(Call call) noexcept { return call >= Call::put; }
+
+/// Whether the call moves data to or from a cell of its own, so that its effect can be watched.
+[[nodiscard]] constexpr bool is_watched(Call call) noexcept
+{
+    return call >= Call::put && call <= Call::compare_and_swap;
+}
+
+/// The cells of a member's memory, 8 bytes each, that have a meaning of their own.
+inline constexpr std::size_t counter_cell = 0;
+inline constexpr std::size_t tally_cell = 1;
+inline constexpr std::size_t first_free_cell = 2;
+
+/// One call. Only what the call needs is set.
+struct Step {
+    Call call = Call::compute;
+    bool blocking = false;
+    int window = 0;
+    int target = 0; ///< may be rma::all_targets for a flush
+    rma::LockType lock_type = rma::LockType::shared;
+    rma::FlushScope scope = rma::FlushScope::remote;
+    rma::Assertion assertion{};
+    std::vector<int> list{}; ///< a group, or numbers of earlier steps
+    Time duration = 0;
+    std::size_t cell = 0;
+    std::uint64_t value = 0;
+    std::size_t words = 1;
+    std::size_t stride = 1; ///< cells from one word to the next at the target, 1 or 2
+};
+
+using Script = std::vector<Step>;
+
+/// A job: how many ranks, how they are connected, what each does.
+struct Program {
+    int ranks = 2;
+    int node_size = 1; ///< members of one node map each other
+    int windows = 1;
+    std::size_t cells = first_free_cell; ///< per member and window
+    std::uint64_t seed = 0;
+    fabric::sim::Costs costs{};
+    std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
+    bool autonomous = false;           ///< the library progresses while the program computes
+    bool threaded = false;
+    unsigned progress_percent = 100;   ///< of the calls that sweep, as far as they may choose
+    Time step_time = 20;               ///< a call takes up to so long
+    std::vector<Script> scripts;
+
+    [[nodiscard]] Script& script(int rank) { return scripts[static_cast<std::size_t>(rank)]; }
+};
+
+} // namespace sidelight::sim

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "seeds.hpp"
+
+#include <cstdio>
+
+#include "world.hpp"
+
+namespace sidelight::sim {
+
+Taste taste_of(std::uint64_t seed) noexcept
+{
+    if (seed % 5000 == 4999) {
+        return {.max_ranks = 64, .max_items = 6};
+    }
+    if (seed % 100 == 99) {
+        return {.max_ranks = 12, .max_items = 16};
+    }
+    return {};
+}
+
+Outcome run_seeds(std::uint64_t first, std::uint64_t count, bool report)
+{
+    Outcome outcome;
+    for (std::uint64_t seed = first; seed < first + count && outcome.ok; ++seed) {
+        World world(draw_program(seed, taste_of(seed)));
+        outcome.ok = world.run();
+        ++outcome.seeds;
+        outcome.statistics.add(world.ledger().statistics());
+        if (!outcome.ok) {
+            outcome.failed = seed;
+            outcome.failure = world.failure();
+            if (report) {
+                world.report(stderr);
+            }
+        }
+    }
+    return outcome;
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "world.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+namespace sidelight::sim {
+
+namespace {
+
+/// A run of so many events per step of a script cannot come to an end any more.
+constexpr std::uint64_t events_per_step = 100'000;
+
+} // namespace
+
+Block allocate_block(std::size_t bytes)
+{
+    const std::size_t rounded = (bytes + 63) / 64 * 64;
+    Block block(static_cast<std::byte*>(std::aligned_alloc(64, rounded)));
+    std::memset(block.get(), 0, rounded);
+    return block;
+}
+
+World::World(const Program& program)
+    : program_(program), network_(program.ranks, program.costs, program.seed), ledger_(*this)
+{
+    datatype::LayoutBuilder builder;
+    builder.append_block(0, 8, datatype::Basic::u64);
+    word_ = builder.finish(0, 8);
+    builder.append_block(0, 8, datatype::Basic::u64);
+    builder.replicate(2, 16);
+    spread_ = builder.finish(0, 32);
+
+    create_memory();
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        ranks_.push_back(std::make_unique<Rank>(*this, rank, program_.script(rank)));
+        ranks_.back()->process().set_messages(program_.node_size < program_.ranks);
+        ranks_.back()->process().set_threaded(program_.threaded);
+        network_.attach(rank, *ranks_.back());
+    }
+    for (int window = 0; window < program_.windows; ++window) {
+        create_windows(window);
+    }
+    network_.observe(&ledger_);
+}
+
+void World::create_memory()
+{
+    const auto members = static_cast<std::size_t>(program_.ranks);
+    for (int window = 0; window < program_.windows; ++window) {
+        barriers_.push_back(std::make_unique<rma::BarrierWord>());
+        for (int rank = 0; rank < program_.ranks; ++rank) {
+            memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
+            control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
+            controls_.push_back(rma::Control::create(control_memory_.back().get(), members));
+        }
+    }
+}
+
+void World::create_windows(int window)
+{
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        ranks_[static_cast<std::size_t>(rank)]->create_window(shape(window, rank));
+    }
+}
+
+/// The window as the rank sees it: the memory of its own node is mapped, that of others is not.
+rma::WindowShape World::shape(int window, int rank)
+{
+    rma::WindowShape shape;
+    shape.id = static_cast<std::uint32_t>(window + first_window_id);
+    shape.rank = rank;
+    for (int peer = 0; peer < program_.ranks; ++peer) {
+        rma::Member member;
+        member.size = program_.cells * sizeof(std::uint64_t);
+        member.disp_unit = sizeof(std::uint64_t);
+        member.peer = peer;
+        if (same_node(rank, peer)) {
+            member.base = memory_[block_index(window, peer)].get();
+            member.control = controls_[block_index(window, peer)];
+        }
+        shape.members.push_back(member);
+    }
+    if (program_.node_size >= program_.ranks) {
+        shape.barrier = barriers_[static_cast<std::size_t>(window)].get();
+    }
+    if (!program_.reorder.empty()) {
+        shape.reorder = program_.reorder[static_cast<std::size_t>(rank)];
+    }
+    return shape;
+}
+
+bool World::run()
+{
+    std::uint64_t steps = 0;
+    for (const Script& script : program_.scripts) {
+        steps += script.size();
+    }
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        network_.schedule(rank, random().below(program_.step_time));
+    }
+    while (failure_.empty() && network_.step()) {
+        if (network_.events() > events_per_step * (steps + 1)) {
+            fail(-1, "the run never ends");
+        }
+    }
+    report_deadlock();
+    if (failure_.empty()) {
+        ledger_.finish();
+    }
+    return failure_.empty();
+}
+
+void World::report_deadlock()
+{
+    for (const auto& rank : ranks_) {
+        if (!rank->finished()) {
+            fail(rank->number(), "deadlock: nothing is left to happen, and the rank still waits");
+        }
+    }
+}
+
+void World::fail(int rank, const char* what)
+{
+    if (failure_.empty()) {
+        failure_ = what;
+        trace(rank, "FAILURE");
+    }
+}
+
+void World::completed(Rank& rank, std::size_t step)
+{
+    trace(rank.number(), "request complete", static_cast<long>(step));
+    ledger_.completed(rank, step);
+}
+
+void World::meet(std::uint64_t number)
+{
+    meetings_.resize(std::max(meetings_.size(), static_cast<std::size_t>(number)));
+    if (++meetings_[number - 1] == program_.ranks) {
+        for (int rank = 0; rank < program_.ranks; ++rank) {
+            network_.schedule(rank, network_.now() + program_.costs.latency);
+        }
+    }
+}
+
+bool World::met(std::uint64_t number) const noexcept
+{
+    return meetings_[number - 1] == program_.ranks;
+}
+
+void World::describe_rank(Rank& rank, std::FILE* out)
+{
+    const char* at = rank.finished() ? "its end" : name(rank.script()[rank.position()].call);
+    std::fprintf(out, "rank %d: at step %zu, %s\n", rank.number(), rank.position(), at);
+    for (int window = 0; window < program_.windows; ++window) {
+        rank.window(window).describe(
+            [](void* context, const char* line) {
+                std::fprintf(static_cast<std::FILE*>(context), "    %s\n", line);
+            },
+            out);
+    }
+}
+
+void World::report(std::FILE* out)
+{
+    std::fprintf(out, "seed %" PRIu64 ": %d ranks, %d to a node, %d windows: %s\n", program_.seed,
+                 program_.ranks, program_.node_size, program_.windows, failure_.c_str());
+    network_.trace().print(out);
+    for (const auto& rank : ranks_) {
+        describe_rank(*rank, out);
+    }
+    std::fprintf(out, "replay: SIDELIGHT_SEED=%" PRIu64 "\n", program_.seed);
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datatype/builder.hpp"
+#include "fabric/sim/network.hpp"
+#include "ledger.hpp"
+#include "rank.hpp"
+#include "script.hpp"
+
+namespace sidelight::sim {
+
+struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+};
+/// Zeroed memory on a cache line of its own.
+using Block = std::unique_ptr<std::byte, Free>;
+[[nodiscard]] Block allocate_block(std::size_t bytes);
+
+/// One simulated job: the network, the ranks with their engines, the windows over all of them, and
+/// the ledger that checks what happens.
+class World {
+public:
+    static constexpr int first_window_id = 7; ///< of the first window, in messages
+
+    explicit World(const Program& program);
+
+    /// Runs every script to its end. False if anything was wrong; `report` says what.
+    bool run();
+
+    /// What was wrong, with the seed, the last events and what each rank waits for.
+    void report(std::FILE* out);
+    [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+    /// Only the first failure is kept.
+    void fail(int rank, const char* what);
+
+    [[nodiscard]] const Program& program() const noexcept { return program_; }
+    [[nodiscard]] fabric::sim::Network& network() noexcept { return network_; }
+    [[nodiscard]] fabric::sim::Random& random() noexcept { return network_.random(); }
+    [[nodiscard]] Rank& rank(int number) noexcept
+    {
+        return *ranks_[static_cast<std::size_t>(number)];
+    }
+    [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+    /// The cells of a member of a window.
+    [[nodiscard]] std::uint64_t* memory(int window, int rank) noexcept
+    {
+        return reinterpret_cast<std::uint64_t*>(memory_[block_index(window, rank)].get());
+    }
+    /// The words that members write into each other.
+    [[nodiscard]] rma::Control& control(int window, int rank) noexcept
+    {
+        return *controls_[block_index(window, rank)];
+    }
+    [[nodiscard]] bool same_node(int a, int b) const noexcept
+    {
+        return a / program_.node_size == b / program_.node_size;
+    }
+    [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
+    /// Two words with a hole after each.
+    [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
+
+    // What ranks report while they run.
+    void calling(Rank& rank, std::size_t step) { ledger_.calling(rank, step); }
+    void called(Rank& rank, std::size_t step) { ledger_.called(rank, step); }
+    void completed(Rank& rank, std::size_t step);
+    void scan() { ledger_.scan(); }
+    void trace(int rank, const char* event, long first = 0, long second = 0)
+    {
+        network_.trace().record(network_.now(), rank, event, first, second);
+    }
+    void meet(std::uint64_t number);
+    [[nodiscard]] bool met(std::uint64_t number) const noexcept;
+
+private:
+    [[nodiscard]] std::size_t block_index(int window, int rank) const noexcept
+    {
+        return static_cast<std::size_t>(window * program_.ranks + rank);
+    }
+    void create_memory();
+    void create_windows(int window);
+    [[nodiscard]] rma::WindowShape shape(int window, int rank);
+    void report_deadlock();
+    void describe_rank(Rank& rank, std::FILE* out);
+
+    Program program_;
+    fabric::sim::Network network_;
+    datatype::LayoutPointer word_;
+    datatype::LayoutPointer spread_;
+    std::vector<Block> memory_;
+    std::vector<Block> control_memory_;
+    std::vector<rma::Control*> controls_;
+    std::vector<std::unique_ptr<rma::BarrierWord>> barriers_;
+    std::vector<std::unique_ptr<Rank>> ranks_;
+    std::vector<int> meetings_; ///< arrivals at each
+    Ledger ledger_;
+    std::string failure_;
+};
+
+} // namespace sidelight::sim
