@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The programs of this folder, and at how many ranks each runs. See cmake/MpiTests.cmake for the
+# words that a line may have, and docs/design/testing.md for how a test is added.
+
+# Operations and data
+sidelight_mpi_test(operations RANKS 2 4)
+sidelight_mpi_test(reductions RANKS 2)
+sidelight_mpi_test(datatypes RANKS 2 4)
+sidelight_mpi_test(datatype_edges RANKS 2)
+sidelight_mpi_test(ordering RANKS 2)
+sidelight_mpi_test(atomicity RANKS 2 4)
+
+# Synchronisation
+sidelight_mpi_test(fence RANKS 2 3 4)
+sidelight_mpi_test(gats RANKS 2 3 4)
+sidelight_mpi_test(locks RANKS 2 4)
