@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Windows of a program that never calls MPI_Init: sessions, one after the other in one process,
+ * and two at the same time. Argument: how many sessions one after the other (2).
+ */
+#include "windows.h"
+#include <dlfcn.h>
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+enum { ROUNDS = 50 };
+
+static MPI_Comm all_processes(MPI_Session session, const char *tag)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    CHECK_OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK_OK(MPI_Group_free(&group));
+    return comm;
+}
+
+static void fences(struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    int64_t const mine = 100 + w->rank;
+    int64_t value = -1;
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_OK(MPI_Put(&mine, 1, MPI_INT64_T, right, window_at(w, right, 0), 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    memcpy(&value, w->base, sizeof value);
+    CHECK_EQ(value, 100 + left);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+}
+
+static void locks(struct window *w)
+{
+    int64_t const one = 1;
+    int64_t value = -1;
+    for (int k = 0; k < ROUNDS; ++k)
+        for (int target = 0; target < w->size; ++target) {
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, window_at(w, target, 8), 1,
+                                    MPI_INT64_T, MPI_SUM, w->win));
+            CHECK_OK(MPI_Win_unlock(target, w->win));
+        }
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    CHECK_OK(MPI_Fetch_and_op(NULL, &value, MPI_INT64_T, w->rank, window_at(w, w->rank, 8),
+                              MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    CHECK_EQ(value, ROUNDS * w->size);
+}
+
+/* Windows report errors as their session's communicator says, or as they themselves do. */
+static void errors(struct window *w)
+{
+    int64_t const value = 1;
+    if (w->flavor == FLAVOR_CREATE || w->flavor == FLAVOR_DYNAMIC)
+        return;
+    CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    CHECK(MPI_Put(&value, 1, MPI_INT64_T, 0, 1 << 20, 1, MPI_INT64_T, w->win) != MPI_SUCCESS);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+}
+
+static void use_windows(MPI_Comm comm)
+{
+    for (int flavor = FLAVOR_ALLOCATE; flavor <= FLAVOR_SHARED; ++flavor) {
+        struct window w = window_open((enum flavor)flavor, comm, 16, 1);
+        fences(&w);
+        locks(&w);
+        if (dlsym(RTLD_DEFAULT, "MPIX_Win_ifence") != NULL)
+            errors(&w);
+        window_close(&w);
+    }
+}
+
+static MPI_Session session_open(void)
+{
+    MPI_Info info;
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+    MPI_Info_free(&info);
+    return session;
+}
+
+static void begin(MPI_Comm comm)
+{
+    MPI_Comm_rank(comm, &check_rank);
+    MPI_Comm_size(comm, &check_size);
+    signal(SIGALRM, check_expired);
+    alarm(CHECK_DEFAULT_SECONDS);
+}
+
+/* A session from its start to its end. */
+static void one_session(void)
+{
+    check_step("one session");
+    MPI_Session session = session_open();
+    MPI_Comm comm = all_processes(session, "sidelight.test.one");
+    begin(comm);
+    use_windows(comm);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
+/* Two sessions at the same time: the first one ends while a window of the second one lives. */
+static void two_sessions(void)
+{
+    check_step("two sessions");
+    MPI_Session first = session_open(), second = session_open();
+    MPI_Comm inner = all_processes(first, "sidelight.test.first");
+    MPI_Comm outer = all_processes(second, "sidelight.test.second");
+    struct window w = window_open(FLAVOR_ALLOCATE, outer, 16, 1);
+    use_windows(inner);
+    CHECK_OK(MPI_Comm_free(&inner));
+    CHECK_OK(MPI_Session_finalize(&first));
+    fences(&w);
+    locks(&w);
+    window_close(&w);
+    CHECK_OK(MPI_Comm_free(&outer));
+    CHECK_OK(MPI_Session_finalize(&second));
+}
+
+/* MPICH 4 and Open MPI 5 crash in a session that follows the end of the last one. */
+static bool host_starts_again(void) { return strcmp(CHECK_HOST, "mpich5") == 0; }
+
+int main(int argc, char **argv)
+{
+    uint64_t const times = check_argument(argc, argv, 1, 2);
+    MPI_Session whole_program = MPI_SESSION_NULL;
+    if (!host_starts_again())
+        whole_program = session_open();
+    for (uint64_t k = 0; k < times; ++k)
+        one_session();
+    two_sessions();
+    if (!host_starts_again())
+        CHECK_OK(MPI_Session_finalize(&whole_program));
+    if (check_failures == 0 && check_rank == 0)
+        printf("ok\n");
+    return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#else
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    return check_skip("this host has no sessions");
+}
+
+#endif
