@@ -12,7 +12,9 @@ function(sidelight_static_library name)
     set_target_properties(${name} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
-        VISIBILITY_INLINES_HIDDEN ON)
+        VISIBILITY_INLINES_HIDDEN ON
+        UNITY_BUILD ON # one unit: calls between files of a fast path are inlined
+        UNITY_BUILD_BATCH_SIZE 0)
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${name} PRIVATE sidelight-library-options)
 endfunction()

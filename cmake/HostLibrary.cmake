@@ -21,6 +21,7 @@ function(sidelight_host_library host)
         VISIBILITY_INLINES_HIDDEN ON
         LINK_DEPENDS ${exports})
     target_compile_options(${name} PRIVATE -include ${PROJECT_BINARY_DIR}/${host}/weak_symbols.h)
+    target_compile_definitions(${name} PRIVATE SIDELIGHT_VERSION="${PROJECT_VERSION}")
     target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${name} PRIVATE
         sidelight-engine sidelight-library-options ${host}-headers ${CMAKE_DL_LIBS})

@@ -86,6 +86,15 @@ int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
 /* As iflush_local, for every target. */
 int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
 
+/* --- About the library ------------------------------------------------------------------------- */
+
+/* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */
+const char *sidelight_version(void);
+
+/* Write to the file descriptor what each window of this process waits for, one line per pending
+ * epoch. For use while a program hangs, also from a debugger; the process should stand still. */
+void sidelight_dump(int fd);
+
 #ifdef __cplusplus
 }
 #endif

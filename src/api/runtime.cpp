@@ -65,15 +65,9 @@ Runtime::Runtime()
     learn_neighbours(host::node::launched_neighbours());
 }
 
-void Runtime::start_progress() noexcept
-{
-    host::mpi::start_hook(sweep_from_host);
-}
+void Runtime::start_progress() noexcept { host::mpi::start_hook(sweep_from_host); }
 
-void Runtime::stop_progress() noexcept
-{
-    host::mpi::stop_hook();
-}
+void Runtime::stop_progress() noexcept { host::mpi::stop_hook(); }
 
 void Runtime::learn_neighbours(int ranks) noexcept
 {
@@ -123,9 +117,7 @@ Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Com
     rma::Request& engine_side = request;
     if (status != Status::ok || engine_side.complete) {
         requests_.give_back(&request);
-        return status != Status::ok
-                   ? status
-                   : host::mpi::create_completed_request(own, handle);
+        return status != Status::ok ? status : host::mpi::create_completed_request(own, handle);
     }
     engine_side.on_complete = complete_host_request;
     return request.start(handle);

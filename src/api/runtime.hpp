@@ -79,8 +79,7 @@ public:
                 status = finish_start(status, *request, object.own, handle);
             }
         }
-        return status == Status::ok ? MPI_SUCCESS
-                                    : host::mpi::answer_window(status, object.handle);
+        return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }
 
 private:

@@ -87,18 +87,18 @@ SIDELIGHT_PROFILED(Win_allocate_c);
 SIDELIGHT_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
                                             MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make(
-        {rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr,
-        [&] { return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win); });
+    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
+        return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    });
 }
 SIDELIGHT_PROFILED(Win_allocate_shared);
 
 SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                               MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make(
-        {rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr,
-        [&] { return table().Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win); });
+    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
+        return table().Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+    });
 }
 SIDELIGHT_PROFILED(Win_allocate_shared_c);
 

@@ -49,9 +49,9 @@ bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
 {
     const auto& mpi = host::mpi::table();
     int inter = 0;
-    return comm != MPI_COMM_NULL && mpi.Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0
-           && mpi.Comm_size(comm, &members) == MPI_SUCCESS
-           && mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
+    return comm != MPI_COMM_NULL && mpi.Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
+           inter == 0 && mpi.Comm_size(comm, &members) == MPI_SUCCESS &&
+           mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
 }
 
 std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowInfo& info,
@@ -62,10 +62,9 @@ std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowInf
         request.comm,
         {.common_bytes = sizeof(rma::BarrierWord),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members)),
-         .window_bytes =
-             brings_memory(request.flavor) ? 0 : static_cast<std::size_t>(request.size),
-         .placement = contiguous ? host::node::Placement::contiguous
-                                 : host::node::Placement::pages});
+         .window_bytes = brings_memory(request.flavor) ? 0 : static_cast<std::size_t>(request.size),
+         .placement =
+             contiguous ? host::node::Placement::contiguous : host::node::Placement::pages});
 }
 
 rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
@@ -89,7 +88,8 @@ rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, in
     }
     if (brings_memory(request.flavor)) {
         rma::Member& own = shape.members[0];
-        own.base = request.flavor == Flavor::create ? static_cast<std::byte*>(request.base) : nullptr;
+        own.base =
+            request.flavor == Flavor::create ? static_cast<std::byte*>(request.base) : nullptr;
         own.size = request.flavor == Flavor::create ? static_cast<std::uint64_t>(request.size) : 0;
     }
     return shape;
@@ -103,6 +103,7 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     object.disp_unit = static_cast<int>(own.disp_unit);
     object.flavor = mpi_flavor(request.flavor);
     object.model = MPI_WIN_UNIFIED;
+    object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
 /// Makes the handle and meets the others. Answers false, on all members alike, if one cannot.
@@ -117,10 +118,10 @@ bool join(WindowObject& object, const WindowRequest& request, int rank, int memb
     object.own = host::mpi::own_communicator(request.comm);
     Greeting mine{.peer = runtime.fabric().address(),
                   .disp_unit = static_cast<std::uint64_t>(request.disp_unit)};
-    mine.ready = object.own != MPI_COMM_NULL
-                 && host::mpi::create_handle(request.comm, request.info, &object.handle)
-                        == Status::ok
-                 && host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
+    mine.ready =
+        object.own != MPI_COMM_NULL &&
+        host::mpi::create_handle(request.comm, request.info, &object.handle) == Status::ok &&
+        host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
     const auto greetings = host::node::exchange(request.comm, mine, members);
     bool all_ready = !greetings.empty();
     for (const Greeting& greeting : greetings) {
@@ -132,7 +133,7 @@ bool join(WindowObject& object, const WindowRequest& request, int rank, int memb
             shape_of(object, request, rank, greetings, runtime.fabric()));
     } else if (mine.ready) {
         host::mpi::table().Group_free(&object.group);
-        host::mpi::destroy_handle(&object.handle);
+        static_cast<void>(host::mpi::destroy_handle(&object.handle));
     }
     return all_ready;
 }
@@ -157,8 +158,8 @@ WindowObject* create_window(const WindowRequest& request)
 {
     int members = 0;
     int rank = 0;
-    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)
-        || (members > 1 && brings_memory(request.flavor))) {
+    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank) ||
+        (members > 1 && brings_memory(request.flavor))) {
         return nullptr;
     }
     datatype::register_predefined();

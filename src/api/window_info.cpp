@@ -106,9 +106,6 @@ rma::Reorder WindowInfo::reorder() const noexcept
             .exposure_after_access = is_set(exposure_after_access)};
 }
 
-bool WindowInfo::noncontiguous() const noexcept
-{
-    return is_set(noncontig);
-}
+bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 
 } // namespace sidelight::api

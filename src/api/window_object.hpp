@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
-#include <vector>
 
+#include "api/translated_group.hpp"
 #include "api/window_info.hpp"
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
@@ -16,16 +15,6 @@
 #include "rma/window.hpp"
 
 namespace sidelight::api {
-
-/// The ranks in a window of the last group that was used with it, so that a loop over post and start
-/// does not translate the same group each time. Stale as soon as any group has been freed, since
-/// the host may use its handle again.
-struct TranslatedGroup {
-    bool valid = false;
-    std::uint64_t generation = 0;
-    MPI_Group group{};
-    std::vector<int> ranks;
-};
 
 /// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
 /// another window may look at it at any time.
@@ -40,6 +29,9 @@ struct WindowObject {
     int disp_unit = 1;
     int flavor = 0; ///< MPI_WIN_FLAVOR_...
     int model = 0;  ///< MPI_WIN_UNIFIED
+    /// The program may reach other members' memory by loads and stores: a shared window, or one
+    /// whose addresses it has asked for. Opening calls then wait until access is granted.
+    std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
     WindowInfo info;
     TranslatedGroup start_group;

@@ -58,8 +58,9 @@ void give_back(WindowObject& object) noexcept
     object.window = nullptr;
     object.memory.reset();
     object.info = {};
-    object.start_group.valid = false;
-    object.post_group.valid = false;
+    object.start_group = {};
+    object.post_group = {};
+    object.loads_and_stores.store(false, std::memory_order_relaxed);
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     all.spare.push_back(&object);

@@ -66,6 +66,13 @@ struct Direct {
         return true;
     }
 
+    /// The same for a local flush, which orders nothing.
+    [[nodiscard]] static bool flush_local(const Window& window, int rank) noexcept
+    {
+        return static_cast<std::uint32_t>(rank) < window.members_
+               && window.first_target_[rank].flushable.load(std::memory_order_acquire);
+    }
+
 private:
     static void order(Window& window, bool threaded) noexcept
     {

@@ -9,8 +9,7 @@ namespace sidelight::rma {
 Status Window::flush(int target, FlushScope scope, Request* request) noexcept
 {
     if (target == all_targets) {
-        return lock_all_ == nullptr && locks_open_ == 0 ? Status::rma_sync
-                                                        : begin_flush(target, scope, request);
+        return flush_all(scope, request);
     }
     if (!valid_rank(target)) {
         return Status::rank;
@@ -25,6 +24,19 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
                          && (where.epoch->kind == EpochKind::lock
                              || where.epoch->kind == EpochKind::lock_all);
     return passive ? begin_flush(target, scope, request) : Status::rma_sync;
+}
+
+Status Window::flush_all(FlushScope scope, Request* request) noexcept
+{
+    if (lock_all_ == nullptr && locks_open_ == 0) {
+        return Status::rma_sync;
+    }
+    if (unsettled_ == 0 && first_deferred_ == nullptr && all_mapped_) {
+        order_direct();
+        finish(request);
+        return Status::ok;
+    }
+    return begin_flush(all_targets, scope, request);
 }
 
 Status Window::await_grant(int target, Request* request) noexcept

@@ -158,6 +158,9 @@ Status Window::check(const Operation& operation) const noexcept
     if (origin_counts && operation.origin.bytes() != data_bytes(operation)) {
         return Status::count;
     }
+    if (operation.result.layout != nullptr && operation.result.bytes() != data_bytes(operation)) {
+        return Status::count;
+    }
     return Status::ok;
 }
 

@@ -183,6 +183,7 @@ private:
     void remote_complete(Op& op) noexcept;
 
     // flush.cpp
+    Status flush_all(FlushScope scope, Request* request) noexcept;
     Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
     Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
     Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;

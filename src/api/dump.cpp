@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <sidelight.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "api/entry.hpp"
+#include "api/runtime.hpp"
+
+/// For whoever looks for the reason of a wait: by call, from a debugger, or a signal handler of the
+/// program's own.
+using namespace sidelight;
+using namespace sidelight::api;
+
+namespace {
+
+void write_line(void* context, const char* text) noexcept
+{
+    char line[256];
+    const int length =
+        std::snprintf(line, sizeof line, "sidelight[%d]   %s\n", static_cast<int>(getpid()), text);
+    const std::size_t bytes = std::min(sizeof line - 1, static_cast<std::size_t>(length));
+    static_cast<void>(!write(*static_cast<const int*>(context), line, bytes));
+}
+
+void describe(WindowObject& object, void* context)
+{
+    char text[128];
+    std::snprintf(text, sizeof text, "window %u, rank %d of %d: %zu epochs pending",
+                  object.window->id(), object.window->rank(), object.window->size(),
+                  object.window->pending_epochs());
+    write_line(context, text);
+    object.window->describe(write_line, context);
+}
+
+} // namespace
+
+SIDELIGHT_ENTRY const char* sidelight_version(void) { return SIDELIGHT_VERSION; }
+
+SIDELIGHT_ENTRY void sidelight_dump(int fd) { window_table::for_each(describe, &fd); }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/operation_call.hpp"
+
+#include "api/runtime.hpp"
+#include "datatype/mpi/cache.hpp"
+
+namespace sidelight::api {
+
+namespace {
+
+using datatype::Buffer;
+using rma::Operation;
+using rma::OperationKind;
+using rma::ReduceOp;
+
+struct KnownOp {
+    MPI_Op handle;
+    ReduceOp op;
+};
+
+/// One side of an operation. What it points at is only read where the operation says so.
+Status describe(const void* address, MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
+{
+    if (count < 0) {
+        return Status::count;
+    }
+    const datatype::Layout* layout = datatype::layout_of(type);
+    if (layout == nullptr) {
+        return Status::type;
+    }
+    buffer = {const_cast<void*>(address), layout, static_cast<std::size_t>(count)};
+    return Status::ok;
+}
+
+/// The MPI handles resolved; ranks, ranges and epochs are the engine's to check.
+Status translate(const OperationCall& call, Operation& operation) noexcept
+{
+    operation.kind = call.kind;
+    operation.target = call.target;
+    operation.displacement = call.displacement;
+    operation.compare = call.compare;
+    if (call.kind == OperationKind::accumulate && !find_reduce_op(call.op, operation.reduce)) {
+        return Status::op;
+    }
+    Buffer target{};
+    Status status = describe(nullptr, call.count, call.type, target);
+    if (status == Status::ok && call.one_element && !target.layout->predefined) {
+        status = Status::type;
+    }
+    const bool reads_origin =
+        call.kind != OperationKind::accumulate || operation.reduce != ReduceOp::no_op;
+    if (status == Status::ok && reads_origin) {
+        status = describe(call.origin, call.origin_count, call.origin_type, operation.origin);
+    }
+    if (status == Status::ok && call.fetches) {
+        status = describe(call.result, call.result_count, call.result_type, operation.result);
+    }
+    operation.layout = target.layout;
+    operation.count = target.count;
+    return status;
+}
+
+/// An operation to MPI_PROC_NULL is complete when it is called (MPI-4.1, 12.3).
+Status hand_over(const WindowObject& object, const OperationCall& call,
+                 rma::Request* request) noexcept
+{
+    if (call.target == MPI_PROC_NULL) {
+        rma::finish(request);
+        return Status::ok;
+    }
+    Operation operation;
+    const Status status = translate(call, operation);
+    return status == Status::ok ? object.window->issue(operation, request) : status;
+}
+
+} // namespace
+
+bool find_reduce_op(MPI_Op op, ReduceOp& found) noexcept
+{
+    const KnownOp known[] = {
+        {MPI_SUM, ReduceOp::sum},       {MPI_REPLACE, ReduceOp::replace},
+        {MPI_NO_OP, ReduceOp::no_op},   {MPI_MAX, ReduceOp::max},
+        {MPI_MIN, ReduceOp::min},       {MPI_PROD, ReduceOp::prod},
+        {MPI_BOR, ReduceOp::bor},       {MPI_BAND, ReduceOp::band},
+        {MPI_BXOR, ReduceOp::bxor},     {MPI_LOR, ReduceOp::lor},
+        {MPI_LAND, ReduceOp::land},     {MPI_LXOR, ReduceOp::lxor},
+        {MPI_MAXLOC, ReduceOp::maxloc}, {MPI_MINLOC, ReduceOp::minloc},
+    };
+    for (const KnownOp& candidate : known) {
+        if (op == candidate.handle) {
+            found = candidate.op;
+            return true;
+        }
+    }
+    return false;
+}
+
+int issue(const WindowObject& object, OperationCall call) noexcept
+{
+    Status status = Status::ok;
+    {
+        const EngineGuard guard(Runtime::existing()->lock());
+        status = hand_over(object, call, nullptr);
+    }
+    return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
+}
+
+int issue(const WindowObject& object, OperationCall call, MPI_Request* request) noexcept
+{
+    return Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
+        return hand_over(object, call, engine_side);
+    });
+}
+
+} // namespace sidelight::api

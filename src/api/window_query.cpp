@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <new>
+
+#include "api/entry.hpp"
+#include "api/runtime.hpp"
+#include "host/mpi/table.hpp"
+
+/// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
+/// user's and error handlers live on the handle: those calls reach the host untouched.
+using namespace sidelight;
+using namespace sidelight::api;
+using host::mpi::table;
+
+namespace {
+
+struct SharedMemory {
+    MPI_Aint size = 0;
+    MPI_Aint disp_unit = 0;
+    void* base = nullptr;
+};
+
+/// The memory of a member; for MPI_PROC_NULL that of the first one that has any.
+Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
+{
+    const rma::Window& window = *object.window;
+    if (window.flavor() == rma::Flavor::dynamic) {
+        return Status::rma_flavor;
+    }
+    int member = rank;
+    if (rank == MPI_PROC_NULL) {
+        member = 0;
+        while (member < window.size() && window.target(member).size == 0) {
+            ++member;
+        }
+    }
+    if (rank == MPI_PROC_NULL && member == window.size()) {
+        found = {};
+        return Status::ok;
+    }
+    if (member < 0 || member >= window.size()) {
+        return Status::rank;
+    }
+    const rma::Target& target = window.target(member);
+    found = {static_cast<MPI_Aint>(target.size), static_cast<MPI_Aint>(target.disp_unit),
+             target.base};
+    object.loads_and_stores.store(true, std::memory_order_relaxed);
+    return Status::ok;
+}
+
+template <class DispUnit, class HostCall>
+int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, void* baseptr,
+                 HostCall host_call) noexcept
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, host_call);
+    }
+    SharedMemory found;
+    if (Status status = query(*object, rank, found); status != Status::ok) {
+        return host::mpi::answer_window(status, win);
+    }
+    *size = found.size;
+    *disp_unit = static_cast<DispUnit>(found.disp_unit);
+    *static_cast<void**>(baseptr) = found.base;
+    return MPI_SUCCESS;
+}
+
+/// The address of what MPI_Win_get_attr answers for a predefined key; null for all others.
+/// The base is its own address, the others are where they are kept (MPI-4.1, 12.2.6).
+void* predefined_attribute(WindowObject& object, int keyval) noexcept
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return object.base;
+    case MPI_WIN_SIZE:
+        return &object.size;
+    case MPI_WIN_DISP_UNIT:
+        return &object.disp_unit;
+    case MPI_WIN_CREATE_FLAVOR:
+        return &object.flavor;
+    case MPI_WIN_MODEL:
+        return &object.model;
+    default:
+        return nullptr;
+    }
+}
+
+bool is_predefined_attribute(int keyval) noexcept
+{
+    return keyval == MPI_WIN_BASE || keyval == MPI_WIN_SIZE || keyval == MPI_WIN_DISP_UNIT ||
+           keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+}
+
+} // namespace
+
+SIDELIGHT_ENTRY int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit,
+                                         void* baseptr)
+{
+    return shared_query(win, rank, size, disp_unit, baseptr, [&] {
+        return table().Win_shared_query(win, rank, size, disp_unit, baseptr);
+    });
+}
+SIDELIGHT_PROFILED(Win_shared_query);
+
+SIDELIGHT_ENTRY int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size,
+                                           MPI_Aint* disp_unit, void* baseptr)
+{
+    return shared_query(win, rank, size, disp_unit, baseptr, [&] {
+        return table().Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+    });
+}
+SIDELIGHT_PROFILED(Win_shared_query_c);
+
+/// A group of the caller's own, to be freed by it.
+SIDELIGHT_ENTRY int MPI_Win_get_group(MPI_Win win, MPI_Group* group)
+{
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, [&] { return table().Win_get_group(win, group); });
+    }
+    return table().Group_union(object->group, MPI_GROUP_EMPTY, group);
+}
+SIDELIGHT_PROFILED(Win_get_group);
+
+SIDELIGHT_ENTRY int MPI_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr || !is_predefined_attribute(keyval)) {
+        return pass_through(win,
+                            [&] { return table().Win_get_attr(win, keyval, attribute, flag); });
+    }
+    *static_cast<void**>(attribute) = predefined_attribute(*object, keyval);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+SIDELIGHT_PROFILED(Win_get_attr);
+
+/// Collective, so no other thread uses the keys meanwhile. Changes to the reorder keys count from
+/// the next epoch on.
+SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, [&] { return table().Win_set_info(win, info); });
+    }
+    try {
+        object->info.update(info);
+    } catch (const std::bad_alloc&) {
+        return host::mpi::answer_window(Status::no_memory, win);
+    }
+    const EngineGuard guard(Runtime::existing()->lock());
+    object->window->set_reorder(object->info.reorder());
+    return MPI_SUCCESS;
+}
+SIDELIGHT_PROFILED(Win_set_info);
+
+SIDELIGHT_ENTRY int MPI_Win_get_info(MPI_Win win, MPI_Info* info)
+{
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return pass_through(win, [&] { return table().Win_get_info(win, info); });
+    }
+    return object->info.create(info);
+}
+SIDELIGHT_PROFILED(Win_get_info);
