@@ -10,7 +10,13 @@ sidelight_mpi_test(datatype_edges RANKS 2)
 sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(atomicity RANKS 2 4)
 
+# Windows
+sidelight_mpi_test(shared_windows RANKS 2 4)
+sidelight_mpi_test(attributes RANKS 2 4)
+
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
 sidelight_mpi_test(gats RANKS 2 3 4)
 sidelight_mpi_test(locks RANKS 2 4)
+
+include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a window carries besides memory: attributes, names, groups, info, error handlers; and many
+ * windows at once. */
+#include "host_defects.h"
+
+enum { CELLS = 16, MANY = 300, AT_ONCE = 40 };
+
+/* --- The predefined attributes ------------------------------------------------------------------ */
+
+static void *attribute(MPI_Win win, int key)
+{
+    void *value = NULL;
+    int found = 0;
+    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
+    CHECK(found);
+    return value;
+}
+
+static int number(MPI_Win win, int key)
+{
+    const int *const value = attribute(win, key);
+    return value != NULL ? *value : -1;
+}
+
+static void predefined(struct window *w)
+{
+    static const int flavors[FLAVORS] = {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED,
+                                         MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_DYNAMIC};
+    const MPI_Aint *const size = attribute(w->win, MPI_WIN_SIZE);
+    void *base = NULL;
+    int found = 0;
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_BASE, &base, &found));
+    CHECK(found);
+    CHECK_EQ(number(w->win, MPI_WIN_CREATE_FLAVOR), flavors[w->flavor]);
+    CHECK_EQ(number(w->win, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
+    if (w->flavor != FLAVOR_DYNAMIC) {
+        CHECK(base == (void *)w->base);
+        CHECK(size != NULL && *size == w->bytes);
+        CHECK_EQ(number(w->win, MPI_WIN_DISP_UNIT), w->unit);
+    } else {
+        CHECK(base == MPI_BOTTOM);
+        CHECK(size != NULL && *size == 0);
+    }
+}
+
+/* --- The user's own attributes ------------------------------------------------------------------ */
+
+static int deleted, deleted_state;
+static MPI_Aint deleted_value;
+
+static int on_delete(MPI_Win win, int key, void *value, void *state)
+{
+    void *base = NULL;
+    int found = 0;
+    (void)key;
+    ++deleted;
+    deleted_value = *(MPI_Aint *)value;
+    deleted_state = *(int *)state;
+    /* The window still answers. */
+    return MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &found);
+}
+
+static void own_attributes(struct window *w)
+{
+    static int state = 5;
+    static MPI_Aint first = 11, second = 22;
+    void *value = NULL;
+    int key, found = 1;
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &key, &state));
+    CHECK_OK(MPI_Win_get_attr(w->win, key, &value, &found));
+    CHECK_EQ(found, 0);
+    deleted = 0;
+    CHECK_OK(MPI_Win_set_attr(w->win, key, &first));
+    CHECK_OK(MPI_Win_set_attr(w->win, key, &second)); /* deletes the first */
+    CHECK_EQ(deleted, 1);
+    CHECK_EQ(deleted_value, 11);
+    CHECK(attribute(w->win, key) == (void *)&second);
+    CHECK_OK(MPI_Win_delete_attr(w->win, key));
+    CHECK_EQ(deleted, 2);
+    CHECK_EQ(deleted_value, 22);
+    CHECK_EQ(deleted_state, 5);
+    CHECK_OK(MPI_Win_set_attr(w->win, key, &first)); /* deleted with the window */
+    CHECK_OK(MPI_Win_free_keyval(&key));
+    CHECK_EQ(key, MPI_KEYVAL_INVALID);
+}
+
+/* Attributes of a window that is freed are deleted, once, while it still answers. */
+static void deleted_with_window(struct window *w)
+{
+    CHECK_EQ(deleted, 2);
+    window_close(w);
+    CHECK_EQ(deleted, 3);
+    CHECK_EQ(deleted_value, 11);
+}
+
+/* --- Name and group ----------------------------------------------------------------------------- */
+
+static void name(struct window *w)
+{
+    char text[MPI_MAX_OBJECT_NAME];
+    int length = -1;
+    CHECK_OK(MPI_Win_set_name(w->win, "a window with a name"));
+    CHECK_OK(MPI_Win_get_name(w->win, text, &length));
+    CHECK_EQ(length, 20);
+    CHECK(strcmp(text, "a window with a name") == 0);
+    CHECK_OK(MPI_Win_set_name(w->win, ""));
+    CHECK_OK(MPI_Win_get_name(w->win, text, &length));
+    CHECK_EQ(length, 0);
+}
+
+static void group(struct window *w)
+{
+    MPI_Group of_window, of_comm;
+    int same = MPI_UNEQUAL;
+    CHECK_OK(MPI_Win_get_group(w->win, &of_window));
+    CHECK_OK(MPI_Comm_group(w->comm, &of_comm));
+    CHECK_OK(MPI_Group_compare(of_window, of_comm, &same));
+    CHECK_EQ(same, MPI_IDENT);
+    MPI_Group_free(&of_window);
+    MPI_Group_free(&of_comm);
+    CHECK_OK(MPI_Win_get_group(w->win, &of_window)); /* the first was a copy */
+    MPI_Group_free(&of_window);
+}
+
+/* --- Info --------------------------------------------------------------------------------------- */
+
+static const char *const reorder_keys[] = {
+    "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER",
+    "MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER"};
+
+/* Open MPI has no room for most of them. */
+static bool is_short_enough(const char *key) { return strlen(key) < MPI_MAX_INFO_KEY; }
+
+static bool info_holds(MPI_Win win, const char *key, const char *expected)
+{
+    char text[64] = "";
+    int found = 0;
+    MPI_Info info;
+    CHECK_OK(MPI_Win_get_info(win, &info));
+    CHECK_OK(MPI_Info_get(info, key, sizeof text - 1, text, &found));
+    MPI_Info_free(&info);
+    return found && strcmp(text, expected) == 0;
+}
+
+static void set_info(MPI_Win win, const char *key, const char *value)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Info_set(info, "a_key_that_nobody_knows", "x");
+    CHECK_OK(MPI_Win_set_info(win, info));
+    MPI_Info_free(&info);
+}
+
+/* Keys given later; those of the nonblocking epochs where the window is Sidelight's. */
+static void info_later(struct window *w)
+{
+    bool const own_memory = w->flavor == FLAVOR_CREATE || w->flavor == FLAVOR_DYNAMIC;
+    MPI_Info info;
+    CHECK_OK(MPI_Win_get_info(w->win, &info));
+    CHECK(info != MPI_INFO_NULL);
+    MPI_Info_free(&info);
+    set_info(w->win, "no_locks", "false");
+    if (host_is_alone() || (own_memory && w->size > 1))
+        return;
+    for (int k = 0; k < 4; ++k) {
+        if (!is_short_enough(reorder_keys[k]))
+            continue;
+        CHECK(info_holds(w->win, reorder_keys[k], "0"));
+        set_info(w->win, reorder_keys[k], "1");
+        CHECK(info_holds(w->win, reorder_keys[k], "1"));
+        set_info(w->win, reorder_keys[k], "0");
+        CHECK(info_holds(w->win, reorder_keys[k], "0"));
+    }
+    CHECK(!info_holds(w->win, "a_key_that_nobody_knows", "x"));
+}
+
+/* Keys given when the window is made. */
+static void info_at_first(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (int k = 0; k < 4; k += 2)
+        if (is_short_enough(reorder_keys[k]))
+            MPI_Info_set(info, reorder_keys[k], "1");
+    MPI_Info_set(info, "accumulate_ordering", "none");
+    MPI_Info_set(info, "same_size", "true");
+    struct window w = window_open_with(info, FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8, 1);
+    MPI_Info_free(&info);
+    for (int k = 0; k < 4 && !host_is_alone(); ++k)
+        CHECK(!is_short_enough(reorder_keys[k]) ||
+              info_holds(w.win, reorder_keys[k], k % 2 == 0 ? "1" : "0"));
+    CHECK(host_is_alone() || info_holds(w.win, "accumulate_ordering", "none"));
+    CHECK(host_is_alone() || info_holds(w.win, "same_size", "true"));
+    window_close(&w);
+}
+
+/* --- Error handlers ----------------------------------------------------------------------------- */
+
+static int handled_class;
+static MPI_Win handled_window;
+
+static void on_error(MPI_Win *win, int *code, ...)
+{
+    handled_window = *win;
+    MPI_Error_class(*code, &handled_class);
+}
+
+static void error_handlers(struct window *w)
+{
+    MPI_Errhandler mine, got;
+    CHECK_OK(MPI_Win_get_errhandler(w->win, &got));
+    CHECK(got == MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&got);
+    CHECK_OK(MPI_Win_create_errhandler(on_error, &mine));
+    CHECK_OK(MPI_Win_set_errhandler(w->win, mine));
+    CHECK_OK(MPI_Win_get_errhandler(w->win, &got));
+    CHECK(got == mine);
+    MPI_Errhandler_free(&got);
+    handled_class = MPI_SUCCESS;
+    handled_window = MPI_WIN_NULL;
+    CHECK_OK(MPI_Win_call_errhandler(w->win, MPI_ERR_OTHER));
+    CHECK_EQ(handled_class, MPI_ERR_OTHER);
+    CHECK(handled_window == w->win);
+    MPI_Errhandler_free(&mine);
+    CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    CHECK(MPI_Win_call_errhandler(w->win, MPI_ERR_RANK) == MPI_SUCCESS);
+}
+
+/* --- Many windows ------------------------------------------------------------------------------- */
+
+static void use(struct window *w, int64_t value)
+{
+    int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    int64_t seen = -1;
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_OK(
+        MPI_Put(&value, 1, MPI_INT64_T, right, window_at(w, right, 0), 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    memcpy(&seen, w->base, sizeof seen);
+    CHECK_EQ(seen - left, value - w->rank);
+}
+
+static void one_after_another(void)
+{
+    check_step("hundreds of windows");
+    for (int k = 0; k < MANY; ++k) {
+        struct window w = window_open(k % 2 == 0 ? FLAVOR_ALLOCATE : FLAVOR_SHARED, MPI_COMM_WORLD,
+                                      8 * (1 + k), 8);
+        use(&w, 1000 * k + w.rank);
+        window_close(&w);
+    }
+}
+
+/* All open together, on different communicators, used in turn, freed in another order. */
+static void at_once(void)
+{
+    struct window windows[AT_ONCE];
+    MPI_Comm comms[4];
+    check_step("many windows at once");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, check_rank, &comms[1]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &comms[2]);
+    MPI_Comm_dup(MPI_COMM_SELF, &comms[3]);
+    for (int k = 0; k < AT_ONCE; ++k)
+        windows[k] = window_open(k % 8 < 4 ? FLAVOR_ALLOCATE : FLAVOR_SHARED, comms[k % 4], 64, 8);
+    for (int round = 0; round < 3; ++round)
+        for (int k = 0; k < AT_ONCE; ++k)
+            use(&windows[k], 100 * k + round * 7 + windows[k].rank);
+    for (int k = 0; k < AT_ONCE; ++k)
+        window_close(&windows[(7 * k) % AT_ONCE]);
+    for (int c = 0; c < 4; ++c)
+        MPI_Comm_free(&comms[c]);
+}
+
+static void run_on(MPI_Comm comm, enum flavor flavor)
+{
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    check_step(flavor_names[flavor]);
+    if (host_cannot("attributes", flavor, ranks))
+        return;
+    struct window w = window_open(flavor, comm, 8 * CELLS, 4);
+    predefined(&w);
+    own_attributes(&w);
+    name(&w);
+    group(&w);
+    info_later(&w);
+    error_handlers(&w);
+    predefined(&w);
+    use(&w, 77 + w.rank);
+    deleted_with_window(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    for (int flavor = 0; flavor < FLAVORS; ++flavor) {
+        run_on(MPI_COMM_WORLD, (enum flavor)flavor);
+        run_on(MPI_COMM_SELF, (enum flavor)flavor);
+    }
+    check_step("info at first");
+    info_at_first();
+    one_after_another();
+    at_once();
+    return check_end();
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of the node reached by loads and stores: where it lies, how large, and beside RMA calls. */
+#include "host_defects.h"
+
+enum { CELLS = 32, ROUNDS = 50 };
+
+struct segment {
+    unsigned char *base;
+    MPI_Aint size;
+    int unit;
+};
+
+static struct segment query(MPI_Win win, int rank)
+{
+    struct segment s = {NULL, -1, -1};
+    CHECK_OK(MPI_Win_shared_query(win, rank, &s.size, &s.unit, &s.base));
+    return s;
+}
+
+static volatile int64_t *cells_of(const struct window *w, int rank)
+{
+    struct segment const s = query(w->win, rank);
+    CHECK_EQ(s.size, 8 * CELLS);
+    CHECK_EQ(s.unit, w->unit);
+    if (rank == w->rank)
+        CHECK(s.base == w->base);
+    return (volatile int64_t *)(void *)s.base;
+}
+
+static void meet(const struct window *w)
+{
+    CHECK_OK(MPI_Win_sync(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_sync(w->win));
+}
+
+/* Everyone stores into everyone's memory; the owners, and RMA calls, find it there. */
+static void stores(struct window *w)
+{
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    for (int target = 0; target < w->size; ++target)
+        cells_of(w, target)[w->rank] = 100 * w->rank + target;
+    meet(w);
+    for (int other = 0; other < w->size; ++other) {
+        int64_t got = -1;
+        CHECK_EQ(cells_of(w, w->rank)[other], 100 * other + w->rank);
+        CHECK_OK(MPI_Get(&got, 1, MPI_INT64_T, other, w->rank, 1, MPI_INT64_T, w->win));
+        CHECK_OK(MPI_Win_flush(other, w->win));
+        CHECK_EQ(got, 100 * w->rank + other);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+}
+
+/* Data by stores and the flag by an RMA call, or the other way round; the reader mixes as well. */
+static void publish(struct window *w, volatile int64_t *there, int target, int64_t k)
+{
+    int64_t const data = 7 * k;
+    if (k % 2 == 0) {
+        there[1] = data;
+        CHECK_OK(MPI_Win_sync(w->win));
+        CHECK_OK(
+            MPI_Accumulate(&k, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_REPLACE, w->win));
+        CHECK_OK(MPI_Win_flush(target, w->win));
+    } else {
+        CHECK_OK(MPI_Put(&data, 1, MPI_INT64_T, target, 1, 1, MPI_INT64_T, w->win));
+        CHECK_OK(MPI_Win_flush(target, w->win));
+        CHECK_OK(MPI_Win_sync(w->win));
+        there[0] = k;
+    }
+}
+
+static void await(struct window *w, volatile int64_t *here, int64_t k)
+{
+    for (int64_t seen = -1; seen != k;) {
+        if (k % 3 == 0) {
+            CHECK_OK(MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, w->rank, 0, MPI_NO_OP, w->win));
+            CHECK_OK(MPI_Win_flush(w->rank, w->win));
+        } else {
+            seen = here[0];
+        }
+        int flag; /* a host that needs calls to make progress gets them */
+        MPI_Iprobe(MPI_ANY_SOURCE, 1, w->comm, &flag, MPI_STATUS_IGNORE);
+    }
+    CHECK_OK(MPI_Win_sync(w->win));
+    CHECK_EQ(here[1], 7 * k);
+}
+
+/* Rounds around a ring, each begun by what the neighbour on the left has published. */
+static void stores_and_calls(struct window *w)
+{
+    int const right = (w->rank + 1) % w->size;
+    volatile int64_t *const here = cells_of(w, w->rank), *const there = cells_of(w, right);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    here[0] = here[1] = 0;
+    meet(w);
+    for (int64_t k = 1; k <= ROUNDS; ++k) {
+        if (w->rank == 0)
+            publish(w, there, right, k);
+        await(w, here, k);
+        if (w->rank != 0)
+            publish(w, there, right, k);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+}
+
+/* A counter raised by a load and a store: the exclusive lock alone makes it exact. */
+static void under_locks(struct window *w)
+{
+    volatile int64_t *const counter = &cells_of(w, 0)[2];
+    if (w->rank == 0)
+        *counter = 0;
+    MPI_Barrier(w->comm);
+    for (int k = 0; k < ROUNDS; ++k) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+        *counter = *counter + 1;
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    }
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
+    CHECK_EQ(*counter, ROUNDS * w->size);
+    CHECK_OK(MPI_Win_unlock(0, w->win));
+    MPI_Barrier(w->comm);
+}
+
+/* What is stored before a fence can be loaded after it. */
+static void between_fences(struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    volatile int64_t *const here = cells_of(w, w->rank), *const there = cells_of(w, right);
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        there[3] = 10 * k + w->rank;
+        CHECK_OK(MPI_Win_fence(0, w->win));
+        CHECK_EQ(here[3], 10 * k + left);
+        CHECK_OK(MPI_Win_fence(0, w->win));
+    }
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+}
+
+/* Stores between start and complete; a host may let them through before the target has posted. */
+static void in_access_epochs(struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    volatile int64_t *const here = cells_of(w, w->rank), *const there = cells_of(w, right);
+    MPI_Group all, from, to;
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &left, &from);
+    MPI_Group_incl(all, 1, &right, &to);
+    for (int64_t k = 0; k < ROUNDS && !host_is_alone(); ++k) {
+        here[4] = -1;
+        CHECK_OK(MPI_Win_post(from, 0, w->win));
+        CHECK_OK(MPI_Win_start(to, 0, w->win));
+        there[4] = 10 * k + w->rank;
+        CHECK_OK(MPI_Win_complete(w->win));
+        CHECK_OK(MPI_Win_wait(w->win));
+        CHECK_EQ(here[4], 10 * k + left);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
+/* Windows of memory that the caller brought: refused, of no size, or right. */
+static void asked_of_own_memory(struct window *w)
+{
+    struct segment s = {NULL, 0, 0};
+    MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    int const code = MPI_Win_shared_query(w->win, w->rank, &s.size, &s.unit, &s.base);
+    if (code != MPI_SUCCESS)
+        CHECK_ERROR(code, MPI_ERR_RMA_FLAVOR);
+    else if (s.size > 0)
+        CHECK(s.base == w->base);
+}
+
+static void on_window(struct window *w)
+{
+    bool const shared = w->flavor == FLAVOR_SHARED;
+    if (w->flavor == FLAVOR_CREATE || w->flavor == FLAVOR_DYNAMIC) {
+        if (!host_is_alone())
+            asked_of_own_memory(w);
+        return;
+    }
+    if (!shared && host_is_alone())
+        return; /* MPI-4.1 allows to ask for the memory of these; the hosts do not */
+    stores(w);
+    stores_and_calls(w);
+    under_locks(w);
+    between_fences(w);
+    in_access_epochs(w);
+}
+
+/* --- Where the memory lies ---------------------------------------------------------------------- */
+
+static MPI_Aint size_equal(int rank, int ranks) { return (void)rank, (void)ranks, 4096; }
+static MPI_Aint size_rising(int rank, int ranks) { return (void)ranks, 24 * rank; }
+static MPI_Aint size_last(int rank, int ranks) { return rank == ranks - 1 ? 40 : 0; }
+static MPI_Aint size_none(int rank, int ranks) { return (void)rank, (void)ranks, 0; }
+static MPI_Aint size_large(int rank, int ranks) { return (void)ranks, (rank + 1) * 1000008; }
+
+typedef MPI_Aint size_function(int rank, int ranks);
+
+/* Open MPI alone answers with whole pages where segments are not contiguous. */
+static bool size_fits(MPI_Aint actual, MPI_Aint asked)
+{
+    return actual == asked || (host_is_alone() && asked > 0 && actual >= asked);
+}
+
+/* MPI_PROC_NULL asks for the first rank that has any memory. */
+static void check_first(MPI_Win win, int ranks, size_function *size)
+{
+    struct segment const asked = query(win, MPI_PROC_NULL);
+    int first = 0;
+    while (first < ranks - 1 && size(first, ranks) == 0)
+        ++first;
+    CHECK(size_fits(asked.size, size(first, ranks)));
+    if (asked.size > 0) {
+        CHECK(asked.base == query(win, first).base);
+        CHECK_EQ(asked.unit, first % 2 == 0 ? 8 : 1);
+    }
+}
+
+static void check_segments(MPI_Win win, int ranks, bool contiguous, size_function *size)
+{
+    unsigned char *expected = NULL;
+    for (int r = 0; r < ranks; ++r) {
+        struct segment const s = query(win, r);
+        CHECK(size_fits(s.size, size(r, ranks)));
+        if (s.size == 0)
+            continue;
+        CHECK_EQ(s.unit, r % 2 == 0 ? 8 : 1);
+        if (contiguous && expected != NULL)
+            CHECK(s.base == expected);
+        expected = s.base + s.size;
+    }
+}
+
+/* Each writes the whole of the next one's memory: segments do not overlap, whatever their place. */
+static void fill_and_compare(MPI_Win win, MPI_Comm comm, int rank, int ranks)
+{
+    struct segment const there = query(win, (rank + 1) % ranks), here = query(win, rank);
+    int const left = (rank + ranks - 1) % ranks;
+    bool same = true;
+    CHECK_OK(MPI_Win_fence(0, win));
+    memset(there.base, 'A' + rank, (size_t)there.size);
+    CHECK_OK(MPI_Win_fence(0, win));
+    for (MPI_Aint i = 0; i < here.size; ++i)
+        same = same && here.base[i] == 'A' + left;
+    CHECK(same);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    MPI_Barrier(comm);
+}
+
+static void place(MPI_Comm comm, bool contiguous, size_function *size)
+{
+    int rank, ranks;
+    MPI_Info info;
+    MPI_Win win;
+    void *base = NULL;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true");
+    CHECK_OK(
+        MPI_Win_allocate_shared(size(rank, ranks), rank % 2 == 0 ? 8 : 1, info, comm, &base, &win));
+    check_segments(win, ranks, contiguous, size);
+    check_first(win, ranks, size);
+    fill_and_compare(win, comm, rank, ranks);
+    MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_free(&win));
+}
+
+static void places(MPI_Comm comm)
+{
+    size_function *const sizes[] = {size_equal, size_rising, size_last, size_none, size_large};
+    static const char *const steps[] = {"equal sizes", "rising sizes", "the last alone",
+                                        "no memory at all", "large odd sizes"};
+    for (int s = 0; s < 5; ++s) {
+        check_step(steps[s]);
+        place(comm, true, sizes[s]);
+        place(comm, false, sizes[s]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm reversed;
+    check_begin(&argc, &argv);
+    run_everywhere("shared_windows", on_window, 8 * CELLS, 8);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &reversed);
+    places(reversed);
+    MPI_Comm_free(&reversed);
+    places(MPI_COMM_SELF);
+    return check_end();
+}
