@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What lies between the library and everything around it: threads, sessions, the host's own windows,
+# profiling tools, Fortran, the kernel.
+
+sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 120)
+sidelight_mpi_test(sessions RANKS 2 3)
+sidelight_mpi_test(pass_through RANKS 2 3)
+
+include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)

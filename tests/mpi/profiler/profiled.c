@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program with a known number of calls, for the tool to count. Each rank also prints whether the
+ * memory of its window is Sidelight's.
+ */
+#include "../check.h"
+
+enum { ROUNDS = 10 };
+
+/* Whether an address lies in memory that Sidelight has mapped. */
+static bool is_sidelights(const void *address)
+{
+    uintptr_t const wanted = (uintptr_t)address;
+    unsigned long first, end;
+    char line[512];
+    bool found = false;
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
+        found = sscanf(line, "%lx-%lx", &first, &end) == 2 && first <= wanted && wanted < end &&
+                strstr(line, "/memfd:sidelight") != NULL;
+    if (maps != NULL)
+        fclose(maps);
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t *base = NULL, value = 1, old = -1;
+    MPI_Win win;
+    check_begin(&argc, &argv);
+    CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    printf("profiled: rank=%d sidelight=%d\n", check_rank, is_sidelights(base));
+    base[0] = base[1] = 0;
+    CHECK_OK(MPI_Win_fence(0, win));
+    for (int k = 0; k < ROUNDS; ++k)
+        CHECK_OK(MPI_Accumulate(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_EQ(base[0], check_rank == 0 ? ROUNDS * check_size : 0);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    for (int k = 0; k < ROUNDS; ++k) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, 0, 2 + check_rank, 1, MPI_INT64_T, win));
+        CHECK_OK(MPI_Win_flush(0, win));
+        CHECK_OK(MPI_Fetch_and_op(&value, &old, MPI_INT64_T, 0, 1, MPI_SUM, win));
+        CHECK_OK(MPI_Win_unlock(0, win));
+        CHECK(old >= k && old < ROUNDS * check_size);
+    }
+    CHECK_OK(MPI_Win_free(&win));
+    return check_end();
+}
