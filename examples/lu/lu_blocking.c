@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange as the MPI standard has it. A rank has one exposure epoch open at most, because the
- * next one can be opened only after MPI_Win_wait; it opens it at once then, before it computes, so
- * that no owner waits in MPI_Win_complete for a reader that computes.
+ * The exchange as the MPI standard has it, each call where it is needed: a reader opens the
+ * exposure for a message and waits for it, an owner puts its message and closes the access. An
+ * owner whose reader still computes waits for it in MPI_Win_complete, though it has work to do
+ * itself.
  */
 #include "lu_clock.h"
 #include "lu_exchange.h"
@@ -11,18 +12,15 @@
 
 struct Exchange {
     Ring ring;
-    int exposed; /* the message that the open exposure is for, or `none` */
     MpiClock clock;
 };
-
-enum { none = -1 };
 
 const char *const exchange_program = "lu_blocking";
 
 Exchange *exchange_create(const Plan *plan, int cells, MPI_Comm comm)
 {
     Exchange *exchange = malloc(sizeof *exchange);
-    *exchange = (Exchange){.ring = ring_create(plan, cells, MPI_INFO_NULL, comm), .exposed = none};
+    *exchange = (Exchange){.ring = ring_create(plan, cells, MPI_INFO_NULL, comm)};
     return exchange;
 }
 
@@ -32,30 +30,9 @@ void exchange_free(Exchange *exchange)
     free(exchange);
 }
 
-/* Opens the exposure for the first message from `next` on that this rank reads, unless its slot
- * still holds one that is in use: message `used` or a later one. */
-static void expose_next(Exchange *exchange, int next, int used)
-{
-    int message = plan_next_read(exchange->ring.plan, next);
-    exchange->exposed = none;
-    if (message < exchange->ring.plan->messages && message < used + ring_slots) {
-        ring_expose(&exchange->ring, message);
-        exchange->exposed = message;
-    }
-}
+void exchange_begin(Exchange *exchange) { exchange->clock = (MpiClock){0}; }
 
-void exchange_begin(Exchange *exchange)
-{
-    exchange->clock = (MpiClock){0};
-    mpi_clock_enter(&exchange->clock);
-    expose_next(exchange, 0, 0);
-    mpi_clock_leave(&exchange->clock);
-}
-
-double *exchange_buffer(Exchange *exchange)
-{
-    return ring_next_buffer(&exchange->ring);
-}
+double *exchange_buffer(Exchange *exchange) { return ring_next_buffer(&exchange->ring); }
 
 void exchange_send(Exchange *exchange, int message, int count)
 {
@@ -68,11 +45,8 @@ void exchange_send(Exchange *exchange, int message, int count)
 const double *exchange_receive(Exchange *exchange, int message)
 {
     mpi_clock_enter(&exchange->clock);
-    if (exchange->exposed == none) {
-        expose_next(exchange, message, message);
-    }
+    ring_expose(&exchange->ring, message);
     MPI_Win_wait(exchange->ring.win);
-    expose_next(exchange, message + 1, message);
     mpi_clock_leave(&exchange->clock);
     return ring_slot(&exchange->ring, message);
 }
@@ -82,7 +56,4 @@ void exchange_finish(Exchange *exchange)
     (void)exchange; /* each call above has completed its epoch */
 }
 
-double exchange_mpi_seconds(const Exchange *exchange)
-{
-    return exchange->clock.inside;
-}
+double exchange_mpi_seconds(const Exchange *exchange) { return exchange->clock.inside; }

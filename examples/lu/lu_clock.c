@@ -12,12 +12,6 @@ double clock_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void mpi_clock_enter(MpiClock *clock)
-{
-    clock->entered = clock_now();
-}
+void mpi_clock_enter(MpiClock *clock) { clock->entered = clock_now(); }
 
-void mpi_clock_leave(MpiClock *clock)
-{
-    clock->inside += clock_now() - clock->entered;
-}
+void mpi_clock_leave(MpiClock *clock) { clock->inside += clock_now() - clock->entered; }

@@ -64,10 +64,7 @@ void rows_store(const Rows *rows, double *x)
     }
 }
 
-int rows_message_cells(const Plan *plan)
-{
-    return plan->upper + 2;
-}
+int rows_message_cells(const Plan *plan) { return plan->upper + 2; }
 
 int rows_finish(Rows *rows, int message, double *cells)
 {

@@ -15,9 +15,9 @@
 
 typedef struct {
     const Plan *plan;
-    int count;       /* rows of this rank */
-    int leading;     /* from cell (i, j) to cell (i + ranks, j) */
-    size_t length;   /* cells stored */
+    int count;     /* rows of this rank */
+    int leading;   /* from cell (i, j) to cell (i + ranks, j) */
+    size_t length; /* cells stored */
     double *storage;
     ptrdiff_t shift; /* index in storage of cell (rank, 0), which itself need not be stored */
     double *side;    /* right-hand side, turned into y = L^-1 b, then into x; one per row */

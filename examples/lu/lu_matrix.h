@@ -9,10 +9,10 @@
 #include <mpi.h>
 
 typedef struct {
-    int n;          /* rows and columns */
-    int entries;    /* length of the three arrays */
-    int *row;       /* from 0 */
-    int *column;    /* from 0 */
+    int n;       /* rows and columns */
+    int entries; /* length of the three arrays */
+    int *row;    /* from 0 */
+    int *column; /* from 0 */
     double *value;
 } Matrix;
 

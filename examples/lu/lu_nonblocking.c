@@ -13,9 +13,9 @@
 
 struct Exchange {
     Ring ring;
-    int next;                         /* first message not yet exposed */
-    MPI_Request arrival[ring_slots];  /* [slot] exposure closed for the message there */
-    MPI_Request sent[ring_slots];     /* [buffer] access closed for the message there */
+    int next;                        /* first message not yet exposed */
+    MPI_Request arrival[ring_slots]; /* [slot] exposure closed for the message there */
+    MPI_Request sent[ring_slots];    /* [buffer] access closed for the message there */
     MpiClock clock;
 };
 
@@ -118,7 +118,4 @@ void exchange_finish(Exchange *exchange)
     mpi_clock_leave(&exchange->clock);
 }
 
-double exchange_mpi_seconds(const Exchange *exchange)
-{
-    return exchange->clock.inside;
-}
+double exchange_mpi_seconds(const Exchange *exchange) { return exchange->clock.inside; }

@@ -3,15 +3,9 @@
 
 #include <stdlib.h>
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
+static int larger(int a, int b) { return a > b ? a : b; }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Without pivoting, fill stays inside the envelope: what has a cell in column k has one, at worst,
  * in every later column up to its own diagonal. So each reach never shrinks from row to row. */
@@ -67,10 +61,7 @@ int plan_row(const Plan *plan, int message)
     return message < plan->n ? message : plan->messages - 1 - message;
 }
 
-bool plan_is_elimination(const Plan *plan, int message)
-{
-    return message < plan->n;
-}
+bool plan_is_elimination(const Plan *plan, int message) { return message < plan->n; }
 
 RowRange plan_changed(const Plan *plan, int message)
 {
@@ -81,10 +72,7 @@ RowRange plan_changed(const Plan *plan, int message)
     return (RowRange){plan->above[k], k - 1};
 }
 
-int plan_owner(const Plan *plan, int message)
-{
-    return plan_row(plan, message) % plan->ranks;
-}
+int plan_owner(const Plan *plan, int message) { return plan_row(plan, message) % plan->ranks; }
 
 int plan_reader_count(const Plan *plan, int message)
 {

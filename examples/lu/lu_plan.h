@@ -23,12 +23,12 @@ typedef struct {
     int n;
     int rank;
     int ranks;
-    int messages;  /* 2n */
-    int lower;     /* most cells left of the diagonal in a row */
-    int upper;     /* most cells right of the diagonal in a row */
-    int *below;    /* [k] last row with a cell in column k, fill included */
-    int *right;    /* [k] last column with a cell in row k of U, fill included */
-    int *above;    /* [k] first row of U with a cell in column k, fill included */
+    int messages; /* 2n */
+    int lower;    /* most cells left of the diagonal in a row */
+    int upper;    /* most cells right of the diagonal in a row */
+    int *below;   /* [k] last row with a cell in column k, fill included */
+    int *right;   /* [k] last column with a cell in row k of U, fill included */
+    int *above;   /* [k] first row of U with a cell in column k, fill included */
 } Plan;
 
 Plan plan_create(const Matrix *matrix, MPI_Comm comm);

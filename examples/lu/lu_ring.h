@@ -15,14 +15,14 @@ enum { ring_slots = 16 };
 
 typedef struct {
     const Plan *plan;
-    int cells;           /* of one slot */
-    MPI_Win win;         /* ring_slots slots at every rank */
-    double *slots;       /* this rank's part of the window */
-    double *buffers;     /* where this rank writes its own messages: as many */
-    int buffer;          /* index of the buffer given last */
-    MPI_Group *one;      /* [r] rank r alone */
-    MPI_Group *after;    /* [c] the c ranks after this one, c >= 1 */
-    MPI_Group *before;   /* [c] the c ranks before it */
+    int cells;         /* of one slot */
+    MPI_Win win;       /* ring_slots slots at every rank */
+    double *slots;     /* this rank's part of the window */
+    double *buffers;   /* where this rank writes its own messages: as many */
+    int buffer;        /* index of the buffer given last */
+    MPI_Group *one;    /* [r] rank r alone */
+    MPI_Group *after;  /* [c] the c ranks after this one, c >= 1 */
+    MPI_Group *before; /* [c] the c ranks before it */
 } Ring;
 
 /* Collective. */

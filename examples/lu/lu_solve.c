@@ -41,7 +41,7 @@ void solve(Rows *rows, Exchange *exchange, Progress *progress)
         if (plan_reads(plan, message)) {
             cells = exchange_receive(exchange, message);
         }
-        /* Everybody waits for the next message: it leaves before the rest of this one is applied. */
+        /* Everybody waits for the next message: it leaves before the rest of this is applied. */
         RowRange rest = plan_changed(plan, message);
         RowRange next = take_next_row(plan, message, &rest);
         if (cells) {
