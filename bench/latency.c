@@ -40,7 +40,7 @@ struct Bench {
 /* Epoch that is open at the origin around a line. */
 enum Around { NOTHING, LOCK_ALL, FENCE };
 
-/* --- Passive target ---------------------------------------------------------------------------- */
+/* --- Passive target --------------------------------------------------------------------------- */
 
 static void put_8(void *context, long repetitions)
 {
@@ -110,7 +110,7 @@ static void lock_put_unlock(void *context, long repetitions)
     }
 }
 
-/* --- Active target ----------------------------------------------------------------------------- */
+/* --- Active target ---------------------------------------------------------------------------- */
 
 static void fence(void *context, long repetitions)
 {
@@ -165,7 +165,7 @@ static const struct {
     {{"fence", fence, fence}, FENCE},
 };
 
-/* --- Running them ------------------------------------------------------------------------------ */
+/* --- Running them ----------------------------------------------------------------------------- */
 
 static long agree(void *context, long repetitions)
 {

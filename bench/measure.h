@@ -44,7 +44,8 @@ struct Line {
 };
 
 /* Collective. Measures the line and prints two JSON objects from rank 0, each on a line of its own:
- * {"starts": NAME} before, and the result after. So a reader knows which line a crash belongs to. */
+ * {"starts": NAME} before, and the result after. So a reader knows which line a crash belongs to.
+ * */
 void measure(const struct Team *team, const struct Line *line, void *context,
              const struct Plan *plan);
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/libsidelight.so: the engine and the parts that are compiled against the host's <mpi.h>.
+# build/<host>/libsidelight.so: the engine and the parts that are compiled against the host's
+# <mpi.h>.
 
-# It is not linked to the host: what it calls there it finds at run time, so that it can be preloaded
-# into any program, and an MPI function called by name is a link error.
+# It is not linked to the host: what it calls there it finds at run time, so that it can be
+# preloaded into any program, and an MPI function called by name is a link error.
 function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS

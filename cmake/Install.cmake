@@ -10,7 +10,8 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
 endforeach()
 install(FILES include/sidelight.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools OPTIONAL)
-install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
+    FILES_MATCHING PATTERN "*.py")
 install(CODE "
     set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")

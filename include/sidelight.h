@@ -8,11 +8,11 @@
  * Every call below is the nonblocking form of the standard call of the same name without the "i":
  * same arguments and errors, and a request as last argument.
  *
- * Completion   The request of an opening call (ipost, istart, ilock, ilock_all) is complete at once,
- *              even while the epoch is still deferred. The request of a closing call (icomplete,
- *              iwait, iunlock, iunlock_all, and ifence where it ends an epoch) completes when all
- *              conditions of the epoch hold: transfers done, and what the other side owes has arrived.
- *              Until then the buffers used in the epoch belong to the library.
+ * Completion   The request of an opening call (ipost, istart, ilock, ilock_all) is complete at
+ *              once, even while the epoch is still deferred. The request of a closing call
+ *              (icomplete, iwait, iunlock, iunlock_all, and ifence where it ends an epoch) completes
+ *              when all conditions of the epoch hold: transfers done, and what the other side owes
+ *              has arrived. Until then the buffers used in the epoch belong to the library.
  * Requests     They may be passed to every MPI_Wait*, MPI_Test*, MPI_Request_free and
  *              MPI_Request_get_status, mixed with requests of other kinds.
  * Mixing       Any mix of blocking and nonblocking calls may open, flush and close one epoch.
@@ -34,13 +34,13 @@
 extern "C" {
 #endif
 
-/* --- Fence epochs (MPI-4.1, 12.5.1) ------------------------------------------------------------ */
+/* --- Fence epochs (MPI-4.1, 12.5.1) ----------------------------------------------------------- */
 
 /* Close the fence epoch that is open, if any, and open the next one. A barrier wherever
  * MPI_Win_fence is one: the barrier delays the request, never the caller. */
 int MPIX_Win_ifence(int assert, MPI_Win win, MPI_Request *request);
 
-/* --- Access and exposure epochs (MPI-4.1, 12.5.2) ---------------------------------------------- */
+/* --- Access and exposure epochs (MPI-4.1, 12.5.2) --------------------------------------------- */
 
 /* Open an exposure epoch for the processes of group. */
 int MPIX_Win_ipost(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
@@ -55,7 +55,7 @@ int MPIX_Win_icomplete(MPI_Win win, MPI_Request *request);
 /* Close the exposure epoch. Complete when every origin of the group has completed its access. */
 int MPIX_Win_iwait(MPI_Win win, MPI_Request *request);
 
-/* --- Passive target epochs (MPI-4.1, 12.5.3) --------------------------------------------------- */
+/* --- Passive target epochs (MPI-4.1, 12.5.3) -------------------------------------------------- */
 
 /* Request the lock at rank; operations start as soon as it is granted. Before direct loads and
  * stores on memory that the lock protects, complete a flush. */
@@ -70,7 +70,7 @@ int MPIX_Win_ilock_all(int assert, MPI_Win win, MPI_Request *request);
 /* Close the epoch opened by lock_all or ilock_all. */
 int MPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
 
-/* --- Flushes (MPI-4.1, 12.5.4) ----------------------------------------------------------------- */
+/* --- Flushes (MPI-4.1, 12.5.4) ---------------------------------------------------------------- */
 
 /* Complete when the operations to rank that were issued before this call are complete at the
  * target; operations issued after it are not waited for. */
@@ -86,7 +86,7 @@ int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
 /* As iflush_local, for every target. */
 int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
 
-/* --- About the library ------------------------------------------------------------------------- */
+/* --- About the library ------------------------------------------------------------------------ */
 
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */
 const char *sidelight_version(void);

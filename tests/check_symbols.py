@@ -15,7 +15,8 @@ OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
 def dynamic_symbols(library):
     """Pairs (type letter of nm, name without version)."""
-    listing = subprocess.run(["nm", "--dynamic", library], check=True, capture_output=True, text=True)
+    listing = subprocess.run(["nm", "--dynamic", library], check=True,
+                             capture_output=True, text=True)
     for line in listing.stdout.splitlines():
         kind, name = line.split()[-2:]
         yield kind, name.split("@")[0]
@@ -29,7 +30,8 @@ def complaint(kind, name):
 
 
 def needed_libraries(library):
-    listing = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True)
+    listing = subprocess.run(["readelf", "-d", library], check=True,
+                             capture_output=True, text=True)
     return re.findall(r"\(NEEDED\).*\[(.*)\]", listing.stdout)
 
 

@@ -3,8 +3,8 @@
 """Runs one MPI program on N ranks within a time limit.
 
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
-fails. It also fails when the program ends but leaves a process behind. Exit status: that of mpiexec,
-124 after the limit, 125 for a process left behind."""
+fails. It also fails when the program ends but leaves a process behind. Exit status: that of
+mpiexec, 124 after the limit, 125 for a process left behind."""
 
 import argparse
 import contextlib

@@ -6,8 +6,8 @@
 #include "datatype/mpi/predefined.hpp"
 #include "rma/direct_path.hpp"
 
-/// Operations that are over in a few nanoseconds: predefined datatypes, mapped memory, an epoch that
-/// is granted. Each answers whether it has done it; if not, `issue` finds out why.
+/// Operations that are over in a few nanoseconds: predefined datatypes, mapped memory, an epoch
+/// that is granted. Each answers whether it has done it; if not, `issue` finds out why.
 namespace sidelight::api::direct {
 
 /// `count` elements of one predefined type on one side, another on the other, the same bytes.

@@ -34,8 +34,8 @@ int issue(const WindowObject& object, OperationCall call) noexcept;
 /// The request-based form: `request` completes when the operation is complete at the origin.
 int issue(const WindowObject& object, OperationCall call, MPI_Request* request) noexcept;
 
-/// The predefined operation behind a handle; false where there is none: MPI_OP_NULL, or one that the
-/// user has made, which accumulates do not take (MPI-4.1, 12.3.4).
+/// The predefined operation behind a handle; false where there is none: MPI_OP_NULL, or one that
+/// the user has made, which accumulates do not take (MPI-4.1, 12.3.4).
 [[nodiscard]] bool find_reduce_op(MPI_Op op, rma::ReduceOp& found) noexcept;
 
 } // namespace sidelight::api

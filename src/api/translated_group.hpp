@@ -10,10 +10,10 @@
 
 namespace sidelight::api {
 
-/// The ranks in a window of the group that was used last, so that a loop over post and start does not
-/// translate the same group each time. Stale as soon as any group has been freed, since the host may
-/// give its handle to another. Guarded by MPI: no two threads may open the same kind of epoch on one
-/// window at the same time.
+/// The ranks in a window of the group that was used last, so that a loop over post and start does
+/// not translate the same group each time. Stale as soon as any group has been freed, since the
+/// host may give its handle to another. Guarded by MPI: no two threads may open the same kind of
+/// epoch on one window at the same time.
 class TranslatedGroup {
 public:
     /// The ranks of the members of `group` in `window_group`, in the group's order; valid until the

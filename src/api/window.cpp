@@ -16,8 +16,8 @@ namespace {
 
 using host::mpi::table;
 
-/// The guard between C++ and C, and the choice between us and the host. `host_call` makes the window
-/// where we do not.
+/// The guard between C++ and C, and the choice between us and the host. `host_call` makes the
+/// window where we do not.
 template <class HostCall>
 int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall host_call) noexcept
 {

@@ -10,8 +10,8 @@
 
 namespace sidelight::api {
 
-/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the four
-/// of P1. Keys that are not known are ignored, as the standard has it.
+/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
+/// four of P1. Keys that are not known are ignored, as the standard has it.
 class WindowInfo {
 public:
     /// The defaults, with the reorder keys from the settings.

@@ -44,10 +44,7 @@ void read_log(Settings& settings, const char* value)
     settings.log = log_level(value, settings.log);
 }
 
-std::string show_log(const Settings& settings)
-{
-    return log_level_name(settings.log);
-}
+std::string show_log(const Settings& settings) { return log_level_name(settings.log); }
 
 template <bool Settings::*member>
 constexpr SettingEntry switch_entry(const char* variable, const char* info_key,
@@ -75,18 +72,14 @@ constexpr std::array entries{
         "SIDELIGHT_ACCESS_AFTER_EXPOSURE_REORDER", "MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "0",
         "1: an access epoch may be active together with the exposure epoch opened before it"),
     switch_entry<&Settings::exposure_after_exposure>(
-        "SIDELIGHT_EXPOSURE_AFTER_EXPOSURE_REORDER", "MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER",
-        "0",
+        "SIDELIGHT_EXPOSURE_AFTER_EXPOSURE_REORDER", "MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "0",
         "1: an exposure epoch may be active together with the exposure epoch opened before it"),
     switch_entry<&Settings::exposure_after_access>(
         "SIDELIGHT_EXPOSURE_AFTER_ACCESS_REORDER", "MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "0",
         "1: an exposure epoch may be active together with the access epoch opened before it"),
 };
 
-const char* environment(const char* variable)
-{
-    return std::getenv(variable);
-}
+const char* environment(const char* variable) { return std::getenv(variable); }
 
 template <std::size_t count>
 bool is_one_of(std::string_view value, const std::array<std::string_view, count>& words) noexcept
@@ -96,10 +89,7 @@ bool is_one_of(std::string_view value, const std::array<std::string_view, count>
 
 } // namespace
 
-std::span<const SettingEntry> setting_entries() noexcept
-{
-    return entries;
-}
+std::span<const SettingEntry> setting_entries() noexcept { return entries; }
 
 bool is_true(const char* value, bool fallback) noexcept
 {

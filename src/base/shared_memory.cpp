@@ -55,21 +55,14 @@ File& File::operator=(File&& other) noexcept
     return *this;
 }
 
-int File::release() noexcept
-{
-    return std::exchange(descriptor_, -1);
-}
+int File::release() noexcept { return std::exchange(descriptor_, -1); }
 
-File create_memory_file() noexcept
-{
-    return File(memfd_create("sidelight", MFD_CLOEXEC));
-}
+File create_memory_file() noexcept { return File(memfd_create("sidelight", MFD_CLOEXEC)); }
 
 MemoryFileAddress address_of(const File& file) noexcept
 {
-    return {.owner = getpid(),
-            .descriptor = file.descriptor(),
-            .inode = inode_of(file.descriptor())};
+    return {
+        .owner = getpid(), .descriptor = file.descriptor(), .inode = inode_of(file.descriptor())};
 }
 
 File open_memory_file(const MemoryFileAddress& address) noexcept
@@ -99,8 +92,7 @@ Mapping::~Mapping()
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0))
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0))
 {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept

@@ -7,7 +7,7 @@ namespace sidelight {
 
 /// What a call decided. Everything below `api` answers with a Status; `api` turns it into the MPI
 /// error class of the same name and calls the window's error handler.
-enum class [[nodiscard]] Status : std::uint8_t {
+enum class [[nodiscard]] Status : std::uint8_t{
     ok,
     win,          ///< not a window, or a freed one
     rank,         ///< not a rank of the window's group

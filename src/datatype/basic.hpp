@@ -7,6 +7,7 @@
 
 namespace sidelight::datatype {
 
+// clang-format off
 /// The representation of one element in memory, as accumulates see it. Several MPI datatypes share
 /// one Basic (MPI_INT and MPI_INT32_T, for instance).
 enum class Basic : std::uint8_t {
@@ -22,6 +23,7 @@ enum class Basic : std::uint8_t {
     f32_f32, f64_f64,                                      ///< the same from Fortran
     count_
 };
+// clang-format on
 
 /// What a Basic occupies. `atomic` is the width of the one machine access that reads or writes all
 /// of it when it is aligned to that width, 0 when there is none.
@@ -35,6 +37,7 @@ inline constexpr std::size_t basic_count = static_cast<std::size_t>(Basic::count
 
 [[nodiscard]] constexpr BasicShape shape_of(Basic basic) noexcept
 {
+    // clang-format off
     constexpr std::array<BasicShape, basic_count> shapes{{
         {0, 0, 0}, {1, 1, 1},                                                  // none, byte
         {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0},               // i8 .. i128
@@ -46,6 +49,7 @@ inline constexpr std::size_t basic_count = static_cast<std::size_t>(Basic::count
         {8, 8, 8}, {12, 16, 0}, {12, 16, 0}, {8, 8, 8}, {6, 8, 8}, {20, 32, 0}, // pairs
         {8, 8, 8}, {16, 16, 0},
     }};
+    // clang-format on
     return shapes[static_cast<std::size_t>(basic)];
 }
 

@@ -35,7 +35,9 @@ void copy_blocks(const Blocks& to, const Blocks& from) noexcept
 } // namespace
 
 Cursor::Cursor(const Buffer& buffer) noexcept
-    : layout_(buffer.layout), element_(static_cast<std::byte*>(buffer.address)), repeat_(element_),
+    : layout_(buffer.layout),
+      element_(static_cast<std::byte*>(buffer.address)),
+      repeat_(element_),
       elements_left_(buffer.count)
 {
     if (layout_ == nullptr || layout_->size == 0 || buffer.count == 0) {
@@ -127,8 +129,7 @@ std::size_t copy(const Buffer& to, const Buffer& from) noexcept
     Cursor target(to);
     Cursor origin(from);
     for (std::size_t left = bytes; left > 0;) {
-        const std::size_t length =
-            std::min({target.piece().length, origin.piece().length, left});
+        const std::size_t length = std::min({target.piece().length, origin.piece().length, left});
         Blocks into = cut(target.blocks(), length);
         const Blocks out_of = cut(origin.blocks(), length);
         into.count = std::min(into.count, left / length);

@@ -21,9 +21,9 @@ struct Blocks {
     std::size_t count;
 };
 
-/// Walks the data of a buffer in the order of the type map, as contiguous pieces. Allocates nothing.
-/// The layout must outlive it; a buffer without one has no data. Every piece of a layout with a Basic starts and ends between
-/// elements, except where the elements themselves have holes.
+/// Walks the data of a buffer in the order of the type map, as contiguous pieces. Allocates
+/// nothing. The layout must outlive it; a buffer without one has no data. Every piece of a layout
+/// with a Basic starts and ends between elements, except where the elements themselves have holes.
 class Cursor {
 public:
     explicit Cursor(const Buffer& buffer) noexcept;

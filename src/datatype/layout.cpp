@@ -15,7 +15,8 @@ void release(const Layout* layout) noexcept
     if (layout == nullptr || layout->predefined) {
         return;
     }
-    // Release orders this holder's reads before the deletion, acquire orders the deletion after all.
+    // Release orders this holder's reads before the deletion, acquire orders the deletion after
+    // all.
     if (layout->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         delete layout;
     }

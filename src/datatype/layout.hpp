@@ -24,17 +24,18 @@ struct Run {
 /// Immutable once made. Predefined layouts live as long as the process; the others are counted:
 /// one reference by the cache on the MPI datatype, one by each operation that is recorded.
 struct Layout {
-    std::size_t size = 0;           ///< bytes of data in one element
-    std::ptrdiff_t lb = 0;          ///< lower bound
-    std::ptrdiff_t extent = 0;      ///< distance between consecutive elements
-    std::ptrdiff_t true_lb = 0;     ///< first byte of data
-    std::ptrdiff_t true_ub = 0;     ///< one past the last byte of data
-    Basic basic = Basic::none;      ///< what every byte of it belongs to, or none
-    std::uint32_t basic_size = 0;   ///< bytes from one basic element to the next (extent of the MPI type)
-    bool contiguous = false;        ///< any count of it is one block that starts at the buffer
-    bool predefined = false;        ///< lives for ever; not counted
-    std::vector<Run> runs;          ///< empty for a type without data
-    std::size_t repeats = 1;        ///< one element is all the runs, this many times over,
+    std::size_t size = 0;       ///< bytes of data in one element
+    std::ptrdiff_t lb = 0;      ///< lower bound
+    std::ptrdiff_t extent = 0;  ///< distance between consecutive elements
+    std::ptrdiff_t true_lb = 0; ///< first byte of data
+    std::ptrdiff_t true_ub = 0; ///< one past the last byte of data
+    Basic basic = Basic::none;  ///< what every byte of it belongs to, or none
+    std::uint32_t basic_size =
+        0;                   ///< bytes from one basic element to the next (extent of the MPI type)
+    bool contiguous = false; ///< any count of it is one block that starts at the buffer
+    bool predefined = false; ///< lives for ever; not counted
+    std::vector<Run> runs;   ///< empty for a type without data
+    std::size_t repeats = 1; ///< one element is all the runs, this many times over,
     std::ptrdiff_t repeat_stride = 0; ///< this far apart
     mutable std::atomic<std::uint32_t> references{1};
 };

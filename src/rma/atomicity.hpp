@@ -33,7 +33,8 @@ private:
 
     std::array<Lock, stripes> locks_{};
 };
-static_assert(AtomicityLocks::stripes << 4 <= 4096, "stripes must not depend on the page's address");
+static_assert(AtomicityLocks::stripes << 4 <= 4096,
+              "stripes must not depend on the page's address");
 
 /// Holds the lock of an address for a scope.
 class AtomicityGuard {

@@ -12,7 +12,8 @@ class Window;
 
 /// The barriers of one window, numbered from 1. Arriving never waits; `passed` is polled. A member
 /// arrives at a number only after it has passed the one before. On one node a sum in shared memory;
-/// else dissemination: in round r each member tells the one 2^r further on. See docs/design/fence.md.
+/// else dissemination: in round r each member tells the one 2^r further on. See
+/// docs/design/fence.md.
 class Barrier {
 public:
     /// `word` is null where not every member maps it.

@@ -34,9 +34,9 @@ public:
     [[nodiscard]] bool try_arrive(LockType type) noexcept
     {
         std::uint64_t ahead = arrivals_.load(std::memory_order_relaxed);
-        return admits(type, {ahead})
-               && arrivals_.compare_exchange_strong(ahead, ahead + rules::place(type),
-                                                    std::memory_order_seq_cst);
+        return admits(type, {ahead}) &&
+               arrivals_.compare_exchange_strong(ahead, ahead + rules::place(type),
+                                                 std::memory_order_seq_cst);
     }
 
     /// Whether the holder of the place may enter; once true, it stays true until it departs.

@@ -11,8 +11,8 @@
 namespace sidelight::rma {
 
 /// The path that must be as fast as the machine: an operation on mapped memory in an epoch that is
-/// active and granted, with nothing recorded before it. Anything else answers "no" (null, false) and
-/// goes the long way through Window::issue, which finds the error if there is one.
+/// active and granted, with nothing recorded before it. Anything else answers "no" (null, false)
+/// and goes the long way through Window::issue, which finds the error if there is one.
 ///
 /// Threads: needs no engine lock. It reads what only opening and closing calls of the same epoch
 /// write, and MPI forbids those at the same time.
@@ -26,14 +26,14 @@ struct Direct {
             return nullptr;
         }
         const Target& target = window.first_target_[rank];
-        if (!target.direct.load(std::memory_order_acquire)
-            && !(window.direct_all_.load(std::memory_order_acquire) && target.mapped)) {
+        if (!target.direct.load(std::memory_order_acquire) &&
+            !(window.direct_all_.load(std::memory_order_acquire) && target.mapped)) {
             return nullptr;
         }
         const auto where = static_cast<std::uint64_t>(displacement);
         std::uint64_t offset = 0;
-        if (__builtin_mul_overflow(where, target.disp_unit, &offset) || bytes > target.size
-            || offset > target.size - bytes) {
+        if (__builtin_mul_overflow(where, target.disp_unit, &offset) || bytes > target.size ||
+            offset > target.size - bytes) {
             return nullptr;
         }
         return target.base + offset;
@@ -58,8 +58,8 @@ struct Direct {
     /// A flush of a target whose operations are all complete when they are issued.
     [[nodiscard]] static bool flush(Window& window, int rank, bool threaded) noexcept
     {
-        if (static_cast<std::uint32_t>(rank) >= window.members_
-            || !window.first_target_[rank].flushable.load(std::memory_order_acquire)) {
+        if (static_cast<std::uint32_t>(rank) >= window.members_ ||
+            !window.first_target_[rank].flushable.load(std::memory_order_acquire)) {
             return false;
         }
         order(window, threaded);
@@ -69,8 +69,8 @@ struct Direct {
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] static bool flush_local(const Window& window, int rank) noexcept
     {
-        return static_cast<std::uint32_t>(rank) < window.members_
-               && window.first_target_[rank].flushable.load(std::memory_order_acquire);
+        return static_cast<std::uint32_t>(rank) < window.members_ &&
+               window.first_target_[rank].flushable.load(std::memory_order_acquire);
     }
 
 private:

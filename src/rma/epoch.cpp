@@ -25,9 +25,9 @@ constexpr std::array<std::array<EpochState, events>, 5> transitions{{
 
 EpochState next_state(EpochState state, EpochEvent event) noexcept
 {
-    return state == illegal ? illegal
-                            : transitions[static_cast<std::size_t>(state)]
-                                         [static_cast<std::size_t>(event)];
+    return state == illegal
+               ? illegal
+               : transitions[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
 }
 
 } // namespace sidelight::rma

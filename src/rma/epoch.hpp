@@ -31,13 +31,13 @@ enum class EpochEvent : std::uint8_t { activate, close, complete };
 /// What an epoch has to do with one peer (fence: with all of them).
 struct Part {
     int rank = 0;
-    std::uint64_t number = 0;         ///< access or exposure number towards the peer
-    LockPlace place{};                ///< lock and lock_all
-    bool granted = false;             ///< operations may be transferred
-    bool done = false;                ///< nothing left to do or to wait for
-    std::uint32_t outstanding = 0;    ///< operations not yet complete at the target
-    std::uint32_t local = 0;          ///< operations whose buffers are still needed here
-    Fifo<Op> recorded{};              ///< operations that wait for the grant, in order of issue
+    std::uint64_t number = 0;      ///< access or exposure number towards the peer
+    LockPlace place{};             ///< lock and lock_all
+    bool granted = false;          ///< operations may be transferred
+    bool done = false;             ///< nothing left to do or to wait for
+    std::uint32_t outstanding = 0; ///< operations not yet complete at the target
+    std::uint32_t local = 0;       ///< operations whose buffers are still needed here
+    Fifo<Op> recorded{};           ///< operations that wait for the grant, in order of issue
 };
 
 /// An epoch, from the call that opens it until its internal completion. From the process's pool.
@@ -46,20 +46,20 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
-    bool no_check = false;          ///< MPI_MODE_NOCHECK: the grant is certain
-    bool counted = false;           ///< in the window's count of epochs that need progress
-    bool holds_back = false;        ///< in the window's list of closed epochs of its class
+    bool no_check = false;   ///< MPI_MODE_NOCHECK: the grant is certain
+    bool counted = false;    ///< in the window's count of epochs that need progress
+    bool holds_back = false; ///< in the window's list of closed epochs of its class
     std::uint32_t parts_granted = 0;
     std::uint32_t parts_done = 0;
-    std::uint64_t opened_at = 0;    ///< the window's clock of openings and closings
+    std::uint64_t opened_at = 0; ///< the window's clock of openings and closings
     std::uint64_t closed_at = 0;
-    std::uint64_t barrier_in = 0;   ///< fence: the barrier that grants the epoch
-    std::uint64_t barrier_out = 0;  ///< fence: the barrier that ends it; 0: none
-    Request* opening = nullptr;     ///< completes when every part is granted
-    Request* closing = nullptr;     ///< completes with the epoch
-    std::vector<Part> parts;        ///< keeps its capacity from use to use
-    Links<Epoch> in_queue{};        ///< all epochs not completed, in opening order
-    Links<Epoch> in_closed{};       ///< closed and not completed, of its class, in closing order
+    std::uint64_t barrier_in = 0;  ///< fence: the barrier that grants the epoch
+    std::uint64_t barrier_out = 0; ///< fence: the barrier that ends it; 0: none
+    Request* opening = nullptr;    ///< completes when every part is granted
+    Request* closing = nullptr;    ///< completes with the epoch
+    std::vector<Part> parts;       ///< keeps its capacity from use to use
+    Links<Epoch> in_queue{};       ///< all epochs not completed, in opening order
+    Links<Epoch> in_closed{};      ///< closed and not completed, of its class, in closing order
     Epoch* next = nullptr;
 
     [[nodiscard]] bool open() const noexcept

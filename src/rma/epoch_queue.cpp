@@ -5,15 +5,13 @@
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
-/// The queue of epochs of a window: opening, activation in order, closing, completion (P1, VI, VII).
+/// The queue of epochs of a window: opening, activation in order, closing, completion (P1, VI,
+/// VII).
 namespace sidelight::rma {
 
 namespace {
 
-constexpr std::size_t index_of(EpochClass kind) noexcept
-{
-    return static_cast<std::size_t>(kind);
-}
+constexpr std::size_t index_of(EpochClass kind) noexcept { return static_cast<std::size_t>(kind); }
 
 } // namespace
 
@@ -75,9 +73,8 @@ bool Window::may_activate(const Epoch& epoch) const noexcept
 {
     for (int other = 0; holding_back_ != 0 && other < epoch_classes; ++other) {
         const Epoch* oldest = closed_[other].front();
-        if (oldest != nullptr && oldest->closed_at < epoch.opened_at
-            && !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind),
-                                   reorder_)) {
+        if (oldest != nullptr && oldest->closed_at < epoch.opened_at &&
+            !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind), reorder_)) {
             return false;
         }
     }

@@ -20,9 +20,8 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
         return Status::ok;
     }
     const PartRef where = find_part(target);
-    const bool passive = where
-                         && (where.epoch->kind == EpochKind::lock
-                             || where.epoch->kind == EpochKind::lock_all);
+    const bool passive =
+        where && (where.epoch->kind == EpochKind::lock || where.epoch->kind == EpochKind::lock_all);
     return passive ? begin_flush(target, scope, request) : Status::rma_sync;
 }
 
@@ -117,10 +116,10 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
     }
     flushes_.remove_if([&](Flush& flush) {
         const Epoch& epoch = *op.epoch;
-        const bool counted = flush.scope == scope
-                             && (flush.target == all_targets || flush.target == op.operation.target)
-                             && rules::flush_waits_for(op.age, flush.stamp)
-                             && (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
+        const bool counted = flush.scope == scope &&
+                             (flush.target == all_targets || flush.target == op.operation.target) &&
+                             rules::flush_waits_for(op.age, flush.stamp) &&
+                             (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
         if (!counted || --flush.remaining != 0) {
             return false;
         }

@@ -121,8 +121,8 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
     if (touched.first == touched.last) {
         return Status::ok;
     }
-    if (touched.overflow || offset > address_limit || offset < -address_limit
-        || touched.first < -address_limit || touched.last > address_limit) {
+    if (touched.overflow || offset > address_limit || offset < -address_limit ||
+        touched.first < -address_limit || touched.last > address_limit) {
         return Status::rma_range;
     }
     const std::int64_t first = offset + touched.first;
@@ -140,12 +140,12 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
 Status Window::check(const Operation& operation) const noexcept
 {
     const bool reduces = operation.kind == OperationKind::accumulate;
-    if (reduces && !reduction(operation.reduce, operation.layout->basic).plain
-        && data_bytes(operation) != 0) {
+    if (reduces && !reduction(operation.reduce, operation.layout->basic).plain &&
+        data_bytes(operation) != 0) {
         return operation.layout->basic == Basic::none ? Status::type : Status::op;
     }
-    if (reduces && !carried_by_messages(operation.layout->basic)
-        && !targets_[static_cast<std::size_t>(operation.target)].mapped) {
+    if (reduces && !carried_by_messages(operation.layout->basic) &&
+        !targets_[static_cast<std::size_t>(operation.target)].mapped) {
         return Status::unsupported;
     }
     if (operation.kind == OperationKind::compare_and_swap) {
@@ -168,7 +168,8 @@ Status Window::check(const Operation& operation) const noexcept
 Status Window::perform(const Operation& operation, std::size_t address) noexcept
 {
     Target& target = targets_[static_cast<std::size_t>(operation.target)];
-    auto* base = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + address);
+    auto* base =
+        reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + address);
     const Buffer memory{base, operation.layout, operation.count};
     AtomicityLocks& locks = target.control->atomicity;
     unfenced_.store(true, relaxed);

@@ -11,7 +11,7 @@
 namespace sidelight::rma {
 
 enum class OperationKind : std::uint8_t {
-    marker, ///< nothing: completes when its turn comes; a flush leaves one where access is not granted
+    marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
     put,
     get,
     accumulate, ///< with a result buffer: get_accumulate and fetch_and_op
@@ -21,12 +21,12 @@ enum class OperationKind : std::uint8_t {
 /// One call of an RMA operation, its arguments checked as far as they can be without a window.
 struct Operation {
     OperationKind kind = OperationKind::marker;
-    ReduceOp reduce = ReduceOp::no_op;   ///< accumulate
-    int target = 0;                      ///< rank in the window
-    std::int64_t displacement = 0;       ///< in displacement units of the target
-    datatype::Buffer origin{};           ///< what is read, or for a get written, here
-    datatype::Buffer result{};           ///< accumulate that fetches, compare_and_swap: old values
-    const void* compare = nullptr;       ///< compare_and_swap
+    ReduceOp reduce = ReduceOp::no_op; ///< accumulate
+    int target = 0;                    ///< rank in the window
+    std::int64_t displacement = 0;     ///< in displacement units of the target
+    datatype::Buffer origin{};         ///< what is read, or for a get written, here
+    datatype::Buffer result{};         ///< accumulate that fetches, compare_and_swap: old values
+    const void* compare = nullptr;     ///< compare_and_swap
     const datatype::Layout* layout = nullptr; ///< one element at the target
     std::size_t count = 0;                    ///< elements at the target
 };

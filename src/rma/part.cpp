@@ -68,8 +68,8 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
     case EpochKind::fence:
         return barrier_.passed(epoch.barrier_in);
     case EpochKind::access:
-        return epoch.no_check
-               || rules::access_granted(
+        return epoch.no_check ||
+               rules::access_granted(
                    part.number, own().words(part.rank).granted.load(std::memory_order_acquire));
     case EpochKind::exposure:
         return true;
@@ -77,9 +77,9 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
         break;
     }
     const Target& target = target_of(part);
-    return epoch.no_check
-           || (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
-                             : part.number != 0);
+    return epoch.no_check ||
+           (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
+                          : part.number != 0);
 }
 
 bool Window::poll_grant(Epoch& epoch, Part& part) noexcept

@@ -123,7 +123,8 @@ struct Places {
     std::byte* result;
 
     Places(void* t, const void* o, void* r) noexcept
-        : target(static_cast<std::byte*>(t)), origin(static_cast<const std::byte*>(o)),
+        : target(static_cast<std::byte*>(t)),
+          origin(static_cast<const std::byte*>(o)),
           result(static_cast<std::byte*>(r))
     {}
     void advance(std::size_t extent) noexcept
@@ -166,8 +167,8 @@ W compare_and_swap_loop(W* target, const typename E::Type& origin) noexcept
     do {
         next = old;
         E::store(&next, combined<op, E>(E::load(&old), origin));
-    } while (!__atomic_compare_exchange_n(target, &old, next, true, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(target, &old, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     return old;
 }
 
@@ -246,8 +247,7 @@ constexpr Row row(std::index_sequence<basics...>) noexcept
 template <std::size_t... ops>
 constexpr std::array<Row, op_count> all_rows(std::index_sequence<ops...>) noexcept
 {
-    return {row<static_cast<ReduceOp>(ops)>(
-        std::make_index_sequence<datatype::basic_count>{})...};
+    return {row<static_cast<ReduceOp>(ops)>(std::make_index_sequence<datatype::basic_count>{})...};
 }
 
 constexpr std::array<Row, op_count> table = all_rows(std::make_index_sequence<op_count>{});

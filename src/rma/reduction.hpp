@@ -10,11 +10,20 @@ namespace sidelight::rma {
 
 /// The predefined operations of accumulates (MPI-4.1, 6.9.2 and 12.3.4).
 enum class ReduceOp : std::uint8_t {
-    sum, prod, max, min,
-    land, lor, lxor,
-    band, bor, bxor,
-    maxloc, minloc,
-    replace, no_op,
+    sum,
+    prod,
+    max,
+    min,
+    land,
+    lor,
+    lxor,
+    band,
+    bor,
+    bxor,
+    maxloc,
+    minloc,
+    replace,
+    no_op,
     count_
 };
 

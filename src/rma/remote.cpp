@@ -77,8 +77,8 @@ const Buffer* returned_to(const Operation& operation) noexcept
 
 bool carries_data(const Operation& operation) noexcept
 {
-    return operation.kind == OperationKind::put
-           || (operation.kind == OperationKind::accumulate && operation.reduce != ReduceOp::no_op);
+    return operation.kind == OperationKind::put ||
+           (operation.kind == OperationKind::accumulate && operation.reduce != ReduceOp::no_op);
 }
 
 } // namespace

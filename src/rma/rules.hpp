@@ -16,7 +16,8 @@ constexpr bool access_granted(std::uint64_t access, std::uint64_t granted) noexc
     return access <= granted;
 }
 
-/// The exposure numbered `exposure` towards an origin is over when the origin is done with that many.
+/// The exposure numbered `exposure` towards an origin is over when the origin is done with that
+/// many.
 constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
 {
     return exposure <= done;

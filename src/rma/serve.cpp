@@ -87,8 +87,7 @@ void Window::answer(const Message& message, MessageKind kind,
 
 void Window::serve_put(const Message& message) noexcept
 {
-    std::memcpy(own_memory(message.header.address), message.payload.data(),
-                message.payload.size());
+    std::memcpy(own_memory(message.header.address), message.payload.data(), message.payload.size());
     answer(message, MessageKind::done_op);
 }
 

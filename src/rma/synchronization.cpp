@@ -15,8 +15,7 @@ Status Window::fence(Assertion assertion, Request* request) noexcept
     if (access_open() || exposure_ != nullptr) {
         return Status::rma_sync;
     }
-    const bool ends_nothing =
-        assertion.no_precede && !fence_in_use() && flavor_ != Flavor::shared;
+    const bool ends_nothing = assertion.no_precede && !fence_in_use() && flavor_ != Flavor::shared;
     Epoch* ending = ends_nothing ? nullptr : fence_;
     Epoch* next = nullptr;
     if (ending == nullptr || !assertion.no_succeed) {
@@ -141,8 +140,8 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
         return Status::rank;
     }
     Target& locked = targets_[static_cast<std::size_t>(target)];
-    if (locked.epoch != nullptr || locked.light || access_ != nullptr || lock_all_ != nullptr
-        || fence_in_use()) {
+    if (locked.epoch != nullptr || locked.light || access_ != nullptr || lock_all_ != nullptr ||
+        fence_in_use()) {
         return Status::rma_sync;
     }
     leave_fence();
@@ -170,8 +169,8 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
 /// made: the place in the lock's queue is all there is.
 bool Window::lock_light(Target& target, LockType type, Assertion assertion) noexcept
 {
-    if (pending_ != 0 || !target.mapped || assertion.no_check
-        || !target.control->lock.try_arrive(type)) {
+    if (pending_ != 0 || !target.mapped || assertion.no_check ||
+        !target.control->lock.try_arrive(type)) {
         return false;
     }
     target.light = true;

@@ -13,19 +13,19 @@ namespace sidelight::rma {
 /// How this process reaches one member of a window, and how far it has got with it.
 /// The first line is what the direct path reads.
 struct alignas(64) Target {
-    std::byte* base = nullptr;     ///< its memory, where it is mapped here
-    std::uint64_t size = 0;        ///< bytes
-    std::uint64_t disp_unit = 1;   ///< bytes
+    std::byte* base = nullptr;   ///< its memory, where it is mapped here
+    std::uint64_t size = 0;      ///< bytes
+    std::uint64_t disp_unit = 1; ///< bytes
     /// The open epoch lets operations be performed at once, with nothing recorded before them.
     /// Released by whoever holds the engine; acquired by the direct path, which may not hold it.
     std::atomic<bool> direct{false};
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
-    bool mapped = false;           ///< the road, decided once: loads and stores, or messages
-    int peer = 0;                  ///< its number in the fabric
-    Control* control = nullptr;    ///< its block, where it is mapped here
-    Epoch* epoch = nullptr;        ///< the open lock or access epoch that reaches it
-    std::uint32_t part = 0;        ///< index of the target in that epoch
-    bool light = false;            ///< locked at once on mapped memory: held without an epoch
+    bool mapped = false;                ///< the road, decided once: loads and stores, or messages
+    int peer = 0;                       ///< its number in the fabric
+    Control* control = nullptr;         ///< its block, where it is mapped here
+    Epoch* epoch = nullptr;             ///< the open lock or access epoch that reaches it
+    std::uint32_t part = 0;             ///< index of the target in that epoch
+    bool light = false;                 ///< locked at once on mapped memory: held without an epoch
     LockType light_type = LockType::shared;
 
     alignas(64) std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)

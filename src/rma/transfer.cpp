@@ -26,8 +26,10 @@ bool aligned(const void* address, std::size_t width) noexcept
 class ElementCursor {
 public:
     ElementCursor(const Buffer& buffer, const BasicShape& shape) noexcept
-        : present_(buffer.layout != nullptr), holes_(shape.size != shape.extent),
-          size_(shape.size), cursor_(buffer)
+        : present_(buffer.layout != nullptr),
+          holes_(shape.size != shape.extent),
+          size_(shape.size),
+          cursor_(buffer)
     {}
 
     [[nodiscard]] void* address() const noexcept { return cursor_.piece().address; }
@@ -56,8 +58,7 @@ struct Combination {
     AtomicityLocks& locks;
 
     void row(void* target, const void* origin, void* result, std::size_t count) const noexcept;
-    void scattered(const Buffer& origin, const Buffer& result,
-                   const Buffer& target) const noexcept;
+    void scattered(const Buffer& origin, const Buffer& result, const Buffer& target) const noexcept;
 };
 
 /// Elements that lie one extent apart on all sides. Which way they go depends on their type and
@@ -98,8 +99,7 @@ void Combination::scattered(const Buffer& origin, const Buffer& result,
 /// Whether the elements of a side are all one extent apart; so is a side that is not there.
 bool is_row(const Buffer& buffer, const BasicShape& shape) noexcept
 {
-    return buffer.layout == nullptr ||
-           (buffer.layout->contiguous && shape.size == shape.extent);
+    return buffer.layout == nullptr || (buffer.layout->contiguous && shape.size == shape.extent);
 }
 
 bool fits(const Buffer& buffer, std::size_t bytes) noexcept
@@ -190,8 +190,8 @@ Status accumulate(ReduceOp op, const Buffer& origin, const Buffer& target,
     return combine(op, origin, Buffer{}, target, locks);
 }
 
-Status get_accumulate(ReduceOp op, const Buffer& origin, const Buffer& result,
-                      const Buffer& target, AtomicityLocks& locks) noexcept
+Status get_accumulate(ReduceOp op, const Buffer& origin, const Buffer& result, const Buffer& target,
+                      AtomicityLocks& locks) noexcept
 {
     const bool reads_origin = op != ReduceOp::no_op;
     if ((reads_origin && origin.layout == nullptr) || result.layout == nullptr ||
@@ -201,8 +201,8 @@ Status get_accumulate(ReduceOp op, const Buffer& origin, const Buffer& result,
     return combine(op, reads_origin ? origin : Buffer{}, result, target, locks);
 }
 
-Status compare_and_swap(const void* origin, const void* compare, void* result,
-                        const Layout* layout, void* target, AtomicityLocks& locks) noexcept
+Status compare_and_swap(const void* origin, const void* compare, void* result, const Layout* layout,
+                        void* target, AtomicityLocks& locks) noexcept
 {
     if (layout == nullptr || !can_compare_and_swap(layout->basic)) {
         return Status::type;

@@ -8,8 +8,12 @@
 namespace sidelight::rma {
 
 Window::Window(Process& process, WindowShape shape)
-    : process_(process), id_(shape.id), rank_(shape.rank), flavor_(shape.flavor),
-      reorder_(shape.reorder), targets_(shape.members.size()),
+    : process_(process),
+      id_(shape.id),
+      rank_(shape.rank),
+      flavor_(shape.flavor),
+      reorder_(shape.reorder),
+      targets_(shape.members.size()),
       own_(shape.members[static_cast<std::size_t>(shape.rank)].control),
       barrier_(*this, shape.barrier)
 {

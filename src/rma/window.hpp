@@ -38,11 +38,11 @@ struct Member {
 
 /// Everything a new window is made of. The memory belongs to the caller and outlives the window.
 struct WindowShape {
-    std::uint32_t id = 0;             ///< the same on every member, unique in each of them
-    int rank = 0;                     ///< of this process
+    std::uint32_t id = 0; ///< the same on every member, unique in each of them
+    int rank = 0;         ///< of this process
     Flavor flavor = Flavor::allocate;
-    std::vector<Member> members;      ///< in rank order; own entry always with control
-    BarrierWord* barrier = nullptr;   ///< where every member maps it
+    std::vector<Member> members;    ///< in rank order; own entry always with control
+    BarrierWord* barrier = nullptr; ///< where every member maps it
     Reorder reorder{};
 };
 
@@ -144,7 +144,10 @@ private:
     void count(Epoch& epoch) noexcept;
     [[nodiscard]] bool settled(const Epoch& epoch) const noexcept;
     [[nodiscard]] bool access_open() const noexcept;
-    [[nodiscard]] bool fence_in_use() const noexcept { return fence_ != nullptr && used_.load(relaxed); }
+    [[nodiscard]] bool fence_in_use() const noexcept
+    {
+        return fence_ != nullptr && used_.load(relaxed);
+    }
     void leave_fence() noexcept;
     bool advance(Epoch& epoch) noexcept;
 
@@ -216,17 +219,14 @@ private:
     bool advance_active() noexcept;
     void update_busy() noexcept;
     [[nodiscard]] Control& own() noexcept { return *own_; }
-    [[nodiscard]] bool valid_rank(int rank) const noexcept
-    {
-        return rank >= 0 && rank < size();
-    }
+    [[nodiscard]] bool valid_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
 
     // The first line is what the direct path reads (direct.hpp).
     Target* first_target_ = nullptr;
     std::uint32_t members_ = 0;
     std::atomic<bool> direct_all_{false}; ///< a granted fence epoch: every mapped target is direct
-    std::atomic<bool> used_{false};     ///< operations were issued since the last opening call
-    std::atomic<bool> unfenced_{false}; ///< plain accesses were made since the last full barrier
+    std::atomic<bool> used_{false};       ///< operations were issued since the last opening call
+    std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
 
     Process& process_;
     std::uint32_t id_;
@@ -240,8 +240,8 @@ private:
     std::uint64_t barriers_ = 0; ///< fence calls and closes so far
     Regions regions_;
 
-    std::uint64_t clock_ = 0;  ///< openings and closings so far
-    std::uint64_t ages_ = 0;   ///< operations recorded or in flight so far
+    std::uint64_t clock_ = 0; ///< openings and closings so far
+    std::uint64_t ages_ = 0;  ///< operations recorded or in flight so far
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0; ///< active epochs that need progress
     bool busy_ = false;         ///< in the process's list of windows that need progress
@@ -250,7 +250,7 @@ private:
     List<Epoch, &Epoch::in_queue> queue_;
     List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
     std::size_t holding_back_ = 0; ///< epochs in `closed_`
-    Epoch* fence_ = nullptr;    ///< the epochs open at application level
+    Epoch* fence_ = nullptr;       ///< the epochs open at application level
     Epoch* access_ = nullptr;
     Epoch* exposure_ = nullptr;
     Epoch* lock_all_ = nullptr;

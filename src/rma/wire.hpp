@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <span>
 
-/// The messages of the emulated route, and of members that share no memory. Protocol: docs/design/wire.md.
+/// The messages of the emulated route, and of members that share no memory. Protocol:
+/// docs/design/wire.md.
 namespace sidelight::rma {
 
 enum class MessageKind : std::uint8_t {
@@ -27,17 +28,17 @@ enum class MessageKind : std::uint8_t {
 /// The first bytes of every message. Same layout everywhere: the hosts of a job are alike.
 struct MessageHeader {
     MessageKind kind = MessageKind::put;
-    std::uint8_t reduce = 0;      ///< ReduceOp
-    std::uint8_t basic = 0;       ///< datatype::Basic
-    std::uint8_t flag = 0;        ///< accumulate: old values wanted; lock, unlock: LockType
-    std::uint32_t window = 0;     ///< id
-    std::uint32_t origin = 0;     ///< rank of the sender in the window
-    std::uint32_t round = 0;      ///< barrier
-    std::uint64_t address = 0;    ///< offset in the target's memory
-    std::uint64_t bytes = 0;      ///< get: how much
-    std::uint64_t cookie = 0;     ///< the sender's name for what this belongs to; returned as it came
-    std::uint64_t position = 0;   ///< byte of the operation's data stream where this piece starts
-    std::uint64_t number = 0;     ///< grant, done, barrier
+    std::uint8_t reduce = 0;    ///< ReduceOp
+    std::uint8_t basic = 0;     ///< datatype::Basic
+    std::uint8_t flag = 0;      ///< accumulate: old values wanted; lock, unlock: LockType
+    std::uint32_t window = 0;   ///< id
+    std::uint32_t origin = 0;   ///< rank of the sender in the window
+    std::uint32_t round = 0;    ///< barrier
+    std::uint64_t address = 0;  ///< offset in the target's memory
+    std::uint64_t bytes = 0;    ///< get: how much
+    std::uint64_t cookie = 0;   ///< the sender's name for what this belongs to; returned as it came
+    std::uint64_t position = 0; ///< byte of the operation's data stream where this piece starts
+    std::uint64_t number = 0;   ///< grant, done, barrier
 };
 
 struct Message {

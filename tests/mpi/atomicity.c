@@ -110,8 +110,8 @@ static void tickets(struct window *w)
     start_from_zero(w);
     for (int k = 0; k < rounds; ++k) {
         int64_t ticket = -1;
-        CHECK_OK(MPI_Fetch_and_op(&one, &ticket, MPI_INT64_T, 0, window_at(w, 0, 8), MPI_SUM,
-                                  w->win));
+        CHECK_OK(
+            MPI_Fetch_and_op(&one, &ticket, MPI_INT64_T, 0, window_at(w, 0, 8), MPI_SUM, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         CHECK(ticket > last && ticket < given);
         last = ticket;
@@ -130,10 +130,9 @@ static void increment(struct window *w, MPI_Datatype type, MPI_Aint offset)
     for (bool done = false; !done;) {
         int64_t const next = expected + 1;
         int32_t const next32 = (int32_t)next, expected32 = (int32_t)expected;
-        CHECK_OK(MPI_Compare_and_swap(narrow ? (const void *)&next32 : &next,
-                                      narrow ? (const void *)&expected32 : &expected,
-                                      narrow ? (void *)&found32 : &found, type, 0,
-                                      window_at(w, 0, offset), w->win));
+        CHECK_OK(MPI_Compare_and_swap(
+            narrow ? (const void *)&next32 : &next, narrow ? (const void *)&expected32 : &expected,
+            narrow ? (void *)&found32 : &found, type, 0, window_at(w, 0, offset), w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         if (narrow)
             found = found32;
@@ -169,8 +168,8 @@ static void neighbours(struct window *w)
     for (int k = 0; k < 100; ++k) {
         MPI_Aint const at = window_at(w, 0, w->rank);
         CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT8_T, 0, at, 1, MPI_INT8_T, MPI_SUM, w->win));
-        CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT8_T, 0, window_at(w, 0, 16), MPI_BXOR,
-                                  w->win));
+        CHECK_OK(
+            MPI_Fetch_and_op(&one, &before, MPI_INT8_T, 0, window_at(w, 0, 16), MPI_BXOR, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
     }
     window_meet(w);
@@ -194,8 +193,8 @@ static void halves(struct window *w)
         mine.index = k * w->size + w->rank;
         mine.value = mine.index;
         number = mine.value + mine.value * I;
-        CHECK_OK(MPI_Accumulate(&mine, 1, MPI_DOUBLE_INT, 0, first, 1, MPI_DOUBLE_INT,
-                                MPI_REPLACE, w->win));
+        CHECK_OK(MPI_Accumulate(&mine, 1, MPI_DOUBLE_INT, 0, first, 1, MPI_DOUBLE_INT, MPI_REPLACE,
+                                w->win));
         CHECK_OK(MPI_Fetch_and_op(NULL, &seen, MPI_DOUBLE_INT, 0, first, MPI_NO_OP, w->win));
         CHECK_OK(MPI_Get_accumulate(&number, 1, MPI_C_DOUBLE_COMPLEX, &other, 1,
                                     MPI_C_DOUBLE_COMPLEX, 0, second, 1, MPI_C_DOUBLE_COMPLEX,

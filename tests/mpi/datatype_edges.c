@@ -111,8 +111,8 @@ static void bounds(struct window *w)
     CHECK_OK(MPI_Put(ends, 2, MPI_INT, target, window_at(w, target, BYTES - 4), 1, type, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     CHECK_OK(MPI_Get(&seen[0], 1, MPI_INT, target, window_at(w, target, 0), 1, MPI_INT, w->win));
-    CHECK_OK(MPI_Get(&seen[1], 1, MPI_INT, target, window_at(w, target, BYTES - 4), 1, MPI_INT,
-                     w->win));
+    CHECK_OK(
+        MPI_Get(&seen[1], 1, MPI_INT, target, window_at(w, target, BYTES - 4), 1, MPI_INT, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     CHECK_EQ(seen[0], 17);
     CHECK_EQ(seen[1], 18);

@@ -110,8 +110,8 @@ static void large(struct window *w)
     int const target = (w->rank + 1) % w->size, origin = (w->rank + w->size - 1) % w->size;
     memset(data, 'a' + w->rank, LARGE);
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Put(data, LARGE, MPI_BYTE, target, window_at(w, target, 0), LARGE, MPI_BYTE,
-                     w->win));
+    CHECK_OK(
+        MPI_Put(data, LARGE, MPI_BYTE, target, window_at(w, target, 0), LARGE, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     memset(data, 'a' + origin, LARGE);
     CHECK(memcmp(w->base, data, LARGE) == 0);

@@ -15,8 +15,8 @@ static int64_t get(struct window *w, int target, int index)
 
 static void put(struct window *w, int target, int index, const int64_t *value)
 {
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1,
-                     MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
+                     w->win));
 }
 
 /* A counter that is read, raised and written back: the lock alone makes it exact. */

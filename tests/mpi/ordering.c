@@ -13,15 +13,15 @@ static void reads_and_writes(struct window *w, int target)
     int64_t before[ROUNDS], after[ROUNDS], values[ROUNDS];
     MPI_Aint const at = window_at(w, target, 8 * w->rank);
     int64_t const start = 0;
-    CHECK_OK(MPI_Accumulate(&start, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE,
-                            w->win));
+    CHECK_OK(
+        MPI_Accumulate(&start, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE, w->win));
     for (int k = 0; k < ROUNDS; ++k) {
         values[k] = k + 1;
         CHECK_OK(MPI_Fetch_and_op(NULL, &before[k], MPI_INT64_T, target, at, MPI_NO_OP, w->win));
-        CHECK_OK(MPI_Accumulate(&values[k], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T,
-                                MPI_REPLACE, w->win));
-        CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &after[k], 1, MPI_INT64_T, target, at,
-                                    1, MPI_INT64_T, MPI_NO_OP, w->win));
+        CHECK_OK(MPI_Accumulate(&values[k], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE,
+                                w->win));
+        CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &after[k], 1, MPI_INT64_T, target, at, 1,
+                                    MPI_INT64_T, MPI_NO_OP, w->win));
     }
     CHECK_OK(MPI_Win_flush(target, w->win));
     for (int k = 0; k < ROUNDS; ++k) {
@@ -40,18 +40,18 @@ static void wide_and_narrow(struct window *w, int target)
         twos[i] = 2;
         threes[i] = 3;
     }
-    CHECK_OK(MPI_Accumulate(threes, WIDTH, MPI_INT64_T, target, at, WIDTH, MPI_INT64_T,
-                            MPI_REPLACE, w->win));
+    CHECK_OK(MPI_Accumulate(threes, WIDTH, MPI_INT64_T, target, at, WIDTH, MPI_INT64_T, MPI_REPLACE,
+                            w->win));
     for (int k = 0; k < 20; ++k) {
         int const narrow = k % WIDTH;
-        CHECK_OK(MPI_Accumulate(twos, WIDTH, MPI_INT64_T, target, at, WIDTH, MPI_INT64_T,
-                                MPI_PROD, w->win));
+        CHECK_OK(MPI_Accumulate(twos, WIDTH, MPI_INT64_T, target, at, WIDTH, MPI_INT64_T, MPI_PROD,
+                                w->win));
         CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target,
                                 window_at(w, target, base + 8 * narrow), 1, MPI_INT64_T, MPI_SUM,
                                 w->win));
     }
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, result, WIDTH, MPI_INT64_T, target, at,
-                                WIDTH, MPI_INT64_T, MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, result, WIDTH, MPI_INT64_T, target, at, WIDTH,
+                                MPI_INT64_T, MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     for (int i = 0; i < WIDTH; ++i)
         CHECK_EQ(result[i], (3ll << 20) + (i < 20 ? 1ll << (19 - i) : 0));
@@ -63,8 +63,8 @@ static void swap_chain(struct window *w, int target)
     int64_t found[ROUNDS], expected[ROUNDS], next[ROUNDS];
     MPI_Aint const at = window_at(w, target, 8 * w->rank);
     int64_t const start = 5;
-    CHECK_OK(MPI_Accumulate(&start, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE,
-                            w->win));
+    CHECK_OK(
+        MPI_Accumulate(&start, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE, w->win));
     for (int k = 0; k < ROUNDS; ++k) {
         expected[k] = 5 + k;
         next[k] = 6 + k;

@@ -138,8 +138,7 @@ std::size_t Author::write(Call call, int target, std::size_t words, std::size_t 
 
 std::size_t Author::get(int target, const Shown& shown)
 {
-    return append(
-        {.call = Call::get, .target = target, .cell = shown.cell, .value = shown.value});
+    return append({.call = Call::get, .target = target, .cell = shown.cell, .value = shown.value});
 }
 
 std::size_t Author::add(int target)

@@ -48,8 +48,7 @@ class Author {
 public:
     Author(Draft& draft, int rank, int window) noexcept
         : draft_(draft), rank_(rank), window_(window)
-    {
-    }
+    {}
 
     std::size_t compute(Time duration);
     std::size_t meet();

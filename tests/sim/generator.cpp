@@ -68,13 +68,15 @@ private:
     unsigned wait_percent_;
     Time longest_compute_;
     bool only_shared_;
-    std::vector<Ranks> requests_;              ///< per rank: nonblocking steps not waited for
-    std::vector<std::vector<bool>> exposed_;   ///< per window and rank: posted, wait not called yet
-    std::vector<std::vector<Shown>> shown_;    ///< per target: what its present exposure shows
+    std::vector<Ranks> requests_;            ///< per rank: nonblocking steps not waited for
+    std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet
+    std::vector<std::vector<Shown>> shown_;  ///< per target: what its present exposure shows
 };
 
 Generator::Generator(std::uint64_t seed, const Taste& taste)
-    : random_(seed * 2 + 1), taste_(taste), ranks_(random_.between(2, taste.max_ranks)),
+    : random_(seed * 2 + 1),
+      taste_(taste),
+      ranks_(random_.between(2, taste.max_ranks)),
       windows_(random_.chance(20) ? 2 : 1),
       draft_(ranks_, random_.chance(30) ? ranks_ : random_.between(1, ranks_), windows_),
       blocking_percent_(std::array<unsigned, 4>{0, 20, 50, 100}[random_.below(4)]),
@@ -402,8 +404,7 @@ void Generator::maybe_flush(int rank, int target, bool may_block)
     }
     const Mode m = may_block ? mode() : Mode::nonblocking;
     const FlushScope scope = random_.chance(30) ? FlushScope::local : FlushScope::remote;
-    const auto step =
-        author(rank).flush(random_.chance(25) ? rma::all_targets : target, scope, m);
+    const auto step = author(rank).flush(random_.chance(25) ? rma::all_targets : target, scope, m);
     if (m == Mode::nonblocking) {
         remember(rank, step);
     }

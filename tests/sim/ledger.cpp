@@ -11,7 +11,8 @@ namespace sidelight::sim {
 using rma::EpochKind;
 
 Ledger::Ledger(World& world)
-    : world_(world), program_(world.program()),
+    : world_(world),
+      program_(world.program()),
       histories_(static_cast<std::size_t>(program_.windows * program_.ranks)),
       locks_(histories_.size())
 {
@@ -81,8 +82,8 @@ void Ledger::calling(Rank& rank, std::size_t number)
 void Ledger::called(Rank& rank, std::size_t number)
 {
     const Step& step = rank.script()[number];
-    const bool opens = step.call == Call::post || step.call == Call::start
-                       || step.call == Call::lock || step.call == Call::lock_all;
+    const bool opens = step.call == Call::post || step.call == Call::start ||
+                       step.call == Call::lock || step.call == Call::lock_all;
     if (opens && !rank.completed(number)) {
         fail(rank.number(), "the request of an opening call is not complete at once");
     }
@@ -198,8 +199,8 @@ void Ledger::issue(Rank& rank, std::size_t number)
     EpochRecord* epoch = epoch_towards(history(step.window, rank.number()), step.target);
     OpRecord op{.epoch = epoch, .target = step.target, .step = number};
     op.fetches = step.call == Call::get;
-    op.first = op.fetches ? rank.origin(number)
-                          : world_.memory(step.window, step.target) + step.cell;
+    op.first =
+        op.fetches ? rank.origin(number) : world_.memory(step.window, step.target) + step.cell;
     op.value = step.value;
     op.words = step.words;
     op.stride = op.fetches ? 1 : step.stride;

@@ -94,9 +94,9 @@ void Ledger::fence_completed(const Rank& rank, std::size_t step)
         }
     }
     for (const OpRecord& op : outstanding_) {
-        if (op.epoch->kind == EpochKind::fence && op.epoch->window == s.window
-            && op.epoch->fence + 1 == number
-            && (op.target == rank.number() || op.epoch->rank == rank.number())) {
+        if (op.epoch->kind == EpochKind::fence && op.epoch->window == s.window &&
+            op.epoch->fence + 1 == number &&
+            (op.target == rank.number() || op.epoch->rank == rank.number())) {
             return fail(rank.number(), "a fence is complete before the data of its epoch");
         }
     }
@@ -116,10 +116,9 @@ void Ledger::exposure_completed(const Rank& rank, const EpochRecord& epoch)
             return fail(rank.number(), "an exposure is over before its access");
         }
         p.waited = part.number;
-        const bool others_wait = std::any_of(access.parts.begin(), access.parts.end(),
-                                             [](const PartRecord& other) {
-                                                 return other.landed != other.issued;
-                                             });
+        const bool others_wait =
+            std::any_of(access.parts.begin(), access.parts.end(),
+                        [](const PartRecord& other) { return other.landed != other.issued; });
         statistics_.done_early += others_wait ? 1 : 0;
     }
 }
@@ -130,9 +129,9 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
     const Step& s = rank.script()[step];
     const std::uint64_t clock = expectation(rank, step).number;
     for (const OpRecord& op : outstanding_) {
-        if (op.epoch->rank != rank.number() || op.epoch->window != s.window
-            || (s.target != rma::all_targets && op.target != s.target)
-            || (op.epoch->closed != 0 && op.epoch->closed <= clock)) {
+        if (op.epoch->rank != rank.number() || op.epoch->window != s.window ||
+            (s.target != rma::all_targets && op.target != s.target) ||
+            (op.epoch->closed != 0 && op.epoch->closed <= clock)) {
             continue;
         }
         if (op.step > step) {
@@ -189,8 +188,8 @@ void Ledger::finish()
 
 void Ledger::check_final_memory()
 {
-    std::vector<std::vector<std::uint64_t>> expected(
-        histories_.size(), std::vector<std::uint64_t>(program_.cells, 0));
+    std::vector<std::vector<std::uint64_t>> expected(histories_.size(),
+                                                     std::vector<std::uint64_t>(program_.cells, 0));
     for (int rank = 0; rank < program_.ranks; ++rank) {
         for (const Step& step : program_.scripts[static_cast<std::size_t>(rank)]) {
             const int owner = step.call == Call::expose ? rank : step.target;
@@ -202,8 +201,8 @@ void Ledger::check_final_memory()
                 ++cells[counter_cell];
             } else if (step.call == Call::write_tally) {
                 ++cells[tally_cell];
-            } else if (step.call == Call::expose
-                       || (is_watched(step.call) && step.call != Call::get)) {
+            } else if (step.call == Call::expose ||
+                       (is_watched(step.call) && step.call != Call::get)) {
                 for (std::size_t word = 0; word < step.words; ++word) {
                     cells[step.cell + word * step.stride] = step.value + word;
                 }
@@ -212,8 +211,7 @@ void Ledger::check_final_memory()
     }
     for (int window = 0; window < program_.windows; ++window) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
-            const auto& cells =
-                expected[static_cast<std::size_t>(window * program_.ranks + rank)];
+            const auto& cells = expected[static_cast<std::size_t>(window * program_.ranks + rank)];
             if (!std::equal(cells.begin(), cells.end(), world_.memory(window, rank))) {
                 return fail(rank, "the memory is not what all operations together make of it");
             }
@@ -238,8 +236,8 @@ void Ledger::check_fetched()
     }
     for (auto& [counter, values] : counts) {
         std::sort(values.begin(), values.end());
-        if (std::adjacent_find(values.begin(), values.end()) != values.end()
-            || values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
+        if (std::adjacent_find(values.begin(), values.end()) != values.end() ||
+            values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
             return fail(counter.second, "two fetch_adds have seen the same value");
         }
     }

@@ -13,8 +13,13 @@ using rma::MessageKind;
 
 namespace {
 
-enum Key { access_after_access, access_after_exposure, exposure_after_exposure,
-           exposure_after_access, none };
+enum Key {
+    access_after_access,
+    access_after_exposure,
+    exposure_after_exposure,
+    exposure_after_access,
+    none
+};
 
 bool is_access(const EpochRecord& epoch)
 {
@@ -117,7 +122,8 @@ void Ledger::took_effect(OpRecord& op)
 void Ledger::check_order(const EpochRecord& epoch)
 {
     const auto& live = history(epoch.window, epoch.rank).live;
-    for (std::size_t later = 0; later < live.size() && live[later]->opened <= epoch.opened; ++later) {
+    for (std::size_t later = 0; later < live.size() && live[later]->opened <= epoch.opened;
+         ++later) {
         for (std::size_t earlier = 0; earlier < later; ++earlier) {
             if (!check_pair(*live[earlier], *live[later], live[later] == &epoch)) {
                 return;
@@ -221,10 +227,10 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
     }
     for (OpRecord& op : outstanding_) {
         const std::uint64_t first = op.cell * sizeof(std::uint64_t);
-        if (op.epoch->rank == from && op.target == to
-            && op.epoch->window == static_cast<int>(header.window) - World::first_window_id
-            && header.address >= first
-            && header.address < first + op.words * op.stride * sizeof(std::uint64_t)) {
+        if (op.epoch->rank == from && op.target == to &&
+            op.epoch->window == static_cast<int>(header.window) - World::first_window_id &&
+            header.address >= first &&
+            header.address < first + op.words * op.stride * sizeof(std::uint64_t)) {
             return took_effect(op);
         }
     }

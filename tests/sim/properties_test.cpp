@@ -36,8 +36,8 @@ TEST(Properties, HoldOverAllSeeds)
                 " events, up to %" PRIu64 " epochs pending\n",
                 outcome.seeds, seen.operations, seen.messages, seen.events, seen.far_ahead);
     std::printf("overlaps by key %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                ", readers together %" PRIu64 ", done early %" PRIu64
-                ", flushes overtaken %" PRIu64 "\n",
+                ", readers together %" PRIu64 ", done early %" PRIu64 ", flushes overtaken %" PRIu64
+                "\n",
                 seen.overlaps[0], seen.overlaps[1], seen.overlaps[2], seen.overlaps[3],
                 seen.readers_together, seen.done_early, seen.flush_overtaken);
     if (outcome.seeds >= 1000) {

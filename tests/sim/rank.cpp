@@ -9,15 +9,20 @@ namespace sidelight::sim {
 
 namespace {
 
-/// More sweeps than this that each moved something, with no event between them, are an endless loop.
+/// More sweeps than this that each moved something, with no event between them, are an endless
+/// loop.
 constexpr int sweep_limit = 1'000'000;
 constexpr Time sweep_time = 10;
 
 } // namespace
 
 Rank::Rank(World& world, int rank, const Script& script)
-    : world_(world), rank_(rank), script_(script), process_(world.network().endpoint(rank)),
-      requests_(script.size()), times_(script.size())
+    : world_(world),
+      rank_(rank),
+      script_(script),
+      process_(world.network().endpoint(rank)),
+      requests_(script.size()),
+      times_(script.size())
 {
     std::size_t words = 0;
     for (std::size_t step = 0; step < script.size(); ++step) {
@@ -118,8 +123,8 @@ void Rank::perform(const Step& step)
     }
     world_.calling(*this, position_);
     rma::Request* request = &requests_[position_];
-    const Status status = is_operation(step.call) ? issue(step, request)
-                                                  : synchronise(step, request);
+    const Status status =
+        is_operation(step.call) ? issue(step, request) : synchronise(step, request);
     if (status != Status::ok) {
         world_.fail(rank_, "a correct call was refused");
         return;
@@ -205,8 +210,8 @@ void Rank::fill_origin(const Step& step)
 {
     std::uint64_t* words = origin(position_);
     for (std::size_t i = 0; i < step.words; ++i) {
-        words[i] = step.call == Call::get || step.call == Call::read_tally ? ~step.value
-                                                                          : step.value + i;
+        words[i] =
+            step.call == Call::get || step.call == Call::read_tally ? ~step.value : step.value + i;
     }
     if (step.call == Call::write_tally) {
         words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;

@@ -81,8 +81,8 @@ private:
     rma::Process process_;
     std::vector<rma::Window*> windows_;
     std::size_t position_ = 0;
-    bool waits_ = false;        ///< inside a blocking call
-    Time busy_until_ = 0;       ///< computing
+    bool waits_ = false;  ///< inside a blocking call
+    Time busy_until_ = 0; ///< computing
     std::uint64_t meets_ = 0;
     std::vector<StepRequest> requests_;
     std::vector<StepTimes> times_;

@@ -7,17 +7,18 @@
 
 #include "rma/kinds.hpp"
 
-/// What the ledger writes down about a run. Owned by the ledger; pointers stay valid all through it.
+/// What the ledger writes down about a run. Owned by the ledger; pointers stay valid all through
+/// it.
 namespace sidelight::sim {
 
 /// What an epoch has to do with one peer.
 struct PartRecord {
     int peer = 0;
-    std::uint64_t number = 0;  ///< of the access or exposure, per pair, from 1
-    std::uint32_t issued = 0;  ///< watched operations
+    std::uint64_t number = 0; ///< of the access or exposure, per pair, from 1
+    std::uint32_t issued = 0; ///< watched operations
     std::uint32_t landed = 0;
-    std::uint64_t place = 0;   ///< in the order of taking places in the peer's lock queue; 0: unknown
-    bool entered = false;      ///< the lock was seen to be held
+    std::uint64_t place = 0; ///< in the order of taking places in the peer's lock queue; 0: unknown
+    bool entered = false;    ///< the lock was seen to be held
 };
 
 /// An epoch as the program sees it, by the program's own calls.
@@ -27,10 +28,10 @@ struct EpochRecord {
     rma::EpochKind kind = rma::EpochKind::fence;
     rma::LockType lock_type = rma::LockType::shared;
     bool no_check = false;
-    bool completed = false;      ///< the closing request is complete
-    std::uint64_t opened = 0;    ///< per rank and window, openings and closings count together
-    std::uint64_t closed = 0;    ///< 0: open
-    std::uint64_t fence = 0;     ///< number of the fence call that opened it
+    bool completed = false;        ///< the closing request is complete
+    std::uint64_t opened = 0;      ///< per rank and window, openings and closings count together
+    std::uint64_t closed = 0;      ///< 0: open
+    std::uint64_t fence = 0;       ///< number of the fence call that opened it
     std::vector<PartRecord> parts; ///< fence: none
 
     [[nodiscard]] PartRecord* part(int peer) noexcept
@@ -49,8 +50,8 @@ struct OpRecord {
     EpochRecord* epoch = nullptr;
     int target = 0;
     std::size_t step = 0;
-    bool fetches = false;              ///< its effect is at the origin
-    bool touched = false;              ///< some of its effect has been seen
+    bool fetches = false; ///< its effect is at the origin
+    bool touched = false; ///< some of its effect has been seen
     const std::uint64_t* first = nullptr;
     std::uint64_t value = 0;
     std::size_t words = 1;
@@ -67,7 +68,7 @@ struct OpRecord {
 struct Statistics {
     std::uint64_t overlaps[4] = {}; ///< by key: A_A_A_R, A_A_E_R, E_A_E_R, E_A_A_R
     std::uint64_t readers_together = 0;
-    std::uint64_t done_early = 0;      ///< an exposure ended before another target of its origin's epoch
+    std::uint64_t done_early = 0; ///< an exposure ended before another target of its origin's epoch
     std::uint64_t flush_overtaken = 0; ///< a flush completed with later operations in flight
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
     std::uint64_t operations = 0;

@@ -42,14 +42,8 @@ constexpr std::array<Names, 25> names{{
 
 } // namespace
 
-const char* name(Call call) noexcept
-{
-    return names[static_cast<std::size_t>(call)].call;
-}
+const char* name(Call call) noexcept { return names[static_cast<std::size_t>(call)].call; }
 
-const char* done_name(Call call) noexcept
-{
-    return names[static_cast<std::size_t>(call)].done;
-}
+const char* done_name(Call call) noexcept { return names[static_cast<std::size_t>(call)].done; }
 
 } // namespace sidelight::sim

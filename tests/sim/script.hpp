@@ -8,29 +8,42 @@
 #include "fabric/sim/network.hpp"
 #include "rma/window.hpp"
 
-/// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from a
-/// seed, written by hand and printed.
+/// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from
+/// a seed, written by hand and printed.
 namespace sidelight::sim {
 
 using fabric::sim::Time;
 
 enum class Call : std::uint8_t {
     // beside the library
-    compute, ///< no call and no progress for `duration`
-    meet,    ///< a barrier of all ranks that the library knows nothing of
-    expose,  ///< stores `value` into the rank's own memory
+    compute,  ///< no call and no progress for `duration`
+    meet,     ///< a barrier of all ranks that the library knows nothing of
+    expose,   ///< stores `value` into the rank's own memory
     wait_for, ///< waits for the requests of the steps in `list`
     // synchronisation
-    fence, post, start, complete, wait, test, lock, unlock, lock_all, unlock_all, flush,
+    fence,
+    post,
+    start,
+    complete,
+    wait,
+    test,
+    lock,
+    unlock,
+    lock_all,
+    unlock_all,
+    flush,
     await_grant,
     close,
     // operations on cells that nothing else touches, `value` and up
-    put, get, accumulate, compare_and_swap,
+    put,
+    get,
+    accumulate,
+    compare_and_swap,
     // operations on cells that all ranks share
-    add,           ///< accumulate 1 to the counter
-    fetch_add,     ///< the same, and the old value comes back
-    read_tally,    ///< get of the tally, which only exclusive locks protect
-    write_tally,   ///< put of 1 more than the step `list[0]` has read
+    add,         ///< accumulate 1 to the counter
+    fetch_add,   ///< the same, and the old value comes back
+    read_tally,  ///< get of the tally, which only exclusive locks protect
+    write_tally, ///< put of 1 more than the step `list[0]` has read
 };
 
 [[nodiscard]] const char* name(Call call) noexcept;
@@ -80,8 +93,8 @@ struct Program {
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
     bool threaded = false;
-    unsigned progress_percent = 100;   ///< of the calls that sweep, as far as they may choose
-    Time step_time = 20;               ///< a call takes up to so long
+    unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose
+    Time step_time = 20;             ///< a call takes up to so long
     std::vector<Script> scripts;
 
     [[nodiscard]] Script& script(int rank) { return scripts[static_cast<std::size_t>(rank)]; }

@@ -21,7 +21,8 @@ struct Outcome {
 /// Which programs belong to a seed: small ones, and a big one every now and then.
 [[nodiscard]] Taste taste_of(std::uint64_t seed) noexcept;
 
-/// Runs the programs of the seeds `first` and on, until one fails, which is then reported on stderr.
+/// Runs the programs of the seeds `first` and on, until one fails, which is then reported on
+/// stderr.
 [[nodiscard]] Outcome run_seeds(std::uint64_t first, std::uint64_t count, bool report = true);
 
 } // namespace sidelight::sim

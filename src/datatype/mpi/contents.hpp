@@ -8,9 +8,9 @@
 
 namespace sidelight::datatype {
 
-/// How a derived type was made: its combiner and the arguments of the call, in the order of the call.
-/// The forms with int counts and those with MPI_Count (`_c`) read the same. Owns the handles of the
-/// types that it was made from.
+/// How a derived type was made: its combiner and the arguments of the call, in the order of the
+/// call. The forms with int counts and those with MPI_Count (`_c`) read the same. Owns the handles
+/// of the types that it was made from.
 class Contents {
 public:
     /// Asks the host. The type must not be a named one.

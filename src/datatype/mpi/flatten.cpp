@@ -32,7 +32,10 @@ bool part_of(MPI_Datatype type, Part& part)
     return take_apart(type, part.map);
 }
 
-std::size_t amount(std::ptrdiff_t count) { return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0)); }
+std::size_t amount(std::ptrdiff_t count)
+{
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0));
+}
 
 LayoutBuilder block_of(const Part& part, std::ptrdiff_t length)
 {
@@ -157,11 +160,11 @@ LayoutBuilder subarray(Contents& contents, const Part& part)
 
 /// One dimension of a distributed array, as one process sees it.
 struct Share {
-    std::ptrdiff_t size;         ///< of the whole array
-    int distribution;            ///< MPI_DISTRIBUTE_*
-    int argument;                ///< of the distribution
-    std::ptrdiff_t processes;    ///< along the dimension
-    std::ptrdiff_t coordinate;   ///< of this process
+    std::ptrdiff_t size;       ///< of the whole array
+    int distribution;          ///< MPI_DISTRIBUTE_*
+    int argument;              ///< of the distribution
+    std::ptrdiff_t processes;  ///< along the dimension
+    std::ptrdiff_t coordinate; ///< of this process
 };
 
 std::ptrdiff_t block_length(const Share& share)
@@ -304,8 +307,8 @@ bool agrees_with_host(const Layout& layout, MPI_Datatype type)
         return false;
     }
     table().Type_get_true_extent_x(type, &true_lb, &true_extent);
-    return size == 0 || (true_lb == layout.true_lb &&
-                         true_extent == layout.true_ub - layout.true_lb);
+    return size == 0 ||
+           (true_lb == layout.true_lb && true_extent == layout.true_ub - layout.true_lb);
 }
 
 } // namespace

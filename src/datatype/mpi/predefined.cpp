@@ -22,8 +22,8 @@ constexpr std::array integers{Basic::i8, Basic::i16, Basic::i32, Basic::i64, Bas
 constexpr std::array naturals{Basic::u8, Basic::u16, Basic::u32, Basic::u64};
 constexpr std::array reals{Basic::f16, Basic::f32, Basic::f64, Basic::f128};
 constexpr std::array complexes{Basic::c16, Basic::c32, Basic::c64, Basic::c128};
-constexpr std::array logicals{Basic::logical8, Basic::logical16, Basic::logical32,
-                              Basic::logical64, Basic::logical128};
+constexpr std::array logicals{Basic::logical8, Basic::logical16, Basic::logical32, Basic::logical64,
+                              Basic::logical128};
 constexpr std::array characters{Basic::char8, Basic::char32};
 constexpr std::array bytes{Basic::byte};
 constexpr std::array long_doubles{Basic::f80, Basic::f64};

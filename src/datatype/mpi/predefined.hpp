@@ -40,8 +40,8 @@ extern std::atomic<const PredefinedTable*> predefined_table;
 void register_predefined();
 
 /// Adds a predefined type that is not among the standard's own, such as those of one host and those
-/// that MPI_Type_create_f90_real makes. Null if none of the known types of its `combiner` or its name
-/// has the size that the host says, and the type has holes. One thread at a time; may throw.
+/// that MPI_Type_create_f90_real makes. Null if none of the known types of its `combiner` or its
+/// name has the size that the host says, and the type has holes. One thread at a time; may throw.
 const Layout* register_further(MPI_Datatype type, int combiner);
 
 /// The layout of a predefined type, in a few ns. Null for all others, and for every type before

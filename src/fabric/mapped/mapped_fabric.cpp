@@ -60,10 +60,7 @@ Status MappedFabric::send(int /*peer*/, std::span<const std::byte> /*header*/,
     return Status::unsupported;
 }
 
-bool MappedFabric::poll(Receiver& /*receiver*/) noexcept
-{
-    return false;
-}
+bool MappedFabric::poll(Receiver& /*receiver*/) noexcept { return false; }
 
 void MappedFabric::wake(int peer) noexcept
 {

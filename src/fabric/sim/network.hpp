@@ -18,18 +18,19 @@ namespace sidelight::fabric::sim {
 
 /// What messages cost, after LogGP (Alexandrov et al. 1995). Times in ns unless they say otherwise.
 struct Costs {
-    Time latency = 1000;            ///< L: from the sender's network card to the receiver's
-    Time overhead = 100;            ///< o: of the processor, to send one and to receive one
-    Time gap = 150;                 ///< g: between two messages that leave one card
-    std::uint64_t byte_ps = 330;    ///< G: picoseconds from one byte to the next
-    Time wake = 50;                 ///< until a process notices a word written in shared memory
-    Time jitter = 0;                ///< up to so much more, drawn for each message and each wake
+    Time latency = 1000;         ///< L: from the sender's network card to the receiver's
+    Time overhead = 100;         ///< o: of the processor, to send one and to receive one
+    Time gap = 150;              ///< g: between two messages that leave one card
+    std::uint64_t byte_ps = 330; ///< G: picoseconds from one byte to the next
+    Time wake = 50;              ///< until a process notices a word written in shared memory
+    Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
 };
 
 /// A rank, as the clock sees it.
 class Actor {
 public:
-    /// Something may have changed for this rank, or its time has come. Spends time through `Network`.
+    /// Something may have changed for this rank, or its time has come. Spends time through
+    /// `Network`.
     virtual void run() = 0;
 
 protected:
@@ -53,8 +54,7 @@ class Endpoint final : public Fabric {
 public:
     Endpoint(Network& network, int rank, int ranks)
         : network_(network), rank_(rank), arrived_by_(static_cast<std::size_t>(ranks), 0)
-    {
-    }
+    {}
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
@@ -72,11 +72,11 @@ private:
     Network& network_;
     int rank_;
     Actor* actor_ = nullptr;
-    Time card_free_ = 0;            ///< when the network card can take the next message
-    Time free_ = 0;                 ///< when the processor has done what it was last run for
-    Time run_at_ = never;           ///< the earliest run that is scheduled
-    std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
-    std::vector<Time> arrived_by_;  ///< per receiver: when the last message sent to it arrives
+    Time card_free_ = 0;           ///< when the network card can take the next message
+    Time free_ = 0;                ///< when the processor has done what it was last run for
+    Time run_at_ = never;          ///< the earliest run that is scheduled
+    std::deque<Arrival> arrivals_; ///< arrived and not yet handed over
+    std::vector<Time> arrived_by_; ///< per receiver: when the last message sent to it arrives
 
     static constexpr Time never = ~Time{0};
 };

@@ -61,9 +61,6 @@ const Table& table() noexcept
     return loaded;
 }
 
-void* find_symbol(const char* name) noexcept
-{
-    return dlsym(host_library(), name);
-}
+void* find_symbol(const char* name) noexcept { return dlsym(host_library(), name); }
 
 } // namespace sidelight::host::mpi

@@ -8,8 +8,7 @@ namespace sidelight::host::node {
 bool gather(MPI_Comm comm, const void* mine, void* all, std::size_t bytes) noexcept
 {
     const int count = static_cast<int>(bytes);
-    return mpi::table().Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm) ==
-           MPI_SUCCESS;
+    return mpi::table().Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm) == MPI_SUCCESS;
 }
 
 bool agree(MPI_Comm comm, bool mine) noexcept

@@ -16,8 +16,8 @@
 
 #include "base/log.hpp"
 #include "host/mpi/table.hpp"
-#include "host/node/exchange.hpp"
 #include "host/node/cores.hpp"
+#include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
 namespace {
@@ -79,9 +79,8 @@ bool one_node(const std::vector<Card>& cards) noexcept
 
 int count_neighbours(const std::vector<Card>& cards, std::uint64_t core_set) noexcept
 {
-    return static_cast<int>(std::count_if(cards.begin(), cards.end(), [=](const Card& card) {
-        return card.core_set == core_set;
-    }));
+    return static_cast<int>(std::count_if(
+        cards.begin(), cards.end(), [=](const Card& card) { return card.core_set == core_set; }));
 }
 
 std::optional<NodeMemory> allocate_alone(const MemoryShape& mine)
@@ -130,8 +129,7 @@ NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64
 
 std::byte* NodeMemory::control(int rank) const noexcept
 {
-    return mapping_.data() + plan_.controls +
-           static_cast<std::size_t>(rank) * plan_.control_stride;
+    return mapping_.data() + plan_.controls + static_cast<std::size_t>(rank) * plan_.control_stride;
 }
 
 std::byte* NodeMemory::base(int rank) const noexcept
