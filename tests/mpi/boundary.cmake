@@ -7,3 +7,4 @@ sidelight_mpi_test(sessions RANKS 2 3)
 sidelight_mpi_test(pass_through RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
