@@ -5,6 +5,8 @@
 #include "api/runtime.hpp"
 #include "api/translated_group.hpp"
 #include "datatype/mpi/cache.hpp"
+#include "host/mpi/errors.hpp"
+#include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 
 /// The calls of MPI's own life that the library must know of (MPI-4.1, 11.2 and 11.3): before the
@@ -24,15 +26,7 @@ void close_down() noexcept
         runtime->stop_progress();
     }
     datatype::close_cache();
-}
-
-bool world_is_up() noexcept
-{
-    int initialized = 0;
-    int finalized = 0;
-    table().Initialized(&initialized);
-    table().Finalized(&finalized);
-    return initialized != 0 && finalized == 0;
+    host::mpi::free_own_communicator();
 }
 
 } // namespace
@@ -69,7 +63,7 @@ SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
     if (table().Session_finalize == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
-    if (sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && !world_is_up()) {
+    if (sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && !host::mpi::world_is_up()) {
         close_down();
     }
     return table().Session_finalize(session);

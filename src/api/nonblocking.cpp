@@ -8,8 +8,8 @@
 #include "host/mpi/table.hpp"
 
 /// The nonblocking synchronisation calls of P1, section V. What they promise: include/sidelight.h.
-/// On windows of the host, an opening call is the host's own, complete when it returns. Closing calls
-/// and flushes the host cannot do without blocking.
+/// On windows of the host, an opening call is the host's own, complete when it returns. Closing
+/// calls and flushes the host cannot do without blocking.
 using namespace sidelight;
 using namespace sidelight::api;
 using host::mpi::table;
@@ -37,8 +37,8 @@ int open_on_host(MPI_Win win, MPI_Request* request, HostCall host_call) noexcept
     if (code != MPI_SUCCESS) {
         return code;
     }
-    const MPI_Comm own = host::mpi::own_communicator(MPI_COMM_WORLD);
-    const Status status = host::mpi::create_completed_request(own, request);
+    const Status status =
+        host::mpi::create_completed_request(host::mpi::own_communicator(MPI_COMM_NULL), request);
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
 }
 

@@ -8,6 +8,7 @@
 #include "fabric/mapped/mapped_fabric.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/requests.hpp"
+#include "host/node/cores.hpp"
 #include "host/node/wait.hpp"
 #include "rma/process.hpp"
 

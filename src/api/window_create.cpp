@@ -118,10 +118,9 @@ bool join(WindowObject& object, const WindowRequest& request, int rank, int memb
     object.own = host::mpi::own_communicator(request.comm);
     Greeting mine{.peer = runtime.fabric().address(),
                   .disp_unit = static_cast<std::uint64_t>(request.disp_unit)};
-    mine.ready =
-        object.own != MPI_COMM_NULL &&
-        host::mpi::create_handle(request.comm, request.info, &object.handle) == Status::ok &&
-        host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
+    mine.ready = object.own != MPI_COMM_NULL &&
+                 host::mpi::create_handle(request.comm, &object.handle) == Status::ok &&
+                 host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
     const auto greetings = host::node::exchange(request.comm, mine, members);
     bool all_ready = !greetings.empty();
     for (const Greeting& greeting : greetings) {

@@ -6,6 +6,10 @@
 
 namespace sidelight::host::mpi {
 
+/// Whether the program is between MPI_Init and MPI_Finalize: the predefined communicators work.
+/// False all the time in a program that uses sessions alone.
+[[nodiscard]] bool world_is_up() noexcept;
+
 /// The MPI error class of a Status; MPI_SUCCESS for `ok`. One that the host's header lacks becomes
 /// its nearest relative.
 [[nodiscard]] int error_class(Status status) noexcept;

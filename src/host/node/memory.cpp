@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/digest.hpp"
 #include "base/log.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"

@@ -7,13 +7,6 @@
 
 namespace sidelight::host::node {
 
-/// Cores that this process may run on.
-[[nodiscard]] int available_cores() noexcept;
-/// A number that processes have in common if they may run on the same set of cores.
-[[nodiscard]] std::uint64_t core_set() noexcept;
-/// Ranks of the job on this node, as the launcher says; 1 where it does not.
-[[nodiscard]] int launched_neighbours() noexcept;
-
 /// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
 /// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/progress.md.
 class Waiter {

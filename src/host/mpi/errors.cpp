@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/errors.hpp"
+
+#include <array>
+
+#include "host/mpi/table.hpp"
+
+namespace sidelight::host::mpi {
+
+namespace {
+
+/// In the order of Status.
+constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
+    MPI_SUCCESS,          MPI_ERR_WIN,
+    MPI_ERR_RANK,         MPI_ERR_DISP,
+    MPI_ERR_COUNT,        MPI_ERR_TYPE,
+    MPI_ERR_OP,           MPI_ERR_ASSERT,
+    MPI_ERR_LOCKTYPE,     MPI_ERR_RMA_SYNC,
+    MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_RANGE,
+    MPI_ERR_RMA_ATTACH,   MPI_ERR_RMA_SHARED,
+    MPI_ERR_RMA_FLAVOR,   MPI_ERR_SIZE,
+    MPI_ERR_BASE,         MPI_ERR_ARG,
+    MPI_ERR_GROUP,        MPI_ERR_INFO,
+    MPI_ERR_NO_MEM,       MPI_ERR_UNSUPPORTED_OPERATION,
+    MPI_ERR_OTHER,
+};
+
+} // namespace
+
+bool world_is_up() noexcept
+{
+    int initialized = 0;
+    int finalized = 0;
+    table().Initialized(&initialized);
+    table().Finalized(&finalized);
+    return initialized != 0 && finalized == 0;
+}
+
+int error_class(Status status) noexcept { return classes[static_cast<std::size_t>(status)]; }
+
+int answer_window(Status status, MPI_Win handle) noexcept
+{
+    if (status == Status::ok) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    table().Win_call_errhandler(handle, error_class(status));
+    return error_class(status);
+}
+
+int answer_comm(Status status, MPI_Comm comm) noexcept
+{
+    if (status == Status::ok) {
+        return MPI_SUCCESS;
+    }
+    if (comm == MPI_COMM_NULL) {
+        return answer(status);
+    }
+    table().Comm_call_errhandler(comm, error_class(status));
+    return error_class(status);
+}
+
+int answer(Status status) noexcept
+{
+    if (status != Status::ok && world_is_up()) {
+        int version = 0;
+        int subversion = 0;
+        table().Get_version(&version, &subversion);
+        table().Comm_call_errhandler(version >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD,
+                                     error_class(status));
+    }
+    return error_class(status);
+}
+
+} // namespace sidelight::host::mpi

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/progress.hpp"
+
+#include <atomic>
+
+#include <sched.h>
+
+#include "host/mpi/handle.hpp"
+#include "host/mpi/table.hpp"
+
+namespace sidelight::host::mpi {
+
+namespace {
+
+using Sweep = bool() noexcept;
+
+/// One fruitless sweep in so many gives the core away where ranks outnumber cores.
+constexpr unsigned sweeps_per_yield = 64;
+/// How often `stop_hook` lets the host progress for its last call of the hook.
+constexpr int stop_attempts = 1000;
+
+enum class HookState : std::uint8_t { none, registered, stopping };
+
+std::atomic<Sweep*> host_sweep{nullptr};
+std::atomic<HookState> hook{
+    HookState::none};                ///< relaxed but for MPICH's last call: release, acquire
+std::atomic<bool> is_crowded{false}; ///< relaxed: a hint
+thread_local bool is_inside = false;
+thread_local unsigned fruitless_sweeps = 0;
+
+/// Sweeps for the host's loop. Cheap when there is nothing to do.
+bool sweep_inside() noexcept
+{
+    is_inside = true;
+    const bool moved = host_sweep.load(std::memory_order_acquire)();
+    is_inside = false;
+    if (!moved && ++fruitless_sweeps % sweeps_per_yield == 0 &&
+        is_crowded.load(std::memory_order_relaxed)) {
+        sched_yield();
+    }
+    return moved;
+}
+
+/// Open MPI: callbacks of its event loop.
+struct OpalProgress {
+    using Callback = int (*)();
+    int (*add)(Callback) = nullptr;
+    int (*remove)(Callback) = nullptr;
+    void (*run)() = nullptr;
+};
+
+template <typename Function>
+void find(const char* name, Function*& function) noexcept
+{
+    function = reinterpret_cast<Function*>(find_symbol(name));
+}
+
+const OpalProgress& opal_progress() noexcept
+{
+    static const OpalProgress found = [] {
+        OpalProgress symbols;
+        find("opal_progress_register", symbols.add);
+        find("opal_progress_unregister", symbols.remove);
+        find("opal_progress", symbols.run);
+        return symbols;
+    }();
+    return found;
+}
+
+int opal_callback() noexcept { return sweep_inside() ? 1 : 0; }
+
+/// MPICH from 4.3 on: things that its progress loop polls.
+#ifdef MPIX_STREAM_NULL
+
+using AsyncStart = int(int (*)(MPIX_Async_thing), void*, MPIX_Stream);
+
+/// NOPROGRESS also when something moved: what moved has completed requests, which the loop sees, and
+/// any other answer would keep it from its own work.
+int async_callback(MPIX_Async_thing /*thing*/) noexcept
+{
+    if (hook.load(std::memory_order_acquire) == HookState::stopping) {
+        hook.store(HookState::none, std::memory_order_release);
+        return MPIX_ASYNC_DONE;
+    }
+    sweep_inside();
+    return MPIX_ASYNC_NOPROGRESS;
+}
+
+bool start_async() noexcept
+{
+    AsyncStart* start = nullptr;
+    find("MPIX_Async_start", start);
+    return start != nullptr && start(async_callback, nullptr, MPIX_STREAM_NULL) == MPI_SUCCESS;
+}
+
+bool has_async() noexcept { return find_symbol("MPIX_Async_start") != nullptr; }
+
+#else
+
+bool start_async() noexcept { return false; }
+
+bool has_async() noexcept { return false; }
+
+#endif
+
+} // namespace
+
+void poll_host() noexcept
+{
+    if (is_inside) {
+        return;
+    }
+    if (opal_progress().run != nullptr) {
+        opal_progress().run();
+        return;
+    }
+    if (const MPI_Comm own = own_communicator(MPI_COMM_NULL); own != MPI_COMM_NULL) {
+        int flag = 0;
+        table().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own, &flag, MPI_STATUS_IGNORE);
+    }
+}
+
+bool start_hook(bool (*sweep)() noexcept) noexcept
+{
+    host_sweep.store(sweep, std::memory_order_release);
+    HookState before = hook.exchange(HookState::registered, std::memory_order_acq_rel);
+    if (before != HookState::none) {
+        return true;
+    }
+    const bool started =
+        opal_progress().add != nullptr ? opal_progress().add(opal_callback) == 0 : start_async();
+    if (!started) {
+        hook.store(HookState::none, std::memory_order_relaxed);
+    }
+    return started;
+}
+
+void stop_hook() noexcept
+{
+    if (hook.load(std::memory_order_acquire) != HookState::registered) {
+        return;
+    }
+    if (opal_progress().remove != nullptr) {
+        opal_progress().remove(opal_callback);
+        hook.store(HookState::none, std::memory_order_relaxed);
+        return;
+    }
+    hook.store(HookState::stopping, std::memory_order_release);
+    for (int attempt = 0;
+         attempt < stop_attempts && hook.load(std::memory_order_acquire) != HookState::none;
+         ++attempt) {
+        poll_host();
+    }
+}
+
+void set_crowded(bool crowded) noexcept { is_crowded.store(crowded, std::memory_order_relaxed); }
+
+const char* hook_name() noexcept
+{
+    return opal_progress().add != nullptr ? "opal_progress_register"
+           : has_async()                  ? "MPIX_Async_start"
+                                          : "grequest";
+}
+
+bool inside_hook() noexcept { return is_inside; }
+
+} // namespace sidelight::host::mpi

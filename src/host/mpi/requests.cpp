@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/requests.hpp"
+
+#include <cstring>
+
+#include <sched.h>
+
+#include "host/mpi/progress.hpp"
+#include "host/mpi/table.hpp"
+
+namespace sidelight::host::mpi {
+
+namespace {
+
+std::atomic<bool (*)() noexcept> request_sweep{nullptr};
+
+/// A fruitless poll of a request in so many lets the host progress and gives the core away: while the
+/// program waits for one of our requests, some hosts do nothing but poll it.
+constexpr unsigned polls_per_pause = 32;
+
+/// MPICH's generalized requests with a poll function, for hosts of its family that have no hook.
+using PolledStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
+                        MPI_Grequest_cancel_function*, int (*)(void*, MPI_Status*),
+                        int (*)(int, void**, double, MPI_Status*), void*, MPI_Request*);
+
+PolledStart* polled_start() noexcept
+{
+    static PolledStart* const found =
+        std::strcmp(hook_name(), "grequest") == 0
+            ? reinterpret_cast<PolledStart*>(find_symbol("PMPIX_Grequest_start"))
+            : nullptr;
+    return found;
+}
+
+int query_nothing(void* /*state*/, MPI_Status* status) noexcept
+{
+    table().Status_set_elements(status, MPI_BYTE, 0);
+    table().Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
+
+int ignore_cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
+
+} // namespace
+
+void ReleasedRequests::push(HostRequest* request) noexcept
+{
+    request->next_ = first_.load(std::memory_order_relaxed);
+    while (!first_.compare_exchange_weak(request->next_, request, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+    }
+}
+
+HostRequest* ReleasedRequests::take_all() noexcept
+{
+    return first_.exchange(nullptr, std::memory_order_acquire);
+}
+
+Status HostRequest::start(MPI_Request* handle) noexcept
+{
+    constexpr std::uint8_t host_and_engine = 2;
+    holders_.store(host_and_engine, std::memory_order_relaxed);
+    const int code = polled_start() != nullptr
+                         ? polled_start()(query, freed, cancel, poll, nullptr, this, &handle_)
+                         : table().Grequest_start(query, freed, cancel, this, &handle_);
+    if (code != MPI_SUCCESS) {
+        return Status::other;
+    }
+    *handle = handle_;
+    return Status::ok;
+}
+
+void HostRequest::complete() noexcept
+{
+    table().Grequest_complete(handle_);
+    let_go();
+}
+
+int HostRequest::query(void* /*state*/, MPI_Status* status) noexcept
+{
+    return query_nothing(nullptr, status);
+}
+
+int HostRequest::freed(void* state) noexcept
+{
+    static_cast<HostRequest*>(state)->let_go();
+    return MPI_SUCCESS;
+}
+
+/// Epochs cannot be cancelled (P1, V), so the request goes on.
+int HostRequest::cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
+
+int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
+{
+    thread_local unsigned fruitless = 0;
+    bool (*const sweep)() noexcept = request_sweep.load(std::memory_order_acquire);
+    if (sweep != nullptr && !sweep() && ++fruitless % polls_per_pause == 0) {
+        poll_host();
+        sched_yield();
+    }
+    return MPI_SUCCESS;
+}
+
+/// The second of host and engine gives it back. Acquire and release: what either wrote to it comes
+/// before its next life.
+void HostRequest::let_go() noexcept
+{
+    if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        released_->push(this);
+    }
+}
+
+/// An operation to MPI_PROC_NULL is complete when it starts, and most hosts keep one request for all
+/// such; without a communicator, a generalized request does.
+Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept
+{
+    if (comm != MPI_COMM_NULL) {
+        return table().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, handle) == MPI_SUCCESS
+                   ? Status::ok
+                   : Status::other;
+    }
+    MPI_Request made = MPI_REQUEST_NULL;
+    if (table().Grequest_start(query_nothing, ignore_freed, ignore_cancel, nullptr, &made) !=
+        MPI_SUCCESS) {
+        return Status::other;
+    }
+    if (table().Grequest_complete(made) != MPI_SUCCESS) {
+        return Status::other;
+    }
+    *handle = made;
+    return Status::ok;
+}
+
+void set_request_sweep(bool (*sweep)() noexcept) noexcept
+{
+    request_sweep.store(sweep, std::memory_order_release);
+}
+
+} // namespace sidelight::host::mpi

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/wait.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <sched.h>
+
+#include "base/cpu.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/progress.hpp"
+#include "host/node/cores.hpp"
+
+namespace sidelight::host::node {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour that
+/// is on its way; a few when the one waited for may need this very core.
+constexpr int polls_alone = 1000;
+constexpr int polls_crowded = 30;
+/// The host's progress costs more than ours: once in so many polls.
+constexpr int polls_per_host_poll = 64;
+
+/// Whoever completes a wait rings the bell. The limit is for what rings none: the host's progress.
+constexpr std::chrono::nanoseconds first_nap = 50us;
+constexpr std::chrono::nanoseconds longest_nap = 1ms;
+
+int polls_before_sleep(bool crowded) noexcept
+{
+    const int set = settings().spin;
+    return set >= 0 ? set : crowded ? polls_crowded : polls_alone;
+}
+
+} // namespace
+
+Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) {}
+
+void Waiter::learn_neighbours(int ranks) noexcept
+{
+    if (ranks > available_cores()) {
+        crowded_.store(true, std::memory_order_relaxed);
+    }
+}
+
+bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    const int polls = polls_before_sleep(crowded());
+    for (int count = 1; count <= polls; ++count) {
+        if (poll(context)) {
+            return true;
+        }
+        if (count % polls_per_host_poll == 0) {
+            mpi::poll_host();
+        } else {
+            relax_cpu();
+        }
+    }
+    return false;
+}
+
+void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    if (poll(context) || spin(poll, context)) {
+        return;
+    }
+    for (std::chrono::nanoseconds nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
+        mpi::poll_host();
+        if (!settings().sleep) {
+            sched_yield();
+            if (poll(context)) {
+                return;
+            }
+            continue;
+        }
+        const Doorbell::Visit visit = bell_.enter();
+        const bool over = poll(context);
+        if (!over) {
+            bell_.sleep(visit, nap);
+        }
+        const bool rung = bell_.leave(visit);
+        if (over || poll(context)) {
+            return;
+        }
+        if (rung) {
+            nap = first_nap;
+        }
+    }
+}
+
+} // namespace sidelight::host::node
