@@ -246,7 +246,7 @@ static void one_after_another(void)
     check_step("hundreds of windows");
     for (int k = 0; k < MANY; ++k) {
         struct window w = window_open(k % 2 == 0 ? FLAVOR_ALLOCATE : FLAVOR_SHARED, MPI_COMM_WORLD,
-                                      8 * (1 + k), 8);
+                                      16 * (1 + k), 8);
         use(&w, 1000 * k + w.rank);
         window_close(&w);
     }

@@ -19,4 +19,8 @@ sidelight_mpi_test(fence RANKS 2 3 4)
 sidelight_mpi_test(gats RANKS 2 3 4)
 sidelight_mpi_test(locks RANKS 2 4)
 
+# Wrong programs
+sidelight_mpi_test(argument_errors RANKS 2 4)
+sidelight_mpi_test(epoch_errors RANKS 2 4)
+
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
