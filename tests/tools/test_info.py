@@ -12,15 +12,15 @@ from sidelight_lib.hosts import HostError
 class Settings(unittest.TestCase):
     def test_rows_of_the_table(self):
         text = (
-            '[{"name": "SIDELIGHT_SPIN", "default": "100", "value": "7", '
+            '[{"variable": "SIDELIGHT_SPIN", "default": "100", "value": "7", '
             '"info_key": "sidelight_spin", "meaning": "looks before it sleeps"}]'
         )
         (row,) = settings.parse(text)
-        self.assertEqual((row.name, row.default, row.value), ("SIDELIGHT_SPIN", "100", "7"))
+        self.assertEqual((row.variable, row.default, row.value), ("SIDELIGHT_SPIN", "100", "7"))
         self.assertEqual(row.info_key, "sidelight_spin")
 
     def test_what_a_row_does_not_have_is_empty(self):
-        text = '[{"name": "A", "default": 1, "info_key": null, "more": "ignored"}]'
+        text = '[{"variable": "A", "default": 1, "info_key": null, "more": "ignored"}]'
         self.assertEqual(settings.parse(text), [settings.Setting("A", "1", "", "", "")])
 
     def test_a_library_that_tells_nothing(self):

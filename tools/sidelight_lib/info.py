@@ -149,5 +149,5 @@ def _settings_table(rows: list[dict[str, str]]) -> Any:
     for row in rows:
         value = row["value"] if row["value"] == row["default"] else f"[bold]{escape(row['value'])}"
         cells = (escape(row[key]) for key in ("info_key", "meaning"))
-        table.add_row(row["name"], escape(row["default"]), value, *cells)
+        table.add_row(row["variable"], escape(row["default"]), value, *cells)
     return table

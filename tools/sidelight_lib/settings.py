@@ -15,7 +15,7 @@ from .hosts import HostError
 class Setting:
     """One row of the library's table of settings."""
 
-    name: str  # the environment variable
+    variable: str
     default: str
     value: str  # what a program started now would use
     info_key: str  # the info key of the same meaning; empty where there is none

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page about settings lists those of the library's table, and no others."""
+
+import re
+import unittest
+
+import support  # noqa: F401 - makes the tools importable
+from sidelight_lib import hosts
+
+SOURCE = hosts.ROOT / "src" / "base" / "settings.cpp"
+PAGE = hosts.ROOT / "docs" / "reference" / "settings.md"
+
+
+def rows_of_the_source() -> list[tuple[str, ...]]:
+    """Variable, info key, default and meaning of every entry of the table."""
+    table = SOURCE.read_text().split("constexpr std::array entries{")[1].split("\n};")[0]
+    texts = r'((?:"[^"]*"\s*)+)'
+    entry = rf'"(SIDELIGHT_\w+)",\s*(?:nullptr|"(\w+)"),\s*"([^"]*)",\s*{texts}'
+    return [
+        (variable, key, default, "".join(re.findall(r'"([^"]*)"', meaning)))
+        for variable, key, default, meaning in re.findall(entry, table)
+    ]
+
+
+def rows_of_the_page() -> list[tuple[str, ...]]:
+    """The same, from the table of the page."""
+    rows = []
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0].startswith("`SIDELIGHT_"):
+            rows.append((*(cell.strip("`") for cell in cells[:3]), cells[3]))
+    return rows
+
+
+class Page(unittest.TestCase):
+    maxDiff = None
+
+    def test_it_lists_what_the_library_has(self):
+        self.assertEqual(rows_of_the_page(), rows_of_the_source())
+
+    def test_every_entry_of_the_source_was_recognised(self):
+        table = SOURCE.read_text().split("constexpr std::array entries{")[1].split("\n};")[0]
+        self.assertEqual(len(rows_of_the_source()), len(re.findall(r'"SIDELIGHT_', table)))
+
+
+if __name__ == "__main__":
+    support.main()
