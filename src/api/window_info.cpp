@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/window_info.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -22,13 +23,14 @@ enum Key : std::size_t {
 struct KnownKey {
     const char* name;
     const char* fallback;
+    const char* short_name = nullptr; ///< of the same meaning, for hosts without room for the name
 };
 
 constexpr std::array<KnownKey, 12> known{{
-    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0"},
-    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "0"},
-    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "0"},
-    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "0"},
+    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0", "A_A_A_R"},
+    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "0", "A_A_E_R"},
+    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "0", "E_A_E_R"},
+    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "0", "E_A_A_R"},
     {"alloc_shared_noncontig", "false"},
     {"no_locks", "false"},
     {"accumulate_ordering", "rar,raw,war,waw"},
@@ -39,11 +41,18 @@ constexpr std::array<KnownKey, 12> known{{
     {"mpi_assert_memory_alloc_kinds", ""},
 }};
 
+/// To ask Open MPI for a longer key than this is an error that its own handler raises.
+bool fits(const char* key) noexcept { return std::strlen(key) < MPI_MAX_INFO_KEY; }
+
+/// Takes over the value of `key`, where the object has it. A null key is in none.
 bool get(MPI_Info info, const char* key, std::string& value)
 {
     const auto& mpi = host::mpi::table();
     int length = 0;
     int found = 0;
+    if (key == nullptr || !fits(key)) {
+        return false;
+    }
     if (mpi.Info_get_valuelen(info, key, &length, &found) != MPI_SUCCESS || found == 0) {
         return false;
     }
@@ -77,6 +86,7 @@ void WindowInfo::update(MPI_Info info)
         return;
     }
     for (std::size_t key = 0; key < keys; ++key) {
+        get(info, known[key].short_name, values_[key]);
         get(info, known[key].name, values_[key]);
     }
 }
@@ -87,7 +97,8 @@ int WindowInfo::create(MPI_Info* info) const noexcept
     int code = mpi.Info_create(info);
     for (std::size_t key = 0; key < keys && code == MPI_SUCCESS; ++key) {
         if (!values_[key].empty()) {
-            code = mpi.Info_set(*info, known[key].name, values_[key].c_str());
+            const char* name = fits(known[key].name) ? known[key].name : known[key].short_name;
+            code = mpi.Info_set(*info, name, values_[key].c_str());
         }
     }
     return code;
