@@ -8,3 +8,4 @@ sidelight_mpi_test(pass_through RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
