@@ -65,7 +65,7 @@ Status HostRequest::start(MPI_Request* handle) noexcept
     constexpr std::uint8_t host_and_engine = 2;
     holders_.store(host_and_engine, std::memory_order_relaxed);
     const int code = polled_start() != nullptr
-                         ? polled_start()(query, freed, cancel, poll, nullptr, this, &handle_)
+                         ? polled_start()(query, freed, cancel, poll, wait, this, &handle_)
                          : table().Grequest_start(query, freed, cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
         return Status::other;
@@ -103,6 +103,13 @@ int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
         sched_yield();
     }
     return MPI_SUCCESS;
+}
+
+/// MPICH wants one, and calls it again until the request is complete.
+int HostRequest::wait(int /*count*/, void** /*states*/, double /*timeout*/,
+                      MPI_Status* status) noexcept
+{
+    return poll(nullptr, status);
 }
 
 /// The second of host and engine gives it back. Acquire and release: what either wrote to it comes
