@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/atomicity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "datatype/basic_layout.hpp"
+#include "rma/transfer.hpp"
+#include "unit/reference.hpp"
+
+namespace sidelight::unit {
+namespace {
+
+using datatype::Basic;
+using datatype::basic_layout;
+using datatype::Buffer;
+using datatype::shape_of;
+using fabric::sim::Random;
+using rma::AtomicityLocks;
+using rma::Kind;
+using rma::ReduceOp;
+
+constexpr std::size_t threads = 3;
+
+template <typename Body>
+void together(Body body)
+{
+    std::atomic<std::size_t> ready{0};
+    std::vector<std::thread> running;
+    for (std::size_t number = 0; number < threads; ++number) {
+        running.emplace_back([&, number] {
+            ready.fetch_add(1);
+            while (ready.load() < threads) {
+                std::this_thread::yield();
+            }
+            body(number);
+        });
+    }
+    for (std::thread& thread : running) {
+        thread.join();
+    }
+}
+
+TEST(AtomicityLocks, OneThreadAtATimeAndStripesApart)
+{
+    const auto locks = std::make_unique<AtomicityLocks>();
+    alignas(4096) static std::array<std::byte, 8192> page{};
+    std::array<std::uint64_t, 2> counters{}; // guarded by the stripes of two addresses
+    together([&](std::size_t number) {
+        for (std::size_t i = 0; i < 20'000; ++i) {
+            const std::size_t which = (number + i) % 2;
+            // Through any mapping: only the place within the page counts.
+            const rma::AtomicityGuard guard(*locks, &page[64 * which + 4096 * (i % 2)]);
+            ++counters[which];
+        }
+    });
+    EXPECT_EQ(counters[0] + counters[1], threads * 20'000);
+    locks->acquire(&page[0]);
+    locks->acquire(&page[64]); // would wait for ever if it were the same stripe
+    locks->release(&page[64]);
+    locks->release(&page[0]);
+}
+
+constexpr std::size_t steps = 600; // sums stay below 2048, where _Float16 is exact
+constexpr std::size_t wide = 32;
+using Element = std::array<std::byte, wide>;
+
+/// Values of which any sequence of operations has the same outcome in any order, exactly.
+Value draw_value(Random& random, ReduceOp op, Kind kind)
+{
+    Value value{random.between(-100, 100), static_cast<long double>(random.between(-1, 1)), 0};
+    const bool units = op == ReduceOp::prod;
+    if (kind == Kind::complex) {
+        const bool turned = random.chance(50);
+        const long double sign = random.chance(50) ? 1 : -1;
+        return {0, turned ? 0 : sign, turned ? sign : 0};
+    }
+    if (units && kind == Kind::real) {
+        value.real = random.chance(50) ? 1 : -1;
+    }
+    if (units && kind == Kind::integer) {
+        value.integer |= 1; // odd, so that the product does not become 0
+    }
+    if (kind == Kind::logical) {
+        value.integer = random.between(0, 2);
+    }
+    if (kind == Kind::pair) {
+        value.other = random.between(0, 1000);
+    }
+    return value;
+}
+
+std::vector<Element> draw_values(std::size_t number, ReduceOp op, Basic basic)
+{
+    Random random(number * 1000 + static_cast<std::uint64_t>(basic));
+    std::vector<Element> values(steps);
+    for (Element& value : values) {
+        encode(basic, draw_value(random, op, kind_of(basic)), value.data());
+    }
+    return values;
+}
+
+/// One of several representations of a value: no padding, no zero with a sign.
+void normalise(Basic basic, std::byte* memory)
+{
+    Value value = decode(basic, memory);
+    value.real += 0;
+    value.other += 0;
+    encode(basic, value, memory);
+    clear_padding(basic, memory);
+}
+
+void expect_same_outcome(ReduceOp op, Basic basic, std::size_t shift, AtomicityLocks& locks)
+{
+    alignas(64) std::array<std::byte, 128> memory{};
+    memory.fill(std::byte{0x77});
+    std::byte* target = memory.data() + shift;
+    encode(basic, {1, 1, 0}, target);
+    std::array<std::byte, 128> expected = memory;
+    for (std::size_t number = 0; number < threads; ++number) {
+        for (const Element& value : draw_values(number, op, basic)) {
+            combine_reference(op, basic, expected.data() + shift, value.data());
+        }
+    }
+    together([&](std::size_t number) {
+        std::vector<Element> values = draw_values(number, op, basic);
+        for (std::size_t i = 0; i < steps; ++i) {
+            Element old{};
+            const Buffer origin{values[i].data(), &basic_layout(basic), 1};
+            const Buffer to{target, &basic_layout(basic), 1};
+            const Buffer result{old.data(), &basic_layout(basic), 1};
+            const Status status = i % 2 == 0 ? rma::accumulate(op, origin, to, locks)
+                                             : rma::get_accumulate(op, origin, result, to, locks);
+            EXPECT_EQ(status, Status::ok);
+        }
+    });
+    normalise(basic, target);
+    normalise(basic, expected.data() + shift);
+    EXPECT_EQ(memory, expected);
+}
+
+bool any_order(ReduceOp op) noexcept { return op != ReduceOp::replace && op != ReduceOp::no_op; }
+
+void expect_every_combination(std::size_t shift)
+{
+    const auto locks = std::make_unique<AtomicityLocks>();
+    for (std::size_t op = 0; op < static_cast<std::size_t>(ReduceOp::count_); ++op) {
+        for (std::size_t basic = 1; basic < datatype::basic_count; ++basic) {
+            SCOPED_TRACE("operation " + std::to_string(op) + ", type " + std::to_string(basic));
+            const auto reduce = static_cast<ReduceOp>(op);
+            if (any_order(reduce) && is_allowed(reduce, static_cast<Basic>(basic))) {
+                expect_same_outcome(reduce, static_cast<Basic>(basic), shift, *locks);
+            }
+        }
+    }
+}
+
+TEST(Atomicity, NoUpdateIsLostOnAlignedElements) { expect_every_combination(0); }
+
+TEST(Atomicity, NoUpdateIsLostOnMisalignedElements) { expect_every_combination(61); }
+
+struct Chained {
+    Basic basic;
+    std::size_t shift;
+};
+
+class AtomicityOf : public testing::TestWithParam<Chained> {};
+
+class AtomicityOfIntegers : public testing::TestWithParam<Chained> {};
+
+/// Every element that replaces another finds the one before it: nothing is seen twice or lost.
+TEST_P(AtomicityOf, ReplaceHandsEachValueOnOnce)
+{
+    const auto [basic, shift] = GetParam();
+    const auto locks = std::make_unique<AtomicityLocks>();
+    alignas(64) std::array<std::byte, 128> memory{};
+    std::byte* target = memory.data() + shift;
+    const rma::Int128 high = basic == Basic::i128 ? rma::Int128{1} << 80 : 0;
+    constexpr std::size_t rounds = 2000;
+    std::array<std::vector<Value>, threads> seen;
+    encode(basic, {}, target);
+    together([&](std::size_t number) {
+        for (std::size_t i = 0; i < rounds; ++i) {
+            Element origin{};
+            Element old{};
+            const auto tag = static_cast<std::int32_t>(1 + number * rounds + i);
+            encode(basic,
+                   {tag * (high + 1), static_cast<long double>(tag), static_cast<long double>(tag)},
+                   origin.data());
+            static_cast<void>(rma::get_accumulate(
+                ReduceOp::replace, {origin.data(), &basic_layout(basic), 1},
+                {old.data(), &basic_layout(basic), 1}, {target, &basic_layout(basic), 1}, *locks));
+            seen[number].push_back(decode(basic, old.data()));
+        }
+    });
+    std::vector<bool> found(threads * rounds + 1);
+    seen[0].push_back(decode(basic, target));
+    for (const std::vector<Value>& values : seen) {
+        for (const Value& value : values) {
+            const bool integer = value.integer != 0;
+            const auto tag = static_cast<std::size_t>(
+                integer ? static_cast<long double>(value.integer % (rma::Int128{1} << 32))
+                        : value.real);
+            ASSERT_LT(tag, found.size()); // a larger one was torn
+            if (kind_of(basic) == Kind::pair) {
+                ASSERT_EQ(value.other, static_cast<long double>(tag));
+            }
+            ASSERT_FALSE(found[tag]);
+            found[tag] = true;
+        }
+    }
+    EXPECT_EQ(std::count(found.begin(), found.end(), false), 0);
+}
+
+/// Sums and compare-and-swaps, on one element, exclude each other.
+TEST_P(AtomicityOfIntegers, SumsAndCompareAndSwapsAddUp)
+{
+    const auto [basic, shift] = GetParam();
+    const auto locks = std::make_unique<AtomicityLocks>();
+    alignas(64) std::array<std::byte, 128> memory{};
+    std::byte* target = memory.data() + shift;
+    constexpr int rounds = 3000;
+    together([&](std::size_t number) {
+        Element one{};
+        encode(basic, {.integer = 1}, one.data());
+        const Buffer to{target, &basic_layout(basic), 1};
+        for (int i = 0; i < rounds; ++i) {
+            if (number == 0) {
+                static_cast<void>(rma::accumulate(
+                    ReduceOp::sum, {one.data(), &basic_layout(basic), 1}, to, *locks));
+                continue;
+            }
+            Element expected{};
+            Element old{};
+            do {
+                Element next{};
+                expected = old;
+                encode(basic, {.integer = decode(basic, expected.data()).integer + 1}, next.data());
+                static_cast<void>(rma::compare_and_swap(next.data(), expected.data(), old.data(),
+                                                        &basic_layout(basic), target, *locks));
+            } while (old != expected);
+        }
+    });
+    EXPECT_EQ(decode(basic, target).integer, rma::Int128{threads} * rounds);
+}
+
+const auto integers =
+    testing::Values(Chained{Basic::i64, 0}, Chained{Basic::i64, 61}, Chained{Basic::i32, 4},
+                    Chained{Basic::i32, 62}, Chained{Basic::u16, 2}, Chained{Basic::i128, 0},
+                    Chained{Basic::i128, 8});
+const auto wide_ones = testing::Values(
+    Chained{Basic::i64, 0}, Chained{Basic::i64, 61}, Chained{Basic::i32, 4},
+    Chained{Basic::i128, 8}, Chained{Basic::f64, 0}, Chained{Basic::f64_i32, 0},
+    Chained{Basic::f32_i32, 0}, Chained{Basic::f32_i32, 4}, Chained{Basic::f64_f64, 16});
+
+INSTANTIATE_TEST_SUITE_P(Elements, AtomicityOf, wide_ones);
+INSTANTIATE_TEST_SUITE_P(Elements, AtomicityOfIntegers, integers);
+
+} // namespace
+} // namespace sidelight::unit
