@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace sidelight::rma::rules {
+namespace {
+
+TEST(Rules, AnAccessNeedsItsOwnGrant)
+{
+    EXPECT_FALSE(access_granted(1, 0));
+    EXPECT_TRUE(access_granted(1, 1));
+    EXPECT_TRUE(access_granted(3, 5));
+    EXPECT_FALSE(access_granted(6, 5));
+}
+
+TEST(Rules, AnExposureNeedsItsOwnDone)
+{
+    EXPECT_FALSE(exposure_done(1, 0));
+    EXPECT_TRUE(exposure_done(1, 1));
+    EXPECT_TRUE(exposure_done(3, 5));
+    EXPECT_FALSE(exposure_done(6, 5));
+}
+
+TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
+{
+    EXPECT_TRUE(flush_waits_for(4, 5));
+    EXPECT_TRUE(flush_waits_for(5, 5));
+    EXPECT_FALSE(flush_waits_for(6, 5));
+    EXPECT_FALSE(flush_waits_for(1, 0));
+}
+
+TEST(Rules, ABarrierNeedsAllMembers)
+{
+    EXPECT_TRUE(barrier_passed(0, 4, 0));
+    EXPECT_FALSE(barrier_passed(1, 4, 3));
+    EXPECT_TRUE(barrier_passed(1, 4, 4));
+    EXPECT_TRUE(barrier_passed(1, 4, 7)); // some are at the next one already
+    EXPECT_FALSE(barrier_passed(2, 4, 7));
+    EXPECT_TRUE(barrier_passed(2, 4, 8));
+    EXPECT_TRUE(barrier_passed(7, 1, 7));
+}
+
+struct LockCase {
+    LockType type;
+    std::uint64_t ahead;
+    std::uint64_t departed;
+    bool admitted;
+};
+
+TEST(Rules, ALockAdmitsByWhoIsAhead)
+{
+    constexpr std::uint64_t reader = shared_place;
+    constexpr std::uint64_t writer = exclusive_place;
+    for (const LockCase& one : {
+             LockCase{LockType::exclusive, 0, 0, true},
+             LockCase{LockType::exclusive, writer, 0, false},
+             LockCase{LockType::exclusive, writer, writer, true},
+             LockCase{LockType::exclusive, reader, 0, false},
+             LockCase{LockType::exclusive, 2 * reader, reader, false},
+             LockCase{LockType::exclusive, 2 * reader + writer, 2 * reader + writer, true},
+             LockCase{LockType::shared, 0, 0, true},
+             LockCase{LockType::shared, 5 * reader, 2 * reader, true},
+             LockCase{LockType::shared, writer, 0, false},
+             LockCase{LockType::shared, 3 * reader + writer, 3 * reader, false},
+             LockCase{LockType::shared, 3 * reader + writer, writer, true},
+             LockCase{LockType::shared, 0, 4 * reader, true},
+             // A carry out of the low half, and one out of the word.
+             LockCase{LockType::shared, UINT32_MAX + writer, UINT32_MAX, false},
+             LockCase{LockType::shared, UINT32_MAX + writer, UINT32_MAX + writer, true},
+             LockCase{LockType::exclusive, UINT64_MAX + writer, UINT64_MAX, false},
+             LockCase{LockType::exclusive, UINT64_MAX + writer, UINT64_MAX + writer, true},
+         }) {
+        EXPECT_EQ(lock_admits(one.type, one.ahead, one.departed), one.admitted)
+            << std::hex << one.ahead << ' ' << one.departed;
+    }
+}
+
+TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
+{
+    constexpr EpochClass access = EpochClass::access;
+    constexpr EpochClass exposure = EpochClass::exposure;
+    for (unsigned keys = 0; keys < 16; ++keys) {
+        const Reorder reorder{.access_after_access = (keys & 1) != 0,
+                              .access_after_exposure = (keys & 2) != 0,
+                              .exposure_after_exposure = (keys & 4) != 0,
+                              .exposure_after_access = (keys & 8) != 0};
+        EXPECT_EQ(may_overlap(access, access, reorder), reorder.access_after_access);
+        EXPECT_EQ(may_overlap(exposure, access, reorder), reorder.access_after_exposure);
+        EXPECT_EQ(may_overlap(exposure, exposure, reorder), reorder.exposure_after_exposure);
+        EXPECT_EQ(may_overlap(access, exposure, reorder), reorder.exposure_after_access);
+    }
+}
+
+TEST(Rules, FenceAndLockAllOverlapWithNothing)
+{
+    constexpr Reorder all{true, true, true, true};
+    for (const EpochKind kind : {EpochKind::fence, EpochKind::lock_all}) {
+        ASSERT_EQ(class_of(kind), EpochClass::exclusive);
+    }
+    for (const EpochClass other :
+         {EpochClass::access, EpochClass::exposure, EpochClass::exclusive}) {
+        EXPECT_FALSE(may_overlap(EpochClass::exclusive, other, all));
+        EXPECT_FALSE(may_overlap(other, EpochClass::exclusive, all));
+    }
+    EXPECT_EQ(class_of(EpochKind::access), EpochClass::access);
+    EXPECT_EQ(class_of(EpochKind::lock), EpochClass::access);
+    EXPECT_EQ(class_of(EpochKind::exposure), EpochClass::exposure);
+}
+
+} // namespace
+} // namespace sidelight::rma::rules
