@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/doorbell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "base/shared_memory.hpp"
+#include "fabric/sim/random.hpp"
+#include "unit/processes.hpp"
+
+namespace sidelight::unit {
+namespace {
+
+using fabric::sim::Random;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+/// Nobody sleeps that long unless a wake-up was lost.
+constexpr seconds for_ever{20};
+
+/// What two sides share: each rings the other's bell when it has written the other's word.
+struct Table {
+    std::array<Doorbell, 2> bells;
+    std::array<std::atomic<std::uint64_t>, 2> words{};
+    std::atomic<bool> lost{false};
+};
+
+/// Sleeps until the word has reached `number`. Whether every ring was heard.
+bool await(Table& table, std::size_t side, std::uint64_t number)
+{
+    Doorbell& bell = table.bells[side];
+    const std::atomic<std::uint64_t>& word = table.words[side];
+    while (word.load(std::memory_order_acquire) < number) {
+        const auto start = std::chrono::steady_clock::now();
+        const Doorbell::Visit visit = bell.enter();
+        if (word.load(std::memory_order_acquire) < number) {
+            bell.sleep(visit, for_ever);
+        }
+        const bool rung = bell.leave(visit);
+        if (table.lost || (!rung && std::chrono::steady_clock::now() - start >= for_ever)) {
+            table.lost = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+/// One of two that take turns. Now and then it comes a little later, so that the other is found on
+/// its way to sleep, asleep, or not gone yet.
+bool take_turns(Table& table, std::size_t side, std::uint64_t rounds)
+{
+    Random random(side);
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        if (side == 1 && !await(table, side, round)) {
+            return false;
+        }
+        for (std::uint64_t delay = random.below(200); delay > 0; --delay) {
+            relax_cpu();
+        }
+        table.words[1 - side].fetch_add(1, std::memory_order_seq_cst);
+        table.bells[1 - side].ring();
+        if (side == 0 && !await(table, side, round)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+constexpr std::uint64_t rounds = 100'000;
+
+TEST(Doorbell, LosesNoRingBetweenThreads)
+{
+    Table table;
+    bool other = false;
+    std::thread thread([&] { other = take_turns(table, 1, rounds); });
+    const bool own = take_turns(table, 0, rounds);
+    thread.join();
+    EXPECT_TRUE(own && other);
+    EXPECT_EQ(table.words[0].load() + table.words[1].load(), 2 * rounds);
+}
+
+TEST(DoorbellProcesses, LoseNoRing)
+{
+    const File file = create_memory_file();
+    const Mapping page = Mapping::shared(file, sizeof(Table));
+    ASSERT_TRUE(page);
+    Table& table = *new (page.data()) Table;
+    const pid_t child = start_process([&] { return take_turns(table, 1, rounds); });
+    EXPECT_TRUE(take_turns(table, 0, rounds));
+    EXPECT_TRUE(went_well(child));
+}
+
+/// Several sleepers, who all wait for the same word, and one that rings once for all of them.
+TEST(Doorbell, WakesAllWhoSleep)
+{
+    constexpr int sleepers = 4;
+    constexpr std::uint64_t times = 2000;
+    Table table;
+    std::atomic<std::uint64_t> arrived{0};
+    std::array<std::thread, sleepers> threads;
+    for (std::thread& thread : threads) {
+        thread = std::thread([&] {
+            for (std::uint64_t number = 1; number <= times && await(table, 0, number); ++number) {
+                arrived.fetch_add(1);
+                table.bells[1].ring();
+            }
+        });
+    }
+    for (std::uint64_t number = 1; number <= times && !table.lost; ++number) {
+        table.words[0].store(number, std::memory_order_seq_cst);
+        full_barrier();
+        table.bells[0].ring();
+        while (arrived.load() < sleepers * number && !table.lost) {
+            std::this_thread::yield();
+        }
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_FALSE(table.lost);
+    EXPECT_EQ(arrived.load(), sleepers * times);
+}
+
+TEST(Doorbell, SleepsNoLongerThanItsLimit)
+{
+    Doorbell bell;
+    for (const nanoseconds limit : {nanoseconds(0), nanoseconds(1), nanoseconds(2'000'000)}) {
+        const Doorbell::Visit visit = bell.enter();
+        bell.sleep(visit, limit); // or the test never ends
+        EXPECT_FALSE(bell.leave(visit));
+    }
+}
+
+TEST(Doorbell, ARingBeforeTheSleepIsNotSleptThrough)
+{
+    Doorbell bell;
+    const Doorbell::Visit visit = bell.enter();
+    bell.ring();
+    bell.sleep(visit, std::chrono::hours(1));
+    EXPECT_TRUE(bell.leave(visit));
+}
+
+TEST(Doorbell, ARingBeforeTheVisitIsNotHeard)
+{
+    Doorbell bell;
+    bell.ring();
+    const Doorbell::Visit visit = bell.enter();
+    EXPECT_FALSE(bell.leave(visit));
+    bell.ring(); // nobody is there any more
+    const Doorbell::Visit again = bell.enter();
+    EXPECT_EQ(again.rings, visit.rings);
+    EXPECT_FALSE(bell.leave(again));
+}
+
+TEST(Doorbell, OneRingAnswersEveryVisit)
+{
+    Doorbell bell;
+    const Doorbell::Visit first = bell.enter();
+    const Doorbell::Visit second = bell.enter();
+    bell.ring();
+    const Doorbell::Visit late = bell.enter();
+    EXPECT_TRUE(bell.leave(first));
+    EXPECT_FALSE(bell.leave(late));
+    EXPECT_TRUE(bell.leave(second));
+    const Doorbell::Visit last = bell.enter();
+    bell.ring();
+    EXPECT_TRUE(bell.leave(last));
+}
+
+} // namespace
+} // namespace sidelight::unit
