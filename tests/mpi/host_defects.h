@@ -31,6 +31,7 @@ static const struct host_defect host_defects[] = {
     {"openmpi4", "operations", ON_ANY, "compare_and_swap crashes"},
     {"openmpi4", "atomicity", ON_ANY, "compare_and_swap crashes"},
     {"openmpi4", "ordering", ON_ANY, "compare_and_swap crashes"},
+    {"openmpi4", "compare_and_swap", ON_ANY, "compare_and_swap crashes"},
     {"openmpi4", NULL, ON_OWN_MEMORY, "no windows on one rank"},
     {"openmpi4", "datatype_edges", ON_OWN_MEMORY, "accumulates of no bytes do not end"},
     {"openmpi5", "datatype_edges", ON_OWN_MEMORY, "accumulates of no bytes do not end"},
