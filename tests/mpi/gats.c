@@ -11,10 +11,13 @@ static MPI_Group group_of(const struct window *w, int count, const int *ranks)
     return group;
 }
 
+/* The value lives until the epoch is closed, as it may not be sent before. */
 static void put(struct window *w, int target, int index, int64_t value)
 {
-    CHECK_OK(MPI_Accumulate(&value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1,
-                            MPI_INT64_T, MPI_REPLACE, w->win));
+    static int64_t sent[WINDOW_MOST_RANKS];
+    sent[target] = value;
+    CHECK_OK(MPI_Accumulate(&sent[target], 1, MPI_INT64_T, target, window_at(w, target, 8 * index),
+                            1, MPI_INT64_T, MPI_REPLACE, w->win));
 }
 
 static int64_t cell(const struct window *w, int index)
