@@ -20,17 +20,21 @@ endfunction()
 # The data symbols that this host's <mpi.h> declares (Open MPI's predefined handles), made weak: the
 # library must also load where no MPI is, in a shell or an interpreter between mpiexec and the rank.
 function(sidelight_weak_symbols output)
-    set(names "")
+    set(pragmas "")
+    set(directives "")
     foreach(directory IN LISTS ARGN)
         if(EXISTS ${directory}/mpi.h)
             file(STRINGS ${directory}/mpi.h declarations REGEX "^OMPI_DECLSPEC +extern [^(]*;")
             foreach(declaration IN LISTS declarations)
                 string(REGEX MATCH "([A-Za-z0-9_]+) *;" ignored "${declaration}")
-                string(APPEND names "#pragma weak ${CMAKE_MATCH_1}\n")
+                string(APPEND pragmas "#pragma weak ${CMAKE_MATCH_1}\n")
+                string(APPEND directives "asm(\".weak ${CMAKE_MATCH_1}\");\n")
             endforeach()
         endif()
     endforeach()
-    file(CONFIGURE OUTPUT ${output} CONTENT "${names}" @ONLY)
+    # Clang warns of each name that a source does not declare, and cannot be told not to.
+    file(CONFIGURE OUTPUT ${output} @ONLY
+        CONTENT "#ifdef __clang__\n${directives}#else\n${pragmas}#endif\n")
 endfunction()
 
 function(sidelight_add_host host mpicc)

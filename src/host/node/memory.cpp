@@ -162,6 +162,7 @@ std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape&
         return std::nullopt;
     }
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(cards.size());
     for (const Card& one : cards) {
         sizes.push_back(one.window_bytes);
     }
