@@ -4,12 +4,14 @@
 N ?= 2
 SUITES ?= unit sim mpich4 openmpi4
 PREFIX ?= /usr/local
+SEEDS ?= 2000000
+ROUNDS ?= 1000000
 JOBS ?= $(shell nproc)
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build demo test bench hosts setup format check tidy install clean
+.PHONY: build demo test soak conformance bench hosts setup format check tidy install clean
 
 build: setup
 	cmake --preset default --log-level=WARNING
@@ -25,6 +27,20 @@ test: build
 	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error \
 		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
+
+# Longer than CI has time for: SEEDS simulated programs, ROUNDS of the litmus test on each host.
+soak: build
+	SIDELIGHT_SEEDS=$(SEEDS) build/tests/sim-tests
+	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
+		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
+			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
+	done
+
+# Test suites of others, fetched and run under Sidelight: every script of tests/conformance.
+conformance: hosts build
+	@set -e; for suite in $$(find tests/conformance -maxdepth 1 -type f -perm -u+x | sort); do \
+		echo "== $$suite"; $$suite; \
+	done
 
 bench: build
 	tools/sidelight bench latency
