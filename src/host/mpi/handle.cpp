@@ -43,7 +43,8 @@ MPI_Comm make_own(MPI_Comm comm) noexcept
     MPI_Comm made = MPI_COMM_NULL;
     if (!world_is_up()) {
         made = single_out(comm);
-    } else if (table().Comm_dup(MPI_COMM_SELF, &made) != MPI_SUCCESS) {
+    } else if (table().Comm_split(MPI_COMM_SELF, 0, 0, &made) != MPI_SUCCESS) {
+        // A split, not a duplicate: that would copy the program's attributes.
         made = MPI_COMM_NULL;
     }
     if (made != MPI_COMM_NULL) {

@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-#include "host/mpi/handle.hpp"
+#include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::mpi {
@@ -72,18 +72,22 @@ int opal_callback() noexcept { return sweep_inside() ? 1 : 0; }
 /// MPICH from 4.3 on: things that its progress loop polls.
 #ifdef MPIX_STREAM_NULL
 
-using AsyncStart = int(int (*)(MPIX_Async_thing), void*, MPIX_Stream);
+// Spelt out, because MPICH 4.1 and 4.2 have streams but not these.
+using AsyncPoll = int(void* thing) noexcept;
+using AsyncStart = int(AsyncPoll*, void*, MPIX_Stream);
+constexpr int async_no_progress = 0;
+constexpr int async_done = 1;
 
 /// NOPROGRESS also when something moved: what moved has completed requests, which the loop sees, and
 /// any other answer would keep it from its own work.
-int async_callback(MPIX_Async_thing /*thing*/) noexcept
+int async_callback(void* /*thing*/) noexcept
 {
     if (hook.load(std::memory_order_acquire) == HookState::stopping) {
         hook.store(HookState::none, std::memory_order_release);
-        return MPIX_ASYNC_DONE;
+        return async_done;
     }
     sweep_inside();
-    return MPIX_ASYNC_NOPROGRESS;
+    return async_no_progress;
 }
 
 bool start_async() noexcept
@@ -103,6 +107,46 @@ bool has_async() noexcept { return false; }
 
 #endif
 
+/// Who has `idle`. One thread that polls the host is enough, so the others do not wait.
+std::atomic<bool> idle_taken{false};
+/// Asked for while it is incomplete, which makes any host progress. An Iprobe on a communicator of
+/// one process does not: MPICH looks among its own messages and returns.
+MPI_Request idle = MPI_REQUEST_NULL;
+
+void poll_idle_request() noexcept
+{
+    if (idle_taken.exchange(true, std::memory_order_acquire)) {
+        return;
+    }
+    if (idle != MPI_REQUEST_NULL || start_idle_request(&idle) == Status::ok) {
+        int flag = 0;
+        table().Request_get_status(idle, &flag, MPI_STATUS_IGNORE);
+    }
+    idle_taken.store(false, std::memory_order_release);
+}
+
+void drop_idle_request() noexcept
+{
+    while (idle_taken.exchange(true, std::memory_order_acquire)) {
+        sched_yield();
+    }
+    if (idle != MPI_REQUEST_NULL) {
+        end_idle_request(&idle);
+    }
+    idle_taken.store(false, std::memory_order_release);
+}
+
+/// MPICH: until its loop has heard that the sweep is over.
+void stop_async() noexcept
+{
+    hook.store(HookState::stopping, std::memory_order_release);
+    for (int attempt = 0;
+         attempt < stop_attempts && hook.load(std::memory_order_acquire) != HookState::none;
+         ++attempt) {
+        poll_host();
+    }
+}
+
 } // namespace
 
 void poll_host() noexcept
@@ -114,10 +158,7 @@ void poll_host() noexcept
         opal_progress().run();
         return;
     }
-    if (const MPI_Comm own = own_communicator(MPI_COMM_NULL); own != MPI_COMM_NULL) {
-        int flag = 0;
-        table().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own, &flag, MPI_STATUS_IGNORE);
-    }
+    poll_idle_request();
 }
 
 bool start_hook(bool (*sweep)() noexcept) noexcept
@@ -137,20 +178,14 @@ bool start_hook(bool (*sweep)() noexcept) noexcept
 
 void stop_hook() noexcept
 {
-    if (hook.load(std::memory_order_acquire) != HookState::registered) {
-        return;
-    }
     if (opal_progress().remove != nullptr) {
-        opal_progress().remove(opal_callback);
-        hook.store(HookState::none, std::memory_order_relaxed);
-        return;
+        if (hook.exchange(HookState::none, std::memory_order_acq_rel) != HookState::none) {
+            opal_progress().remove(opal_callback);
+        }
+    } else if (hook.load(std::memory_order_acquire) == HookState::registered) {
+        stop_async();
     }
-    hook.store(HookState::stopping, std::memory_order_release);
-    for (int attempt = 0;
-         attempt < stop_attempts && hook.load(std::memory_order_acquire) != HookState::none;
-         ++attempt) {
-        poll_host();
-    }
+    drop_idle_request();
 }
 
 void set_crowded(bool crowded) noexcept { is_crowded.store(crowded, std::memory_order_relaxed); }

@@ -68,6 +68,8 @@ Status HostRequest::start(MPI_Request* handle) noexcept
                          ? polled_start()(query, freed, cancel, poll, wait, this, &handle_)
                          : table().Grequest_start(query, freed, cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
+        handle_ = MPI_REQUEST_NULL;
+        holders_.store(1, std::memory_order_relaxed);
         return Status::other;
     }
     *handle = handle_;
@@ -76,7 +78,9 @@ Status HostRequest::start(MPI_Request* handle) noexcept
 
 void HostRequest::complete() noexcept
 {
-    table().Grequest_complete(handle_);
+    if (handle_ != MPI_REQUEST_NULL) [[likely]] {
+        table().Grequest_complete(handle_);
+    }
     let_go();
 }
 
@@ -131,15 +135,28 @@ Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept
                    : Status::other;
     }
     MPI_Request made = MPI_REQUEST_NULL;
-    if (table().Grequest_start(query_nothing, ignore_freed, ignore_cancel, nullptr, &made) !=
-        MPI_SUCCESS) {
-        return Status::other;
-    }
-    if (table().Grequest_complete(made) != MPI_SUCCESS) {
+    if (start_idle_request(&made) != Status::ok || table().Grequest_complete(made) != MPI_SUCCESS) {
         return Status::other;
     }
     *handle = made;
     return Status::ok;
+}
+
+Status start_idle_request(MPI_Request* handle) noexcept
+{
+    if (table().Grequest_start(query_nothing, ignore_freed, ignore_cancel, nullptr, handle) !=
+        MPI_SUCCESS) {
+        *handle = MPI_REQUEST_NULL;
+        return Status::other;
+    }
+    return Status::ok;
+}
+
+void end_idle_request(MPI_Request* handle) noexcept
+{
+    table().Grequest_complete(*handle);
+    table().Wait(handle, MPI_STATUS_IGNORE);
+    *handle = MPI_REQUEST_NULL;
 }
 
 void set_request_sweep(bool (*sweep)() noexcept) noexcept

@@ -30,7 +30,8 @@ private:
 /// The application may wait for it, test it, or free it before it is complete.
 class HostRequest {
 public:
-    /// Makes the MPI request. On failure the object is still the caller's.
+    /// Makes the MPI request. On failure there is none, and all that `complete` does is to give the
+    /// object back.
     [[nodiscard]] Status start(MPI_Request* handle) noexcept;
 
     /// Completes it, once. Any thread, also inside a sweep called by the host. The object may be
@@ -75,7 +76,7 @@ public:
         return static_cast<T*>(request);
     }
 
-    /// For one whose `start` has failed or was never called.
+    /// For one whose `start` was never called.
     void give_back(T* request) noexcept { keep(request); }
 
 private:
@@ -109,6 +110,11 @@ private:
 /// A request that is complete from the start, the cheapest that the host has. `comm` is any valid
 /// communicator of this process; nothing is sent.
 [[nodiscard]] Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept;
+
+/// A request that stays incomplete until it is ended: to ask for its status makes the host progress.
+[[nodiscard]] Status start_idle_request(MPI_Request* handle) noexcept;
+/// Completes and frees it, and sets it to MPI_REQUEST_NULL.
+void end_idle_request(MPI_Request* handle) noexcept;
 
 /// Where the host's loop calls no hook (see progress.hpp), waiting for a request of ours calls
 /// `sweep`. Set it once, before the first request.
