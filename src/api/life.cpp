@@ -25,6 +25,7 @@ void close_down() noexcept
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
         runtime->stop_progress();
     }
+    datatype::set_commit_probe(MPI_COMM_NULL);
     datatype::close_cache();
     host::mpi::free_own_communicator();
 }

@@ -101,6 +101,21 @@ void Runtime::wait(const rma::Request& request) noexcept
         &waiting);
 }
 
+/// The window may have been unlocked meanwhile, or freed: then there is nothing to wait for.
+void Runtime::await_locks(const WindowObject& object) noexcept
+{
+    rma::Request granted;
+    {
+        const EngineGuard guard(lock_);
+        if (object.window == nullptr ||
+            object.window->flush(rma::all_targets, rma::FlushScope::remote, &granted) !=
+                Status::ok) {
+            return;
+        }
+    }
+    wait(granted);
+}
+
 NonblockingRequest* Runtime::take_request() noexcept
 {
     NonblockingRequest* request = requests_.take();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 
 #include "api/engine_lock.hpp"
 #include "api/window_object.hpp"
@@ -47,6 +48,24 @@ public:
     /// Sweeps once.
     void sweep() noexcept;
 
+    /// Locks that blocking calls take on several windows are taken in the order of the calls, though
+    /// such a call does not wait for its own: the next one waits for it. Else processes that all
+    /// lock in one order could wait for one another in a circle. Not used with threads, where a
+    /// blocking call waits for its lock.
+    void remember_lock(const WindowObject& object) noexcept
+    {
+        if (object.window->waits_for_lock()) {
+            ungranted_ = &object;
+        }
+    }
+    /// Before a blocking call asks for a lock.
+    void settle_locks() noexcept
+    {
+        if (ungranted_ != nullptr) [[unlikely]] {
+            await_locks(*std::exchange(ungranted_, nullptr));
+        }
+    }
+
     /// The body of every blocking call: starts it, and waits where it is not complete at once.
     template <class Call>
     int blocking(const WindowObject& object, Call call) noexcept
@@ -86,6 +105,7 @@ public:
 private:
     Runtime();
 
+    void await_locks(const WindowObject& object) noexcept;
     NonblockingRequest* take_request() noexcept;
     Status finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
                         MPI_Request* handle) noexcept;
@@ -98,6 +118,7 @@ private:
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
     EngineLock lock_;
+    const WindowObject* ungranted_ = nullptr; ///< with a lock that a blocking call has asked for
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.

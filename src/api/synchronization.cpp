@@ -34,6 +34,19 @@ bool uses_loads_and_stores(const WindowObject& object) noexcept
     return object.loads_and_stores.load(std::memory_order_relaxed);
 }
 
+/// Whether a lock must be granted before the call returns: see Runtime::remember_lock.
+bool waits_for_locks(const WindowObject& object) noexcept
+{
+    return Runtime::threaded() || uses_loads_and_stores(object);
+}
+
+void settle_locks() noexcept
+{
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->settle_locks();
+    }
+}
+
 /// The end of an opening call: goes on when access is granted, if it must be, because the program
 /// may then use loads and stores of its own. Elsewhere an opening call does not wait.
 Status end_opening(const WindowObject& object, Status opened, bool must_be_granted, int target,
@@ -126,13 +139,15 @@ SIDELIGHT_PROFILED(Win_test);
 
 SIDELIGHT_ENTRY int MPI_Win_lock(int lock_type, int rank, int assertion, MPI_Win win)
 {
+    settle_locks();
     return synchronize(
         win,
         [&](WindowObject& object, Request* request) {
-            const bool direct = rank == object.window->rank() ||
-                                (rank != MPI_PROC_NULL && uses_loads_and_stores(object));
-            return end_opening(object, api::lock(object, lock_type, rank, assertion, nullptr),
-                               direct, rank, request);
+            const bool direct =
+                rank == object.window->rank() || (rank != MPI_PROC_NULL && waits_for_locks(object));
+            const Status opened = api::lock(object, lock_type, rank, assertion, nullptr);
+            Runtime::existing()->remember_lock(object);
+            return end_opening(object, opened, direct, rank, request);
         },
         [&] { return table().Win_lock(lock_type, rank, assertion, win); });
 }
@@ -149,13 +164,14 @@ SIDELIGHT_PROFILED(Win_unlock);
 
 SIDELIGHT_ENTRY int MPI_Win_lock_all(int assertion, MPI_Win win)
 {
+    settle_locks();
     return synchronize(
         win,
         [&](WindowObject& object, Request* request) {
-            const int target =
-                uses_loads_and_stores(object) ? rma::all_targets : object.window->rank();
-            return end_opening(object, api::lock_all(object, assertion, nullptr), true, target,
-                               request);
+            const int target = waits_for_locks(object) ? rma::all_targets : object.window->rank();
+            const Status opened = api::lock_all(object, assertion, nullptr);
+            Runtime::existing()->remember_lock(object);
+            return end_opening(object, opened, true, target, request);
         },
         [&] { return table().Win_lock_all(assertion, win); });
 }

@@ -6,6 +6,7 @@
 #include "api/runtime.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "datatype/mpi/cache.hpp"
 #include "datatype/mpi/predefined.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
@@ -116,6 +117,7 @@ bool join(WindowObject& object, const WindowRequest& request, int rank, int memb
         new (memory.common()) rma::BarrierWord;
     }
     object.own = host::mpi::own_communicator(request.comm);
+    datatype::set_commit_probe(object.own);
     Greeting mine{.peer = runtime.fabric().address(),
                   .disp_unit = static_cast<std::uint64_t>(request.disp_unit)};
     mine.ready = object.own != MPI_COMM_NULL &&

@@ -66,6 +66,11 @@ struct Epoch {
     {
         return state == EpochState::deferred_open || state == EpochState::active_open;
     }
+    /// Whether it is granted by locks.
+    [[nodiscard]] bool passive() const noexcept
+    {
+        return kind == EpochKind::lock || kind == EpochKind::lock_all;
+    }
     [[nodiscard]] bool active() const noexcept
     {
         return state == EpochState::active_open || state == EpochState::active_closed;

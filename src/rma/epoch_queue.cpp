@@ -64,26 +64,34 @@ bool Window::activate_deferred() noexcept
         activate(epoch);
         moved = true;
     }
+    update_busy();
     return moved;
+}
+
+bool Window::may_activate(const Epoch& epoch) const noexcept
+{
+    return !held_back(epoch) &&
+           (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, reorder_));
 }
 
 /// Only epochs closed before this one was opened can hold it back: those still open then overlap
 /// with it by the program's own will (exposure and access at once, locks at several targets).
-bool Window::may_activate(const Epoch& epoch) const noexcept
+bool Window::held_back(const Epoch& epoch) const noexcept
 {
     for (int other = 0; holding_back_ != 0 && other < epoch_classes; ++other) {
         const Epoch* oldest = closed_[other].front();
         if (oldest != nullptr && oldest->closed_at < epoch.opened_at &&
             !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind), reorder_)) {
-            return false;
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 void Window::activate(Epoch& epoch) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::activate);
+    ungranted_locks_ += epoch.passive() ? 1 : 0;
     for (Part& part : epoch.parts) {
         enter_part(epoch, part);
     }

@@ -94,6 +94,7 @@ bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
         set_direct(epoch, part, true);
     }
     if (epoch.parts_granted == epoch.parts.size()) {
+        ungranted_locks_ -= epoch.passive() ? 1 : 0;
         finish(std::exchange(epoch.opening, nullptr));
     }
     return true;

@@ -73,4 +73,12 @@ constexpr bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& 
                                            : reorder.exposure_after_access;
 }
 
+/// Whether a lock may be asked for while one that was asked for before, in an epoch that is still
+/// pending, has not been granted. Locks are taken in the order of the calls, so that processes that
+/// all lock in one order never wait for one another in a circle.
+constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
+{
+    return ungranted_locks == 0 || reorder.access_after_access;
+}
+
 } // namespace sidelight::rma::rules

@@ -64,7 +64,7 @@ bool Window::advance_active() noexcept
 
 void Window::update_busy() noexcept
 {
-    const bool busy = unsettled_ != 0 || !waiting_.empty();
+    const bool busy = unsettled_ != 0 || first_deferred_ != nullptr || !waiting_.empty();
     if (busy == busy_) {
         return;
     }

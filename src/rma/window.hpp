@@ -107,6 +107,12 @@ public:
     /// Epochs opened and not yet completed inside, open ones included.
     [[nodiscard]] std::size_t pending_epochs() const noexcept { return pending_; }
 
+    /// Whether a lock has been asked for, or will be, that is not granted yet.
+    [[nodiscard]] bool waits_for_lock() const noexcept
+    {
+        return ungranted_locks_ != 0 || (first_deferred_ != nullptr && locks_open_ != 0);
+    }
+
     /// One line per pending epoch, for whoever looks for the reason of a wait. Not for fast paths.
     void describe(void (*line)(void* context, const char* text), void* context) const;
 
@@ -137,7 +143,8 @@ private:
     void opened(Epoch& epoch) noexcept;
     void close_epoch(Epoch& epoch, Request* request) noexcept;
     bool activate_deferred() noexcept;
-    bool may_activate(const Epoch& epoch) const noexcept;
+    [[nodiscard]] bool may_activate(const Epoch& epoch) const noexcept;
+    [[nodiscard]] bool held_back(const Epoch& epoch) const noexcept;
     void activate(Epoch& epoch) noexcept;
     void hold_back_later(Epoch& epoch) noexcept;
     void complete_epoch(Epoch& epoch) noexcept;
@@ -243,8 +250,9 @@ private:
     std::uint64_t clock_ = 0; ///< openings and closings so far
     std::uint64_t ages_ = 0;  ///< operations recorded or in flight so far
     std::size_t pending_ = 0;
-    std::size_t unsettled_ = 0; ///< active epochs that need progress
-    bool busy_ = false;         ///< in the process's list of windows that need progress
+    std::size_t unsettled_ = 0;         ///< active epochs that need progress
+    std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
+    bool busy_ = false;                 ///< in the process's list of windows that need progress
     Links<Window> in_busy_{};
     Epoch* first_deferred_ = nullptr;
     List<Epoch, &Epoch::in_queue> queue_;

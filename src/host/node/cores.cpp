@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "base/digest.hpp"
 
@@ -50,6 +51,9 @@ std::uint64_t core_set() noexcept
 
 int launched_neighbours() noexcept
 {
+    if (available_cores() < sysconf(_SC_NPROCESSORS_ONLN)) {
+        return 1;
+    }
     // Set by the launchers of Open MPI, of MPICH and Intel MPI, and of MVAPICH.
     for (const char* variable :
          {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}) {
