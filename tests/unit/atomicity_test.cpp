@@ -172,7 +172,7 @@ struct Chained {
 
 class AtomicityOf : public testing::TestWithParam<Chained> {};
 
-class AtomicityOfIntegers : public testing::TestWithParam<Chained> {};
+class AtomicityOfSums : public testing::TestWithParam<Chained> {};
 
 /// Every element that replaces another finds the one before it: nothing is seen twice or lost.
 TEST_P(AtomicityOf, ReplaceHandsEachValueOnOnce)
@@ -218,49 +218,63 @@ TEST_P(AtomicityOf, ReplaceHandsEachValueOnOnce)
     EXPECT_EQ(std::count(found.begin(), found.end(), false), 0);
 }
 
-/// Sums and compare-and-swaps, on one element, exclude each other.
-TEST_P(AtomicityOfIntegers, SumsAndCompareAndSwapsAddUp)
+void add_one(const Chained& chosen, std::byte* target, AtomicityLocks& locks)
 {
-    const auto [basic, shift] = GetParam();
-    const auto locks = std::make_unique<AtomicityLocks>();
-    alignas(64) std::array<std::byte, 128> memory{};
-    std::byte* target = memory.data() + shift;
-    constexpr int rounds = 3000;
-    together([&](std::size_t number) {
-        Element one{};
-        encode(basic, {.integer = 1}, one.data());
-        const Buffer to{target, &basic_layout(basic), 1};
-        for (int i = 0; i < rounds; ++i) {
-            if (number == 0) {
-                static_cast<void>(rma::accumulate(
-                    ReduceOp::sum, {one.data(), &basic_layout(basic), 1}, to, *locks));
-                continue;
-            }
-            Element expected{};
-            Element old{};
-            do {
-                Element next{};
-                expected = old;
-                encode(basic, {.integer = decode(basic, expected.data()).integer + 1}, next.data());
-                static_cast<void>(rma::compare_and_swap(next.data(), expected.data(), old.data(),
-                                                        &basic_layout(basic), target, *locks));
-            } while (old != expected);
-        }
-    });
-    EXPECT_EQ(decode(basic, target).integer, rma::Int128{threads} * rounds);
+    const datatype::Layout& layout = basic_layout(chosen.basic);
+    Element one{};
+    encode(chosen.basic, {1, 1, 0}, one.data());
+    static_cast<void>(
+        rma::accumulate(ReduceOp::sum, {one.data(), &layout, 1}, {target, &layout, 1}, locks));
 }
 
-const auto integers =
+void swap_for_one_more(const Chained& chosen, std::byte* target, AtomicityLocks& locks)
+{
+    Element old{};
+    Element expected{};
+    do {
+        Element next{};
+        expected = old;
+        encode(chosen.basic, {.integer = decode(chosen.basic, old.data()).integer + 1},
+               next.data());
+        static_cast<void>(rma::compare_and_swap(next.data(), expected.data(), old.data(),
+                                                &basic_layout(chosen.basic), target, locks));
+    } while (old != expected);
+}
+
+/// Sums and compare-and-swaps, on one element, exclude each other. So many of them that the threads
+/// meet even where they have to share a core.
+TEST_P(AtomicityOfSums, NoneIsLost)
+{
+    const Chained chosen = GetParam();
+    const auto locks = std::make_unique<AtomicityLocks>();
+    alignas(64) std::array<std::byte, 128> memory{};
+    std::byte* target = memory.data() + chosen.shift;
+    constexpr int rounds = 100'000;
+    together([&](std::size_t number) {
+        const bool swaps = number == 0 && rma::can_compare_and_swap(chosen.basic);
+        for (int i = 0; i < (swaps ? rounds / 10 : rounds); ++i) {
+            (swaps ? swap_for_one_more : add_one)(chosen, target, *locks);
+        }
+    });
+    const bool swapped = rma::can_compare_and_swap(chosen.basic);
+    const int sum = rounds * static_cast<int>(threads - 1) + (swapped ? rounds / 10 : rounds);
+    Element expected{};
+    encode(chosen.basic, {sum, static_cast<long double>(sum), 0}, expected.data());
+    EXPECT_EQ(decode(chosen.basic, target), decode(chosen.basic, expected.data()));
+}
+
+const auto summed =
     testing::Values(Chained{Basic::i64, 0}, Chained{Basic::i64, 61}, Chained{Basic::i32, 4},
                     Chained{Basic::i32, 62}, Chained{Basic::u16, 2}, Chained{Basic::i128, 0},
-                    Chained{Basic::i128, 8});
+                    Chained{Basic::i128, 8}, Chained{Basic::i8, 1}, Chained{Basic::f64, 0},
+                    Chained{Basic::f32, 4}, Chained{Basic::c32, 8}, Chained{Basic::f80, 16});
 const auto wide_ones = testing::Values(
     Chained{Basic::i64, 0}, Chained{Basic::i64, 61}, Chained{Basic::i32, 4},
     Chained{Basic::i128, 8}, Chained{Basic::f64, 0}, Chained{Basic::f64_i32, 0},
     Chained{Basic::f32_i32, 0}, Chained{Basic::f32_i32, 4}, Chained{Basic::f64_f64, 16});
 
 INSTANTIATE_TEST_SUITE_P(Elements, AtomicityOf, wide_ones);
-INSTANTIATE_TEST_SUITE_P(Elements, AtomicityOfIntegers, integers);
+INSTANTIATE_TEST_SUITE_P(Elements, AtomicityOfSums, summed);
 
 } // namespace
 } // namespace sidelight::unit
