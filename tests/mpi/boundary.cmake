@@ -4,8 +4,13 @@
 
 sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 120)
 sidelight_mpi_test(sessions RANKS 2 3)
+# One rank: on two, MPICH 5 now and then hands out the addresses of the session before.
+sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
+    SKIP_HOSTS mpich4 "has no windows in a session of one process"
+               openmpi5 "crashes in a session after the end of the last one")
 sidelight_mpi_test(pass_through RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
