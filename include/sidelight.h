@@ -10,9 +10,10 @@
  *
  * Completion   The request of an opening call (ipost, istart, ilock, ilock_all) is complete at
  *              once, even while the epoch is still deferred. The request of a closing call
- *              (icomplete, iwait, iunlock, iunlock_all, and ifence where it ends an epoch) completes
- *              when all conditions of the epoch hold: transfers done, and what the other side owes
- *              has arrived. Until then the buffers used in the epoch belong to the library.
+ *              (icomplete, iwait, iunlock, iunlock_all, and ifence where it ends an epoch)
+ *              completes when all conditions of the epoch hold: transfers done, and what the other
+ *              side owes has arrived. Until then the buffers used in the epoch belong to the
+ *              library.
  * Requests     They may be passed to every MPI_Wait*, MPI_Test*, MPI_Request_free and
  *              MPI_Request_get_status, mixed with requests of other kinds.
  * Mixing       Any mix of blocking and nonblocking calls may open, flush and close one epoch.

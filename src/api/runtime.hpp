@@ -48,9 +48,9 @@ public:
     /// Sweeps once.
     void sweep() noexcept;
 
-    /// Locks that blocking calls take on several windows are taken in the order of the calls, though
-    /// such a call does not wait for its own: the next one waits for it. Else processes that all
-    /// lock in one order could wait for one another in a circle. Not used with threads, where a
+    /// Locks that blocking calls take on several windows are taken in the order of the calls,
+    /// though such a call does not wait for its own: the next one waits for it. Else processes that
+    /// all lock in one order could wait for one another in a circle. Not used with threads, where a
     /// blocking call waits for its lock.
     void remember_lock(const WindowObject& object) noexcept
     {

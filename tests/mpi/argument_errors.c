@@ -2,7 +2,7 @@
 /* Wrong arguments: places outside of the memory, ranks, types, operations, counts, assertions. */
 #include "wrong_calls.h"
 
-/* --- Out of range -------------------------------------------------------------------------------- */
+/* --- Out of range ----------------------------------------------------------------------------- */
 
 static void plain_ranges(struct window *w, int target)
 {
@@ -75,7 +75,7 @@ static void ranges(struct window *w)
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
 }
 
-/* --- Arguments ----------------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static void wrong_ranks(struct window *w)
 {
@@ -201,7 +201,7 @@ static void creation(void)
     MPI_Comm_free(&comm);
 }
 
-/* --- What only some flavours have ---------------------------------------------------------------- */
+/* --- What only some flavours have ------------------------------------------------------------- */
 
 static void flavors(struct window *w)
 {

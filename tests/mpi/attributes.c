@@ -5,7 +5,7 @@
 
 enum { CELLS = 16, MANY = 300, AT_ONCE = 40 };
 
-/* --- The predefined attributes ------------------------------------------------------------------ */
+/* --- The predefined attributes ---------------------------------------------------------------- */
 
 static void *attribute(MPI_Win win, int key)
 {
@@ -43,7 +43,7 @@ static void predefined(struct window *w)
     }
 }
 
-/* --- The user's own attributes ------------------------------------------------------------------ */
+/* --- The user's own attributes ---------------------------------------------------------------- */
 
 static int deleted, deleted_state;
 static MPI_Aint deleted_value;
@@ -93,7 +93,7 @@ static void deleted_with_window(struct window *w)
     CHECK_EQ(deleted_value, 11);
 }
 
-/* --- Name and group ----------------------------------------------------------------------------- */
+/* --- Name and group --------------------------------------------------------------------------- */
 
 static void name(struct window *w)
 {
@@ -122,7 +122,7 @@ static void group(struct window *w)
     MPI_Group_free(&of_window);
 }
 
-/* --- Info --------------------------------------------------------------------------------------- */
+/* --- Info ------------------------------------------------------------------------------------- */
 
 static const char *const reorder_keys[] = {
     "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER",
@@ -195,7 +195,7 @@ static void info_at_first(void)
     window_close(&w);
 }
 
-/* --- Error handlers ----------------------------------------------------------------------------- */
+/* --- Error handlers --------------------------------------------------------------------------- */
 
 static int handled_class;
 static MPI_Win handled_window;
@@ -227,7 +227,7 @@ static void error_handlers(struct window *w)
     CHECK(MPI_Win_call_errhandler(w->win, MPI_ERR_RANK) == MPI_SUCCESS);
 }
 
-/* --- Many windows ------------------------------------------------------------------------------- */
+/* --- Many windows ----------------------------------------------------------------------------- */
 
 static void use(struct window *w, int64_t value)
 {

@@ -2,7 +2,7 @@
 /* Calls that the open epochs do not allow, windows that are none, and who is told of it. */
 #include "wrong_calls.h"
 
-/* --- Epochs -------------------------------------------------------------------------------------- */
+/* --- Epochs ----------------------------------------------------------------------------------- */
 
 static void no_operation_at(struct window *w, int target)
 {
@@ -122,7 +122,7 @@ static void synchronisation(struct window *w)
     MPI_Group_free(&self);
 }
 
-/* --- Error handlers ------------------------------------------------------------------------------ */
+/* --- Error handlers --------------------------------------------------------------------------- */
 
 static int handled, handled_class;
 static MPI_Win handled_window;
@@ -155,7 +155,7 @@ static void own_handler(struct window *w)
     MPI_Errhandler_free(&handler);
 }
 
-/* --- Windows that are none ----------------------------------------------------------------------- */
+/* --- Windows that are none -------------------------------------------------------------------- */
 
 static void no_window(MPI_Win win)
 {

@@ -25,7 +25,7 @@ static void put(struct window *w, int target, int index, const int64_t *value)
 static int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
 static int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
 
-/* --- Standard calls ------------------------------------------------------------------------------ */
+/* --- Standard calls --------------------------------------------------------------------------- */
 
 static void fences(struct window *w, int64_t value)
 {
@@ -111,7 +111,7 @@ static void properties(struct window *w)
     CHECK_OK(MPI_Win_free_keyval(&keyval)); /* the window still has it, until it is freed */
 }
 
-/* --- Nonblocking calls --------------------------------------------------------------------------- */
+/* --- Nonblocking calls ------------------------------------------------------------------------ */
 
 static int handled, handled_class;
 static MPI_Win handled_window;
@@ -224,7 +224,7 @@ static void left_to_host(enum flavor flavor)
     CHECK_EQ(deleted, before + 1);
 }
 
-/* --- Both kinds ---------------------------------------------------------------------------------- */
+/* --- Both kinds ------------------------------------------------------------------------------- */
 
 /* Epochs on both at the same time; a request of ours stays pending while the host's fences. */
 static void side_by_side(enum flavor flavor)

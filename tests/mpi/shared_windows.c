@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the node reached by loads and stores: where it lies, how large, and beside RMA calls. */
+/* Memory of the node reached by loads and stores: where it lies, how large, and beside RMA calls.
+ */
 #include "host_defects.h"
 
 enum { CELLS = 32, ROUNDS = 50 };
@@ -191,7 +192,7 @@ static void on_window(struct window *w)
     in_access_epochs(w);
 }
 
-/* --- Where the memory lies ---------------------------------------------------------------------- */
+/* --- Where the memory lies -------------------------------------------------------------------- */
 
 static MPI_Aint size_equal(int rank, int ranks) { return (void)rank, (void)ranks, 4096; }
 static MPI_Aint size_rising(int rank, int ranks) { return (void)ranks, 24 * rank; }

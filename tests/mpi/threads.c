@@ -70,7 +70,7 @@ static void write_word(struct window *w, int target, int index, const int64_t *v
         MPI_Put(value, 1, MPI_INT64_T, target, word(w, target, index), 1, MPI_INT64_T, w->win));
 }
 
-/* --- One window, one lock_all epoch, all threads in it ------------------------------------------ */
+/* --- One window, one lock_all epoch, all threads in it ---------------------------------------- */
 
 /* The same word of every target, in a different order for each thread; what one thread sees of it
  * only grows. */
@@ -170,7 +170,7 @@ static void one_epoch(struct window *w, MPI_Comm *comms)
     MPI_Barrier(w->comm);
 }
 
-/* --- One window, a lock for each thread ---------------------------------------------------------- */
+/* --- One window, a lock for each thread ------------------------------------------------------- */
 
 /* Each thread locks targets that the others do not; the lock alone keeps the counter exact. */
 static void different_targets(struct worker *me)
@@ -195,7 +195,7 @@ static void many_locks(struct window *w, MPI_Comm *comms)
     MPI_Barrier(w->comm);
 }
 
-/* --- A window for each thread -------------------------------------------------------------------- */
+/* --- A window for each thread ----------------------------------------------------------------- */
 
 static void add_one_to_all(struct window *w)
 {

@@ -8,9 +8,9 @@
 /// live there, the memory does not. See docs/design/interposing.md.
 namespace sidelight::host::mpi {
 
-/// A communicator of this process alone, ours, made at first use: from MPI_COMM_SELF, or in a program
-/// of sessions from `comm`, which includes this process. Local. MPI_COMM_NULL if the host refuses, or
-/// if there is nothing to make it from. Its errors return.
+/// A communicator of this process alone, ours, made at first use: from MPI_COMM_SELF, or in a
+/// program of sessions from `comm`, which includes this process. Local. MPI_COMM_NULL if the host
+/// refuses, or if there is nothing to make it from. Its errors return.
 [[nodiscard]] MPI_Comm own_communicator(MPI_Comm comm) noexcept;
 
 /// Frees it. Comes before the end of MPI, or of the last session; another may be made afterwards.

@@ -78,8 +78,8 @@ using AsyncStart = int(AsyncPoll*, void*, MPIX_Stream);
 constexpr int async_no_progress = 0;
 constexpr int async_done = 1;
 
-/// NOPROGRESS also when something moved: what moved has completed requests, which the loop sees, and
-/// any other answer would keep it from its own work.
+/// NOPROGRESS also when something moved: what moved has completed requests, which the loop sees,
+/// and any other answer would keep it from its own work.
 int async_callback(void* /*thing*/) noexcept
 {
     if (hook.load(std::memory_order_acquire) == HookState::stopping) {

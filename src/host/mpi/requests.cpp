@@ -14,8 +14,8 @@ namespace {
 
 std::atomic<bool (*)() noexcept> request_sweep{nullptr};
 
-/// A fruitless poll of a request in so many lets the host progress and gives the core away: while the
-/// program waits for one of our requests, some hosts do nothing but poll it.
+/// A fruitless poll of a request in so many lets the host progress and gives the core away: while
+/// the program waits for one of our requests, some hosts do nothing but poll it.
 constexpr unsigned polls_per_pause = 32;
 
 /// MPICH's generalized requests with a poll function, for hosts of its family that have no hook.
@@ -125,8 +125,8 @@ void HostRequest::let_go() noexcept
     }
 }
 
-/// An operation to MPI_PROC_NULL is complete when it starts, and most hosts keep one request for all
-/// such; without a communicator, a generalized request does.
+/// An operation to MPI_PROC_NULL is complete when it starts, and most hosts keep one request for
+/// all such; without a communicator, a generalized request does.
 Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept
 {
     if (comm != MPI_COMM_NULL) {

@@ -111,7 +111,8 @@ private:
 /// communicator of this process; nothing is sent.
 [[nodiscard]] Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept;
 
-/// A request that stays incomplete until it is ended: to ask for its status makes the host progress.
+/// A request that stays incomplete until it is ended: to ask for its status makes the host
+/// progress.
 [[nodiscard]] Status start_idle_request(MPI_Request* handle) noexcept;
 /// Completes and frees it, and sets it to MPI_REQUEST_NULL.
 void end_idle_request(MPI_Request* handle) noexcept;

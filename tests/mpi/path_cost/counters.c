@@ -17,7 +17,7 @@
 static _Thread_local bool counting;
 static _Thread_local struct counters now;
 
-/* --- Allocations and mutexes --------------------------------------------------------------------- */
+/* --- Allocations and mutexes ------------------------------------------------------------------ */
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -86,7 +86,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
     return in_c_library(&known, "pthread_mutex_trylock", mutex);
 }
 
-/* --- System calls -------------------------------------------------------------------------------- */
+/* --- System calls ----------------------------------------------------------------------------- */
 
 #if defined(__x86_64__) && defined(SYS_rt_sigaction)
 

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 
 struct counters {
-    int allocations; /* malloc, calloc, realloc, free and their relatives; operator new calls them */
-    int mutexes;     /* pthread_mutex_lock and pthread_mutex_trylock */
+    int allocations;  /* malloc, calloc, realloc, free and their relatives; operator new calls them
+                       */
+    int mutexes;      /* pthread_mutex_lock and pthread_mutex_trylock */
     int system_calls; /* 0 where they cannot be counted */
     int last_call;    /* the number of the last system call */
 };
