@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 /// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour
 /// that is on its way; a few when the one waited for may need this very core.
 constexpr int polls_alone = 1000;
-constexpr int polls_crowded = 4;
+constexpr int polls_crowded = 30;
 /// The host's progress costs more than ours: once in so many polls.
 constexpr int polls_per_host_poll = 64;
 
