@@ -52,7 +52,7 @@ bool get(MPI_Info info, const char* key, std::string& value)
     const auto& mpi = host::mpi::table();
     int length = 0;
     int found = 0;
-    if (key == nullptr || !fits(key)) {
+    if (!host_takes(key)) {
         return false;
     }
     if (mpi.Info_get_valuelen(info, key, &length, &found) != MPI_SUCCESS || found == 0) {
@@ -100,7 +100,8 @@ int WindowInfo::create(MPI_Info* info) const noexcept
     int code = mpi.Info_create(info);
     for (std::size_t key = 0; key < keys && code == MPI_SUCCESS; ++key) {
         if (!values_[key].empty()) {
-            const char* name = fits(known[key].name) ? known[key].name : known[key].short_name;
+            const char* name =
+                host_takes(known[key].name) ? known[key].name : known[key].short_name;
             code = mpi.Info_set(*info, name, values_[key].c_str());
         }
     }
