@@ -89,7 +89,6 @@ void WindowInfo::update(MPI_Info info)
     }
     for (std::size_t key = 0; key < keys; ++key) {
         get(info, known[key].short_name, values_[key]);
-        get(info, known[key].short_name, values_[key]);
         get(info, known[key].name, values_[key]);
     }
 }
