@@ -33,7 +33,8 @@ const char *const exchange_program = "lu_nonblocking";
  */
 static MPI_Info reorder_info(void)
 {
-    static const char *const keys[] = {"A_A_A_R", "A_A_E_R", "E_A_E_R", "E_A_A_R"};
+    static const char *const keys[] = {"sidelight_a_a_a_r", "sidelight_a_a_e_r",
+                                       "sidelight_e_a_e_r", "sidelight_e_a_a_r"};
     MPI_Info info;
     MPI_Info_create(&info);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
