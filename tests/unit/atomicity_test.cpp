@@ -177,7 +177,8 @@ class AtomicityOfSums : public testing::TestWithParam<Chained> {};
 /// Every element that replaces another finds the one before it: nothing is seen twice or lost.
 TEST_P(AtomicityOf, ReplaceHandsEachValueOnOnce)
 {
-    const auto [basic, shift] = GetParam();
+    const auto& [type, shift] = GetParam();
+    const Basic basic = type; // Clang 14 captures no structured bindings
     const auto locks = std::make_unique<AtomicityLocks>();
     alignas(64) std::array<std::byte, 128> memory{};
     std::byte* target = memory.data() + shift;
