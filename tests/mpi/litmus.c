@@ -12,7 +12,7 @@
 #include "host_defects.h"
 #include <sched.h>
 
-enum { BYTES = 1024, SPINS = 2000 };
+enum { BYTES = 1024, SPINS = 300, LINGER = 1024 };
 
 typedef int64_t number;
 
@@ -25,7 +25,7 @@ struct game {
     MPI_Datatype strided; /* two numbers, the first of which counts */
 };
 
-/* --- Writing -------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 struct step {
     const char *name;
@@ -118,7 +118,7 @@ static const struct step writes[] = {{"put", put},
                                      {"fetch_and_op replace", fetch_and_replace},
                                      {"compare_and_swap", compare_and_swap}};
 
-/* --- Completing ----------------------------------------------------------------------------------- */
+/* --- Completing ------------------------------------------------------------------------------- */
 
 static void flush(struct game *g) { MPI_Win_flush(g->write_rank, g->w.win); }
 
@@ -162,7 +162,7 @@ static const struct step completions[] = {{"flush", flush},
                                           {"unlock", unlock},
                                           {"unlock_all and lock_all", unlock_all}};
 
-/* --- Rounds --------------------------------------------------------------------------------------- */
+/* --- Rounds ----------------------------------------------------------------------------------- */
 
 /* One line of memory for each rank, written by it and read by the other. */
 struct line {
@@ -196,6 +196,13 @@ static void read_other(struct game *g)
     MPI_Win_flush_local(g->read_rank, g->w.win);
 }
 
+/* The one that comes last would always be ahead by the time that its flag takes: up to as much. */
+static void linger(uint64_t *seed)
+{
+    for (uint64_t left = check_random(seed) % LINGER; left > 0; --left)
+        __asm__ volatile("");
+}
+
 struct tally {
     number both_old, one_old;
 };
@@ -215,13 +222,13 @@ static struct tally play(struct game *g, const struct step *write, const struct 
     struct tally tally = {0, 0};
     number const first = lines[0]->round + 1;
     bool const locks = complete->call == unlock;
+    uint64_t seed = (uint64_t)check_rank;
     for (number k = first; k < first + rounds; ++k) {
         g->round = k - first + 1;
         if (locks)
             MPI_Win_lock(MPI_LOCK_SHARED, g->write_rank, 0, g->w.win);
         begin_round(k);
-        for (int delay = (int)(k >> (check_rank * 3) & 7); delay > 0; --delay)
-            __asm__ volatile("");
+        linger(&seed);
         write->call(g);
         complete->call(g);
         read_other(g);

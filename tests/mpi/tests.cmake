@@ -9,7 +9,7 @@ sidelight_mpi_test(datatypes RANKS 2 4)
 sidelight_mpi_test(datatype_edges RANKS 2)
 sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(atomicity RANKS 2 4)
-sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 300)
+sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
@@ -19,6 +19,10 @@ sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(fence RANKS 2 3 4)
 sidelight_mpi_test(gats RANKS 2 3 4)
 sidelight_mpi_test(locks RANKS 2 4)
+sidelight_mpi_test(nonblocking RANKS 2 4)
+sidelight_mpi_test(nonblocking_ahead RANKS 2 3)
+sidelight_mpi_test(two_sided RANKS 2)
+sidelight_mpi_test(oversubscription RANKS 8)
 
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)

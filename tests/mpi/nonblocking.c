@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The nonblocking calls one by one: what their requests say and when, beside blocking calls and
+ * requests of other kinds, and when the other side is late.
+ */
+#include "host_defects.h"
+#include <sidelight.h>
+
+enum { CELLS = 64, ROUNDS = 50 };
+
+static int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
+static int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
+
+static int64_t cell(const struct window *w, int index)
+{
+    int64_t value;
+    memcpy(&value, w->base + 8 * index, sizeof value);
+    return value;
+}
+
+static void put(struct window *w, int target, int index, const int64_t *value)
+{
+    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
+}
+
+static MPI_Group only(const struct window *w, int rank)
+{
+    MPI_Group all, group;
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &rank, &group);
+    MPI_Group_free(&all);
+    return group;
+}
+
+static void wait_for(MPI_Request *request)
+{
+    CHECK_OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+    CHECK(*request == MPI_REQUEST_NULL);
+}
+
+/* The request of an opening call. */
+static void at_once(MPI_Request *request) { CHECK(check_complete_at_once(request)); }
+
+/* --- Each call in its place ------------------------------------------------------------------- */
+
+static void fences(struct window *w)
+{
+    MPI_Request r[2];
+    check_step("ifence");
+    CHECK_OK(MPIX_Win_ifence(0, w->win, &r[0]));
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        int64_t const value = 10 * k + w->rank;
+        put(w, right_of(w), 0, &value);
+        CHECK_OK(MPIX_Win_ifence(0, w->win, &r[1]));
+        CHECK_OK(MPI_Waitall(k == 0 ? 2 : 1, k == 0 ? r : &r[1], MPI_STATUSES_IGNORE));
+        CHECK_EQ(cell(w, 0), 10 * k + left_of(w));
+        CHECK_OK(MPIX_Win_ifence(0, w->win, &r[1]));
+        wait_for(&r[1]);
+    }
+    CHECK_OK(MPIX_Win_ifence(MPI_MODE_NOSUCCEED, w->win, &r[1]));
+    wait_for(&r[1]);
+}
+
+/* A ring; the two closing requests are waited for in either order. */
+static void groups(struct window *w)
+{
+    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    check_step("ipost, istart, icomplete, iwait");
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        int64_t const value = 10 * k + w->rank;
+        MPI_Request opening[2], closing[2];
+        CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &opening[0]));
+        CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening[1]));
+        at_once(&opening[0]);
+        at_once(&opening[1]);
+        put(w, right_of(w), 1, &value);
+        CHECK_OK(MPIX_Win_icomplete(w->win, &closing[0]));
+        CHECK_OK(MPIX_Win_iwait(w->win, &closing[1]));
+        wait_for(&closing[k % 2]);
+        wait_for(&closing[1 - k % 2]);
+        CHECK_EQ(cell(w, 1), 10 * k + left_of(w));
+    }
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
+static void locks(struct window *w)
+{
+    check_step("ilock, iunlock and flushes");
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        int64_t const value = 10 * k + w->rank;
+        int64_t seen = -1;
+        MPI_Request opening, r;
+        int const type = k % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+        CHECK_OK(MPIX_Win_ilock(type, right_of(w), 0, w->win, &opening));
+        at_once(&opening);
+        put(w, right_of(w), 2, &value);
+        CHECK_OK(MPIX_Win_iflush(right_of(w), w->win, &r));
+        wait_for(&r);
+        CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, right_of(w), 2, 1, MPI_INT64_T, w->win));
+        CHECK_OK(MPIX_Win_iflush_local(right_of(w), w->win, &r));
+        wait_for(&r);
+        CHECK_EQ(seen, value);
+        CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+        wait_for(&r);
+    }
+    MPI_Barrier(w->comm);
+}
+
+static void locks_of_all(struct window *w)
+{
+    int64_t values[ROUNDS], sum = 0, ones[WINDOW_MOST_RANKS];
+    MPI_Request opening, r[3];
+    check_step("ilock_all, iunlock_all and flushes");
+    CHECK_OK(MPIX_Win_ilock_all(0, w->win, &opening));
+    at_once(&opening);
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        values[k] = k;
+        for (int target = 0; target < w->size; ++target)
+            CHECK_OK(MPI_Accumulate(&values[k], 1, MPI_INT64_T, target, 3 + w->rank, 1, MPI_INT64_T,
+                                    k == 0 ? MPI_REPLACE : MPI_SUM, w->win));
+        sum += k;
+    }
+    CHECK_OK(MPIX_Win_iflush_all(w->win, &r[0]));
+    CHECK_OK(MPIX_Win_iflush_local_all(w->win, &r[1]));
+    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    for (int target = 0; target < w->size; ++target)
+        CHECK_OK(
+            MPI_Get(&ones[target], 1, MPI_INT64_T, target, 3 + w->rank, 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPIX_Win_iunlock_all(w->win, &r[2]));
+    wait_for(&r[2]);
+    for (int target = 0; target < w->size; ++target)
+        CHECK_EQ(ones[target], sum);
+    MPI_Barrier(w->comm);
+}
+
+/* Epochs opened by one form and closed by the other. */
+static void mixed(struct window *w)
+{
+    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    MPI_Request r;
+    int64_t value;
+    check_step("blocking and nonblocking calls");
+    for (int64_t k = 0; k < ROUNDS; ++k) {
+        value = 100 * k + w->rank;
+        if (k % 2 == 0) {
+            CHECK_OK(MPI_Win_post(from, 0, w->win));
+            CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r));
+            at_once(&r);
+            put(w, right_of(w), 0, &value);
+            CHECK_OK(MPI_Win_complete(w->win));
+            CHECK_OK(MPIX_Win_iwait(w->win, &r));
+            wait_for(&r);
+        } else {
+            CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &r));
+            CHECK_OK(MPI_Request_free(&r));
+            CHECK_OK(MPI_Win_start(to, 0, w->win));
+            put(w, right_of(w), 0, &value);
+            CHECK_OK(MPIX_Win_icomplete(w->win, &r));
+            CHECK_OK(MPI_Win_wait(w->win));
+            wait_for(&r);
+        }
+        CHECK_EQ(cell(w, 0), 100 * k + left_of(w));
+    }
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right_of(w), 0, w->win));
+    put(w, right_of(w), 1, &value);
+    CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+    wait_for(&r);
+    CHECK_OK(MPIX_Win_ilock_all(0, w->win, &r));
+    at_once(&r);
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    put(w, right_of(w), 2, &value);
+    CHECK_OK(MPIX_Win_ifence(0, w->win, &r));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    wait_for(&r);
+    CHECK_EQ(cell(w, 2), value - w->rank + left_of(w));
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+/* Every way to wait or test, together with receives and sends. */
+static void finish_in_some_way(int way, int count, MPI_Request *r)
+{
+    int index, flag = 0, done = 0, some[8];
+    switch (way % 5) {
+    case 0:
+        CHECK_OK(MPI_Waitall(count, r, MPI_STATUSES_IGNORE));
+        break;
+    case 1:
+        for (int i = 0; i < count; ++i)
+            CHECK_OK(MPI_Waitany(count, r, &index, MPI_STATUS_IGNORE));
+        break;
+    case 2:
+        while (done != MPI_UNDEFINED)
+            CHECK_OK(MPI_Waitsome(count, r, &done, some, MPI_STATUSES_IGNORE));
+        break;
+    case 3:
+        while (done != MPI_UNDEFINED)
+            CHECK_OK(MPI_Testsome(count, r, &done, some, MPI_STATUSES_IGNORE));
+        break;
+    default:
+        while (!flag)
+            CHECK_OK(MPI_Testall(count, r, &flag, MPI_STATUSES_IGNORE));
+        break;
+    }
+    for (int i = 0; i < count; ++i)
+        CHECK(r[i] == MPI_REQUEST_NULL);
+}
+
+static void requests_of_all_kinds(struct window *w)
+{
+    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    check_step("requests of all kinds together");
+    for (int k = 0; k < ROUNDS; ++k) {
+        int64_t const value = 1000 * k + w->rank;
+        int sent = k, received = -1;
+        MPI_Request r[6], opening;
+        CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &r[0]));
+        CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening));
+        CHECK_OK(MPI_Request_free(&opening));
+        MPI_Irecv(&received, 1, MPI_INT, left_of(w), 3, w->comm, &r[1]);
+        put(w, right_of(w), 5, &value);
+        CHECK_OK(MPIX_Win_icomplete(w->win, &r[2]));
+        MPI_Isend(&sent, 1, MPI_INT, right_of(w), 3, w->comm, &r[3]);
+        CHECK_OK(MPIX_Win_iwait(w->win, &r[4]));
+        r[5] = MPI_REQUEST_NULL;
+        finish_in_some_way(k, 6, r);
+        CHECK_EQ(received, k);
+        CHECK_EQ(cell(w, 5), 1000 * k + left_of(w));
+    }
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
+/* A status says that nothing was received and nothing cancelled. */
+static void statuses(struct window *w)
+{
+    MPI_Request r;
+    MPI_Status status;
+    int flag = 0, count = -1;
+    check_step("statuses");
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_SHARED, w->rank, 0, w->win, &r));
+    CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    CHECK_OK(MPIX_Win_iunlock(w->rank, w->win, &r));
+    while (!flag)
+        CHECK_OK(MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE));
+    CHECK(r != MPI_REQUEST_NULL);
+    CHECK_OK(MPI_Wait(&r, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK_EQ(flag, 0);
+    CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
+    CHECK_EQ(count, 0);
+}
+
+/* Freed before completion; the blocking call that comes last says that all of it has happened. */
+static void freed(struct window *w)
+{
+    static int64_t values[ROUNDS];
+    MPI_Request r;
+    check_step("requests freed before completion");
+    for (int k = 0; k < ROUNDS; ++k) {
+        values[k] = 7 * k + w->rank;
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win, &r));
+        CHECK_OK(MPI_Request_free(&r));
+        put(w, right_of(w), 6, &values[k]);
+        CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+        CHECK_OK(MPI_Request_free(&r));
+        CHECK(r == MPI_REQUEST_NULL);
+    }
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_EQ(cell(w, 6), 7 * (ROUNDS - 1) + left_of(w));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+}
+
+/* --- The other side is late: ranks 0 and 1 ---------------------------------------------------- */
+
+static void late_post(struct window *w)
+{
+    int64_t const value = 11;
+    MPI_Request r;
+    check_step("late post");
+    if (w->rank == 0) {
+        MPI_Group to = only(w, 1);
+        CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r)); /* MPI_Win_start may wait */
+        at_once(&r);
+        put(w, 1, 8, &value);
+        CHECK_OK(MPIX_Win_icomplete(w->win, &r));
+        CHECK(check_pending(&r));
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
+        wait_for(&r);
+        MPI_Group_free(&to);
+    } else if (w->rank == 1) {
+        MPI_Group from = only(w, 0);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Win_post(from, 0, w->win));
+        CHECK_OK(MPI_Win_wait(w->win));
+        CHECK_EQ(cell(w, 8), 11);
+        MPI_Group_free(&from);
+    }
+}
+
+static void late_complete(struct window *w)
+{
+    int64_t const value = 12;
+    MPI_Request r;
+    check_step("late complete");
+    if (w->rank == 1) {
+        MPI_Group from = only(w, 0);
+        CHECK_OK(MPI_Win_post(from, 0, w->win));
+        CHECK_OK(MPIX_Win_iwait(w->win, &r));
+        CHECK(check_pending(&r));
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, w->comm);
+        wait_for(&r);
+        CHECK_EQ(cell(w, 8), 12);
+        MPI_Group_free(&from);
+    } else if (w->rank == 0) {
+        MPI_Group to = only(w, 1);
+        CHECK_OK(MPI_Win_start(to, 0, w->win));
+        put(w, 1, 8, &value);
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Win_complete(w->win));
+        MPI_Group_free(&to);
+    }
+}
+
+static void late_unlock(struct window *w)
+{
+    int64_t const value = 13;
+    MPI_Request opening, flush, r;
+    check_step("late unlock");
+    if (w->rank == 0) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK(cell(w, 8) != 13);
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    } else if (w->rank == 1) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win, &opening));
+        at_once(&opening);
+        put(w, 0, 8, &value);
+        CHECK_OK(MPIX_Win_iflush(0, w->win, &flush));
+        CHECK_OK(MPIX_Win_iunlock(0, w->win, &r));
+        CHECK(check_pending(&flush));
+        CHECK(check_pending(&r));
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, w->comm);
+        wait_for(&r);
+        wait_for(&flush);
+    }
+    MPI_Barrier(w->comm);
+    if (w->rank == 0)
+        CHECK_EQ(cell(w, 8), 13);
+}
+
+static void late_fence(struct window *w)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    check_step("late fence");
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    if (w->rank == 0) {
+        int64_t const value = 14;
+        put(w, 1, 8, &value);
+        CHECK_OK(MPIX_Win_ifence(MPI_MODE_NOSUCCEED, w->win, &r));
+        CHECK(check_pending(&r));
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
+        wait_for(&r);
+    } else {
+        if (w->rank == 1)
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    }
+    if (w->rank == 1)
+        CHECK_EQ(cell(w, 8), 14);
+}
+
+/* A flush waits for what was issued to its target and before it, and for nothing else: rank 1 has
+ * its own lock, and waits for the one that rank 0 holds. */
+static void flush_what_was_before(struct window *w)
+{
+    int64_t const value = 15;
+    MPI_Request r[5], opening;
+    check_step("ages of flushes");
+    MPI_Barrier(w->comm);
+    if (w->rank == 0)
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+    MPI_Barrier(w->comm);
+    if (w->rank == 1) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_SHARED, 0, 0, w->win, &opening));
+        at_once(&opening);
+        put(w, 1, 9, &value);
+        put(w, 0, 9, &value);
+        CHECK_OK(MPIX_Win_iflush(1, w->win, &r[0]));
+        wait_for(&r[0]);
+        CHECK_OK(MPIX_Win_iflush_all(w->win, &r[0]));
+        CHECK_OK(MPIX_Win_iflush(0, w->win, &r[1]));
+        CHECK_OK(MPIX_Win_iflush_local(0, w->win, &r[2]));
+        CHECK_OK(MPIX_Win_iflush_local_all(w->win, &r[3]));
+        for (int i = 0; i < 4; ++i)
+            CHECK(check_pending(&r[i]));
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, w->comm);
+        CHECK_OK(MPI_Waitall(4, r, MPI_STATUSES_IGNORE));
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+        CHECK_OK(MPIX_Win_iunlock(1, w->win, &r[4]));
+        wait_for(&r[4]);
+    } else if (w->rank == 0) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    }
+    MPI_Barrier(w->comm);
+}
+
+/* --- Errors ----------------------------------------------------------------------------------- */
+
+static void wrong_calls(struct window *w)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Win const win = w->win;
+    check_step("wrong calls");
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_ERROR(MPIX_Win_icomplete(win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iwait(win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iunlock(0, win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iunlock_all(win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iflush(0, win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iflush_all(win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iflush_local(0, win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_iflush_local_all(win, &r), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, w->size, 0, win, &r), MPI_ERR_RANK);
+    CHECK_ERROR(MPIX_Win_ilock(4711, 0, 0, win, &r), MPI_ERR_LOCKTYPE);
+    CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, 0, 1 << 27, win, &r), MPI_ERR_ASSERT);
+    CHECK_ERROR(MPIX_Win_ilock_all(1 << 27, win, &r), MPI_ERR_ASSERT);
+    CHECK_ERROR(MPIX_Win_ifence(1 << 27, win, &r), MPI_ERR_ASSERT);
+    CHECK_ERROR(MPIX_Win_ipost(MPI_GROUP_NULL, 0, win, &r), MPI_ERR_GROUP);
+    CHECK_ERROR(MPIX_Win_istart(MPI_GROUP_NULL, 0, win, &r), MPI_ERR_GROUP);
+    CHECK(r == MPI_REQUEST_NULL);
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL));
+}
+
+static void everything(struct window *w)
+{
+    if (w->flavor >= FLAVOR_CREATE && w->size > 1)
+        return;
+    if (w->flavor == FLAVOR_DYNAMIC)
+        return; /* the displacements here are small numbers */
+    fences(w);
+    groups(w);
+    locks(w);
+    locks_of_all(w);
+    mixed(w);
+    requests_of_all_kinds(w);
+    statuses(w);
+    freed(w);
+    if (w->size > 1) {
+        late_post(w);
+        late_complete(w);
+        late_unlock(w);
+        late_fence(w);
+        flush_what_was_before(w);
+    }
+    wrong_calls(w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    run_everywhere("nonblocking", everything, 8 * CELLS, 8);
+    return check_end();
+}
