@@ -128,7 +128,10 @@ def choose_hosts(wanted: str) -> list[Host]:
 def choose_columns(chosen: Sequence[Host]) -> tuple[list[Column], list[str]]:
     """Bare machine, hosts alone, hosts under Sidelight; and notes on what cannot be measured."""
     if not bare_program().exists():
-        raise HostError(f"the measuring programs are not built (no {bare_program()}): run `make`")
+        raise HostError(
+            f"the measuring programs are not there (no {bare_program()}): run `make` in the source "
+            "tree and use its tools/sidelight; they are not installed"
+        )
     columns, notes = [Column(BARE)], []
     under = []
     for host in chosen:
