@@ -26,11 +26,16 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* One batch: the time in microseconds that it took. Leader only. */
+/* One batch: the time in microseconds that it took. Leader only. Where the others take part, one
+ * repetition before it waits until all of them have left Team.agree: among more processes than
+ * cores that takes longer than a batch. */
 static double time_batch(const struct Team *team, const struct Line *line, void *context,
                          long repetitions)
 {
     team->agree(team->context, repetitions);
+    if (line->follow != NULL) {
+        line->lead(context, 1);
+    }
     const double start = now_microseconds();
     line->lead(context, repetitions);
     return now_microseconds() - start;
@@ -93,6 +98,7 @@ static void follow(const struct Team *team, const struct Line *line, void *conte
     long repetitions = team->agree(team->context, 0);
     while (repetitions > 0) {
         if (line->follow != NULL) {
+            line->follow(context, 1);
             line->follow(context, repetitions);
         }
         repetitions = team->agree(team->context, 0);
