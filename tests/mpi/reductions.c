@@ -128,8 +128,9 @@ static int small_number(uint64_t *state) { return (int)(check_random(state) % 4)
 
 #define FILL_PAIR(mpi_type, c_type)                                                                \
     if (type == (mpi_type)) {                                                                      \
-        ((struct c_type *)at)->value = small_number(state);                                        \
-        ((struct c_type *)at)->index = small_number(state);                                        \
+        struct c_type *const pair = (struct c_type *)at;                                           \
+        pair->value = (__typeof__(pair->value))small_number(state);                                \
+        pair->index = small_number(state);                                                         \
     }
 
 static void fill_pair(MPI_Datatype type, unsigned char *at, uint64_t *state)
