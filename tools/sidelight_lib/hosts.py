@@ -230,7 +230,7 @@ def _owner_of(library: Path, program: str | Path | None) -> Host:
             return host
     raise HostError(
         f"{program} is linked to {library}, which belongs to no host that Sidelight is built for; "
-        "if it is compatible with one of them, name that with --host; if it is a wheel of PyPI, say "
+        "if it is compatible with one of them, name that with --host; if it is a PyPI wheel, say "
         "with SIDELIGHT_HOSTS_DIR where the wheels are"
     )
 
