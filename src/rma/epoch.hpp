@@ -46,9 +46,10 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
-    bool no_check = false;   ///< MPI_MODE_NOCHECK: the grant is certain
-    bool counted = false;    ///< in the window's count of epochs that need progress
-    bool holds_back = false; ///< in the window's list of closed epochs of its class
+    bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
+    bool counted = false;          ///< in the window's count of epochs that need progress
+    bool holds_back = false;       ///< in the window's list of closed epochs of its class
+    std::uint32_t parts_asked = 0; ///< lock_all: members whose lock has been asked for
     std::uint32_t parts_granted = 0;
     std::uint32_t parts_done = 0;
     std::uint64_t opened_at = 0; ///< the window's clock of openings and closings

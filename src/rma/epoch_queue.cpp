@@ -32,6 +32,7 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     epoch->kind = kind;
     epoch->state = EpochState::deferred_open;
     epoch->no_check = false;
+    epoch->parts_asked = 0;
     epoch->parts_granted = 0;
     epoch->parts_done = 0;
     epoch->closed_at = 0;

@@ -22,11 +22,22 @@ void Window::enter_part(Epoch& epoch, Part& part) noexcept
         grant_exposure(part);
         break;
     case EpochKind::lock:
-    case EpochKind::lock_all:
         if (!epoch.no_check) {
             take_place(epoch, part);
         }
         break;
+    case EpochKind::lock_all:
+        ask_in_order(epoch);
+        break;
+    }
+}
+
+/// The locks of a lock_all epoch are taken in rank order, as if each were a call of its own.
+void Window::ask_in_order(Epoch& epoch) noexcept
+{
+    while (!epoch.no_check && epoch.parts_asked < epoch.parts.size() &&
+           rules::may_ask_for_lock(epoch.parts_asked - epoch.parts_granted, reorder_)) {
+        take_place(epoch, epoch.parts[epoch.parts_asked++]);
     }
 }
 
@@ -76,10 +87,14 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
     default:
         break;
     }
+    if (epoch.no_check) {
+        return true;
+    }
     const Target& target = target_of(part);
-    return epoch.no_check ||
-           (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
-                          : part.number != 0);
+    const bool asked =
+        epoch.kind == EpochKind::lock || &part < epoch.parts.data() + epoch.parts_asked;
+    return asked && (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
+                                   : part.number != 0);
 }
 
 bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
@@ -89,6 +104,9 @@ bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
     }
     part.granted = true;
     ++epoch.parts_granted;
+    if (epoch.kind == EpochKind::lock_all) {
+        ask_in_order(epoch);
+    }
     replay(part);
     if (epoch.open()) {
         set_direct(epoch, part, true);

@@ -170,6 +170,7 @@ private:
     void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
     void grant_exposure(const Part& part) noexcept;
     void take_place(Epoch& epoch, Part& part) noexcept;
+    void ask_in_order(Epoch& epoch) noexcept;
     bool finish_part(Epoch& epoch, Part& part) noexcept;
     bool finish_access(const Part& part) noexcept;
     [[nodiscard]] bool exposure_over(const Part& part) noexcept;

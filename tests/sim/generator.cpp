@@ -54,8 +54,8 @@ private:
     [[nodiscard]] Ranks subset(int least, int most);
     [[nodiscard]] int any_rank() { return random_.between(0, ranks_ - 1); }
     [[nodiscard]] Author author(int rank) { return draft_.rank(rank, window_); }
-    [[nodiscard]] Mode nonblocking_unless_test(int rank);
     [[nodiscard]] LockType draw_type();
+    [[nodiscard]] bool asks_in_order(int rank);
 
     Random random_;
     Taste taste_;
@@ -83,7 +83,7 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       compute_percent_(std::array<unsigned, 3>{0, 10, 40}[random_.below(3)]),
       wait_percent_(std::array<unsigned, 3>{0, 20, 60}[random_.below(3)]),
       longest_compute_(random_.chance(50) ? 2'000 : 200'000),
-      only_shared_(!taste.hold_and_block && random_.chance(20)),
+      only_shared_(random_.chance(20)),
       requests_(static_cast<std::size_t>(ranks_)),
       exposed_(static_cast<std::size_t>(windows_),
                std::vector<bool>(static_cast<std::size_t>(ranks_), false)),
@@ -346,24 +346,32 @@ void Generator::single_lock(int rank)
     }
 }
 
-/// Several at once, asked for in rank order. Either each is waited for, or nothing blocks before
-/// all are given back.
+/// Whether the rank may hold locks and block for the next one: its locks are taken in rank order.
+bool Generator::asks_in_order(int rank)
+{
+    const auto& reorder = draft_.program().reorder;
+    return reorder.empty() || !reorder[static_cast<std::size_t>(rank)].access_after_access;
+}
+
+/// Several at once, asked for in rank order. With A_A_A_R, either each is waited for, or nothing
+/// blocks before all are given back.
 void Generator::several_locks(int rank)
 {
     const Ranks targets = subset(2, std::min(ranks_, 3));
     const LockType type = draw_type();
     const bool wait_for_each = random_.chance(50);
+    const bool may_block = wait_for_each || asks_in_order(rank);
     for (const int target : targets) {
         author(rank).lock(type, target);
         if (wait_for_each) {
             author(rank).await_grant(target);
         }
     }
-    locked_operations(rank, targets, type, wait_for_each || taste_.hold_and_block);
+    locked_operations(rank, targets, type, may_block);
     Ranks closing = targets;
     random_.shuffle(closing);
     for (const int target : closing) {
-        const Mode m = wait_for_each || taste_.hold_and_block ? mode() : Mode::nonblocking;
+        const Mode m = may_block ? mode() : Mode::nonblocking;
         const auto step = author(rank).unlock(target, m);
         if (m == Mode::nonblocking) {
             remember(rank, step);
@@ -375,7 +383,7 @@ void Generator::everyones_lock(int rank)
 {
     author(rank).lock_all();
     locked_operations(rank, subset(1, ranks_), LockType::shared,
-                      only_shared_ || taste_.hold_and_block);
+                      only_shared_ || asks_in_order(rank));
     const Mode m = mode();
     const auto step = author(rank).unlock_all(m);
     if (m == Mode::nonblocking) {

@@ -11,9 +11,6 @@ namespace sidelight::sim {
 struct Taste {
     int max_ranks = 6;
     int max_items = 8;
-    /// Programs that hold one lock and block for another, as lock_all with a flush inside does
-    /// while others lock exclusively.
-    bool hold_and_block = false;
 };
 
 /// A correct program, drawn from the seed. It is a list of items - a fence series, an exchange by

@@ -126,6 +126,9 @@ void Ledger::open_passive(Rank& rank, const Step& step)
     const bool idle = rank.window(step.window).pending_epochs() == 0;
     EpochRecord& epoch =
         open(rank, step, step.call == Call::lock ? EpochKind::lock : EpochKind::lock_all);
+    const auto& reorder = program_.reorder;
+    const bool asks_at_once =
+        !reorder.empty() && reorder[static_cast<std::size_t>(rank.number())].access_after_access;
     int first = 0;
     int last = program_.ranks - 1;
     if (step.call == Call::lock) {
@@ -139,7 +142,7 @@ void Ledger::open_passive(Rank& rank, const Step& step)
         epoch.parts.push_back({.peer = target});
         if (!world_.same_node(rank.number(), target)) {
             pair(step.window, rank.number(), target).remote_locks.push_back(&epoch);
-        } else if (idle) {
+        } else if (idle && (target == first || asks_at_once)) {
             take_place(epoch, target);
         }
     }
