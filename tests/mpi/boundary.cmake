@@ -2,7 +2,7 @@
 # What lies between the library and everything around it: threads, sessions, the host's own windows,
 # profiling tools, Fortran, the kernel.
 
-sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 120)
+sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
 # One rank: on two, UCX under MPICH 5 has refused an address after MPI had started again.
 sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again

@@ -250,7 +250,7 @@ static void use_window(struct window *w, MPI_Comm comm, int rounds)
     MPI_Barrier(comm);
 }
 
-static void own_window(struct worker *me) { use_window(me->w, me->comm, 50); }
+static void own_window(struct worker *me) { use_window(me->w, me->comm, 20); }
 
 static void several_windows(MPI_Comm *comms)
 {
@@ -266,9 +266,9 @@ static void several_windows(MPI_Comm *comms)
 /* Made and freed by the threads themselves, each on its communicator, while the others work. */
 static void passing_windows(struct worker *me)
 {
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < 4; ++k) {
         struct window w = window_open(flavor, me->comm, 8 + 4096 * me->number, 1);
-        use_window(&w, me->comm, 4);
+        use_window(&w, me->comm, 2);
         window_close(&w);
     }
 }
