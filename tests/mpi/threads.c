@@ -235,22 +235,30 @@ static void lock_round(struct window *w)
     }
 }
 
-static void use_window(struct window *w, MPI_Comm comm, int rounds)
+/* A barrier by the window: threads that wait in one of the host would keep the cores from others.
+ */
+static void meet(struct window *w)
+{
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+}
+
+static void use_window(struct window *w, int rounds)
 {
     for (int k = 0; k < rounds; ++k) {
         fence_round(w);
         gats_round(w);
-        MPI_Barrier(comm);
+        meet(w);
         lock_round(w);
-        MPI_Barrier(comm);
+        meet(w);
     }
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
     CHECK_EQ(read_word(w, w->rank, SUM), 3 * rounds * w->size);
     CHECK_OK(MPI_Win_unlock(w->rank, w->win));
-    MPI_Barrier(comm);
+    meet(w);
 }
 
-static void own_window(struct worker *me) { use_window(me->w, me->comm, 20); }
+static void own_window(struct worker *me) { use_window(me->w, 20); }
 
 static void several_windows(MPI_Comm *comms)
 {
@@ -268,7 +276,7 @@ static void passing_windows(struct worker *me)
 {
     for (int k = 0; k < 4; ++k) {
         struct window w = window_open(flavor, me->comm, 8 + 4096 * me->number, 1);
-        use_window(&w, me->comm, 2);
+        use_window(&w, 2);
         window_close(&w);
     }
 }
