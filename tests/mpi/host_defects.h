@@ -88,8 +88,9 @@ static inline void run_everywhere(const char *name, void (*test)(struct window *
         for (int flavor = 0; flavor < FLAVORS; ++flavor) {
             snprintf(step, sizeof step, "%s on %s", flavor_names[flavor], comm_names[c]);
             check_step(step);
-            /* Hosts crawl with more ranks than cores; two ranks show that nothing is harmed. */
-            if (ranks > 2 && is_left_to_host((enum flavor)flavor, ranks))
+            /* Hosts crawl with more ranks than cores, and Open MPI 4 cannot make two windows at
+             * once on disjoint communicators; two ranks show that nothing is harmed. */
+            if (check_size > 2 && is_left_to_host((enum flavor)flavor, ranks))
                 continue;
             if (host_cannot(name, (enum flavor)flavor, ranks))
                 continue;
