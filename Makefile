@@ -30,7 +30,7 @@ test: build
 
 # Longer than CI has time for: SEEDS simulated programs, ROUNDS of the litmus test on each host.
 soak: build
-	SIDELIGHT_SEEDS=$(SEEDS) build/tests/sim-tests
+	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
 		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \

@@ -8,29 +8,26 @@
 #include "seeds.hpp"
 #include "world.hpp"
 
-/// The properties of P1 and MPI over many random programs. In the environment: SIDELIGHT_SEED
-/// replays one seed and prints its trace, SIDELIGHT_SEEDS says how many are tried.
+/// The properties of P1 and MPI over many random programs, in shards that can run side by side. In
+/// the environment: SIDELIGHT_SIM_SEED replays one seed and prints its trace, SIDELIGHT_SIM_SEEDS
+/// says how many each shard tries.
 namespace sidelight::sim {
 
 namespace {
 
-constexpr std::uint64_t default_seeds = 100'000;
+constexpr int shards = 8;
+constexpr std::uint64_t default_seeds = 25'000; ///< each
+/// Seeds of different shards never meet, however many are tried.
+constexpr std::uint64_t shard_distance = 1'000'000'000;
+/// So many seeds show all that there is to be seen.
+constexpr std::uint64_t enough_seeds = 2'000;
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
+const char* environment(const char* name) { return std::getenv(name); }
+
+class Properties : public testing::TestWithParam<int> {};
+
+void print(const Outcome& outcome)
 {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-} // namespace
-
-TEST(Properties, HoldOverAllSeeds)
-{
-    if (std::getenv("SIDELIGHT_SEED") != nullptr) {
-        GTEST_SKIP() << "one seed is replayed";
-    }
-    const Outcome outcome = run_seeds(0, from_environment("SIDELIGHT_SEEDS", default_seeds));
-    ASSERT_TRUE(outcome.ok) << "seed " << outcome.failed << ": " << outcome.failure;
     const Statistics& seen = outcome.statistics;
     std::printf("%" PRIu64 " seeds, %" PRIu64 " operations, %" PRIu64 " messages, %" PRIu64
                 " events, up to %" PRIu64 " epochs pending\n",
@@ -40,7 +37,21 @@ TEST(Properties, HoldOverAllSeeds)
                 "\n",
                 seen.overlaps[0], seen.overlaps[1], seen.overlaps[2], seen.overlaps[3],
                 seen.readers_together, seen.done_early, seen.flush_overtaken);
-    if (outcome.seeds >= 1000) {
+}
+
+} // namespace
+
+TEST_P(Properties, Hold)
+{
+    const char* wanted = environment("SIDELIGHT_SIM_SEEDS");
+    const std::uint64_t seeds =
+        wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : default_seeds;
+    const Outcome outcome =
+        run_seeds(static_cast<std::uint64_t>(GetParam()) * shard_distance, seeds);
+    ASSERT_TRUE(outcome.ok) << "seed " << outcome.failed << ": " << outcome.failure;
+    print(outcome);
+    if (outcome.seeds >= enough_seeds) {
+        const Statistics& seen = outcome.statistics;
         for (const std::uint64_t overlaps : seen.overlaps) {
             EXPECT_GT(overlaps, 0U);
         }
@@ -51,23 +62,26 @@ TEST(Properties, HoldOverAllSeeds)
     }
 }
 
-TEST(Properties, ReplayOneSeed)
+INSTANTIATE_TEST_SUITE_P(Seeds, Properties, testing::Range(0, shards));
+
+TEST(Replay, OneSeed)
 {
-    if (std::getenv("SIDELIGHT_SEED") == nullptr) {
-        GTEST_SKIP() << "no SIDELIGHT_SEED";
+    const char* wanted = environment("SIDELIGHT_SIM_SEED");
+    if (wanted == nullptr) {
+        GTEST_SKIP() << "no SIDELIGHT_SIM_SEED";
     }
-    const std::uint64_t seed = from_environment("SIDELIGHT_SEED", 0);
+    const std::uint64_t seed = std::strtoull(wanted, nullptr, 10);
     World world(draw_program(seed, taste_of(seed)));
     const bool ok = world.run();
     world.report(stdout);
     EXPECT_TRUE(ok) << world.failure();
 }
 
-TEST(Properties, SeedDecidesTheRun)
+TEST(Replay, IsTheSameRun)
 {
-    for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        World first(draw_program(seed));
-        World second(draw_program(seed));
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        World first(draw_program(seed, taste_of(seed)));
+        World second(draw_program(seed, taste_of(seed)));
         ASSERT_TRUE(first.run()) << first.failure();
         ASSERT_TRUE(second.run()) << second.failure();
         EXPECT_EQ(first.network().trace().digest(), second.network().trace().digest());

@@ -171,7 +171,7 @@ void World::report(std::FILE* out)
     for (const auto& rank : ranks_) {
         describe_rank(*rank, out);
     }
-    std::fprintf(out, "replay: SIDELIGHT_SEED=%" PRIu64 "\n", program_.seed);
+    std::fprintf(out, "replay: SIDELIGHT_SIM_SEED=%" PRIu64 "\n", program_.seed);
 }
 
 } // namespace sidelight::sim

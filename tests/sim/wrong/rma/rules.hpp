@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The rules of the engine, any one of which can be made wrong at run time. An engine that is built
+// with this directory before src/ in its include path takes them for the right ones.
+#define access_granted right_access_granted
+#define exposure_done right_exposure_done
+#define lock_admits right_lock_admits
+#define flush_waits_for right_flush_waits_for
+#define barrier_passed right_barrier_passed
+#define may_overlap right_may_overlap
+#define may_ask_for_lock right_may_ask_for_lock
+#include "../src/rma/rules.hpp"
+#undef access_granted
+#undef exposure_done
+#undef lock_admits
+#undef flush_waits_for
+#undef barrier_passed
+#undef may_overlap
+#undef may_ask_for_lock
+
+namespace sidelight::rma::rules {
+
+enum class Wrong {
+    none,
+    grant_early,         ///< an access transfers one exposure too soon
+    exposure_over_early, ///< an exposure ends one access too soon
+    writer_joins_readers,
+    reader_joins_writer,
+    flush_forgets_last, ///< the last operation before a flush is none of its own
+    flush_counts_later, ///< operations issued after a flush count as its own
+    barrier_misses_one,
+    overlap_access_access, ///< as if the key were set
+    overlap_access_exposure,
+    overlap_exposure_exposure,
+    overlap_exposure_access,
+    overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
+    locks_out_of_order,
+};
+
+/// The one that is wrong now.
+inline Wrong wrong = Wrong::none;
+
+inline bool access_granted(std::uint64_t access, std::uint64_t granted) noexcept
+{
+    return right_access_granted(access, wrong == Wrong::grant_early ? granted + 1 : granted);
+}
+
+inline bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
+{
+    return right_exposure_done(exposure, wrong == Wrong::exposure_over_early ? done + 1 : done);
+}
+
+inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t departed) noexcept
+{
+    if (wrong == Wrong::writer_joins_readers && type == LockType::exclusive) {
+        return right_lock_admits(LockType::shared, ahead, departed);
+    }
+    return (wrong == Wrong::reader_joins_writer && type == LockType::shared) ||
+           right_lock_admits(type, ahead, departed);
+}
+
+inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
+{
+    return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
+           !(wrong == Wrong::flush_forgets_last && age == stamp);
+}
+
+inline bool barrier_passed(std::uint64_t barrier, std::uint64_t members,
+                           std::uint64_t arrived) noexcept
+{
+    return right_barrier_passed(barrier, members,
+                                wrong == Wrong::barrier_misses_one ? arrived + 1 : arrived);
+}
+
+inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reorder) noexcept
+{
+    if (earlier == EpochClass::exclusive || later == EpochClass::exclusive) {
+        return wrong == Wrong::overlap_exclusive;
+    }
+    Reorder keys = reorder;
+    keys.access_after_access |= wrong == Wrong::overlap_access_access;
+    keys.access_after_exposure |= wrong == Wrong::overlap_access_exposure;
+    keys.exposure_after_exposure |= wrong == Wrong::overlap_exposure_exposure;
+    keys.exposure_after_access |= wrong == Wrong::overlap_exposure_access;
+    return right_may_overlap(earlier, later, keys);
+}
+
+inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
+{
+    return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
+}
+
+} // namespace sidelight::rma::rules

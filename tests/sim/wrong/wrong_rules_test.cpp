@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "rma/rules.hpp"
+#include "sim/seeds.hpp"
+
+/// The tests of the tests: with a rule of the engine made wrong, the properties must find a seed
+/// that says so, among few. What they say is part of the test: each rule has properties of its own.
+namespace sidelight::sim {
+
+namespace {
+
+using rma::rules::Wrong;
+
+constexpr std::uint64_t seeds = 5'000;
+
+struct Case {
+    const char* name;
+    Wrong wrong;
+    const char* property; ///< a part of what the properties say
+};
+
+void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
+
+class WrongRule : public testing::TestWithParam<Case> {
+protected:
+    void TearDown() override { rma::rules::wrong = Wrong::none; }
+};
+
+} // namespace
+
+/// Other properties may be the first to notice: the one that is named has to, sooner or later.
+TEST_P(WrongRule, IsCaught)
+{
+    rma::rules::wrong = GetParam().wrong;
+    std::uint64_t next = 0;
+    std::uint64_t caught = 0;
+    while (next < seeds) {
+        const Outcome outcome = run_seeds(next, seeds - next, false);
+        if (outcome.ok) {
+            break;
+        }
+        ++caught;
+        if (outcome.failure.find(GetParam().property) != std::string::npos) {
+            std::printf("%s: seed %" PRIu64 ", the %" PRIu64 ". that caught it: %s\n",
+                        GetParam().name, outcome.failed, caught, outcome.failure.c_str());
+            return;
+        }
+        next = outcome.failed + 1;
+    }
+    FAIL() << caught << " of " << seeds << " seeds failed, none because \"" << GetParam().property
+           << "\"";
+}
+
+constexpr const char* order_of_epochs = "active before one that it must wait for";
+constexpr const char* order_of_locks = "granted before one that had asked earlier";
+constexpr const char* exclusion = "two ranks hold a lock of which one is exclusive";
+
+INSTANTIATE_TEST_SUITE_P(
+    TestsOfTheTests, WrongRule,
+    testing::Values(
+        Case{"grant_early", Wrong::grant_early, "transferred before its exposure was opened"},
+        Case{"exposure_over_early", Wrong::exposure_over_early, "is over before its access"},
+        Case{"writer_joins_readers", Wrong::writer_joins_readers, exclusion},
+        Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
+        Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},
+        Case{"reader_overtakes", Wrong::reader_joins_writer, order_of_locks},
+        Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
+        Case{"flush_counts_later", Wrong::flush_counts_later,
+             "a flush is complete before an operation issued earlier"},
+        Case{"barrier_misses_one", Wrong::barrier_misses_one,
+             "a fence is complete before all have called it"},
+        Case{"overlap_access_access", Wrong::overlap_access_access, order_of_epochs},
+        Case{"overlap_access_exposure", Wrong::overlap_access_exposure, order_of_epochs},
+        Case{"overlap_exposure_exposure", Wrong::overlap_exposure_exposure, order_of_epochs},
+        Case{"overlap_exposure_access", Wrong::overlap_exposure_access, order_of_epochs},
+        Case{"overlap_exclusive", Wrong::overlap_exclusive, order_of_epochs},
+        Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"}),
+    [](const auto& tried) { return std::string(tried.param.name); });
+
+TEST(RightRules, AreNotCaught)
+{
+    const Outcome outcome = run_seeds(0, 500, true);
+    EXPECT_TRUE(outcome.ok) << outcome.failure;
+}
+
+} // namespace sidelight::sim
