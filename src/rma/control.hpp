@@ -53,6 +53,12 @@ public:
         return arrivals_.load(std::memory_order_relaxed) != left;
     }
 
+    /// The sum of all places taken so far. For checks.
+    [[nodiscard]] std::uint64_t arrivals() const noexcept
+    {
+        return arrivals_.load(std::memory_order_relaxed);
+    }
+
 private:
     // Lines of their own: those who wait poll departures while others go on arriving.
     alignas(64) std::atomic<std::uint64_t> arrivals_{0};

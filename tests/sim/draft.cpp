@@ -100,9 +100,10 @@ std::size_t Author::wait(Mode mode) { return append(Call::wait, mode); }
 
 std::size_t Author::test() { return append(Call::test, Mode::blocking); }
 
-std::size_t Author::lock(rma::LockType type, int target)
+std::size_t Author::lock(rma::LockType type, int target, rma::Assertion assertion)
 {
-    return append({.call = Call::lock, .target = target, .lock_type = type});
+    return append(
+        {.call = Call::lock, .target = target, .lock_type = type, .assertion = assertion});
 }
 
 std::size_t Author::unlock(int target, Mode mode)
@@ -110,7 +111,10 @@ std::size_t Author::unlock(int target, Mode mode)
     return append({.call = Call::unlock, .blocking = blocks(mode), .target = target});
 }
 
-std::size_t Author::lock_all() { return append({.call = Call::lock_all}); }
+std::size_t Author::lock_all(rma::Assertion assertion)
+{
+    return append({.call = Call::lock_all, .assertion = assertion});
+}
 
 std::size_t Author::unlock_all(Mode mode) { return append(Call::unlock_all, mode); }
 

@@ -61,9 +61,9 @@ public:
     std::size_t complete(Mode mode);
     std::size_t wait(Mode mode);
     std::size_t test();
-    std::size_t lock(rma::LockType type, int target);
+    std::size_t lock(rma::LockType type, int target, rma::Assertion assertion = {});
     std::size_t unlock(int target, Mode mode);
-    std::size_t lock_all();
+    std::size_t lock_all(rma::Assertion assertion = {});
     std::size_t unlock_all(Mode mode);
     std::size_t flush(int target, rma::FlushScope scope, Mode mode);
     std::size_t await_grant(int target);

@@ -43,7 +43,10 @@ private:
     void locked_operations(int rank, const Ranks& targets, LockType type, bool may_block);
 
     // Parts of items.
-    void operation(int rank, int target, bool may_be_wide);
+    std::size_t operation(int rank, int target, bool may_be_wide);
+    void operation_and_maybe_wait(int rank, int target, bool may_block);
+    void unchecked_locks();
+    void nobody(int rank, bool access);
     void maybe_flush(int rank, int target, bool may_block);
     void maybe_compute(int rank);
     void maybe_wait(int rank);
@@ -101,6 +104,8 @@ void Generator::draw_machine()
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
     program.threaded = random_.chance(10);
+    program.direct = random_.chance(60);
+    program.shared = random_.chance(20);
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
 }
 
@@ -132,7 +137,7 @@ Program Generator::draw()
             break;
         case 2:
         case 3:
-            locks();
+            random_.chance(10) ? unchecked_locks() : locks();
             break;
         case 4:
             if (random_.chance(30)) {
@@ -199,7 +204,7 @@ void Generator::fence_operations(int rank, const std::vector<Shown>& shown)
         if (random_.chance(25)) {
             author(rank).get(target, shown[static_cast<std::size_t>(target)]);
         } else {
-            operation(rank, target, true);
+            operation_and_maybe_wait(rank, target, true);
         }
         maybe_compute(rank);
     }
@@ -247,6 +252,7 @@ void Generator::exchange()
 void Generator::expose_side(int target, const Ranks& origins, bool no_check)
 {
     close_exposure(target);
+    nobody(target, false);
     Author a = author(target);
     shown_[static_cast<std::size_t>(target)] = {a.expose()};
     maybe_compute(target);
@@ -258,16 +264,35 @@ void Generator::expose_side(int target, const Ranks& origins, bool no_check)
 void Generator::access_side(int origin, const Ranks& targets, bool no_check)
 {
     maybe_compute(origin);
+    nobody(origin, true);
     author(origin).start(targets, {.no_check = no_check});
+    if (random_.chance(10)) {
+        author(origin).await_grant(rma::all_targets);
+    }
     for (const int target : targets) {
         for (int left = random_.between(0, 2); left > 0; --left) {
             if (random_.chance(25)) {
                 author(origin).get(target, shown_[static_cast<std::size_t>(target)].front());
             } else {
-                operation(origin, target, true);
+                operation_and_maybe_wait(origin, target, true);
             }
         }
         maybe_compute(origin);
+    }
+}
+
+/// An epoch towards nobody, now and then.
+void Generator::nobody(int rank, bool access)
+{
+    if (!random_.chance(4)) {
+        return;
+    }
+    Author a = author(rank);
+    const Mode m = mode();
+    access ? a.start({}) : a.post({});
+    const auto step = access ? a.complete(m) : a.wait(m);
+    if (m == Mode::nonblocking) {
+        remember(rank, step);
     }
 }
 
@@ -322,6 +347,24 @@ void Generator::locks()
             }
             maybe_wait(rank);
         }
+    }
+}
+
+/// With MPI_MODE_NOCHECK: readers, so that nobody has to know of the others.
+void Generator::unchecked_locks()
+{
+    for (const int rank : subset(1, ranks_)) {
+        const bool all = random_.chance(50);
+        const int target = any_rank();
+        all ? author(rank).lock_all({.no_check = true})
+            : author(rank).lock(LockType::shared, target, {.no_check = true});
+        locked_operations(rank, all ? subset(1, ranks_) : Ranks{target}, LockType::shared, true);
+        const Mode m = mode();
+        const auto step = all ? author(rank).unlock_all(m) : author(rank).unlock(target, m);
+        if (m == Mode::nonblocking) {
+            remember(rank, step);
+        }
+        maybe_wait(rank);
     }
 }
 
@@ -398,7 +441,7 @@ void Generator::locked_operations(int rank, const Ranks& targets, LockType type,
         if (type == LockType::exclusive && may_block && random_.chance(30)) {
             author(rank).count(target);
         } else {
-            operation(rank, target, true);
+            operation_and_maybe_wait(rank, target, may_block);
         }
         maybe_flush(rank, target, may_block);
         maybe_compute(rank);
@@ -418,24 +461,35 @@ void Generator::maybe_flush(int rank, int target, bool may_block)
     }
 }
 
-void Generator::operation(int rank, int target, bool may_be_wide)
+void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
+{
+    const auto step = operation(rank, target, true);
+    if (may_block && random_.chance(8)) {
+        author(rank).wait_for({static_cast<int>(step)});
+    }
+}
+
+std::size_t Generator::operation(int rank, int target, bool may_be_wide)
 {
     static constexpr std::array<Call, 3> calls{Call::put, Call::accumulate, Call::put};
     Author a = author(rank);
     const auto kind = random_.below(20);
     if (kind == 0 && may_be_wide && random_.chance(20)) {
-        a.write(Call::put, target, 700 + random_.below(700));
-    } else if (kind < 3) {
-        a.write(calls[random_.below(3)], target, 2 * (1 + random_.below(4)), 2);
-    } else if (kind < 5) {
-        a.write(Call::compare_and_swap, target);
-    } else if (kind < 8) {
-        a.add(target);
-    } else if (kind < 11) {
-        a.fetch_add(target);
-    } else {
-        a.write(calls[random_.below(3)], target, 1 + random_.below(3));
+        return a.write(Call::put, target, 700 + random_.below(700));
     }
+    if (kind < 3) {
+        return a.write(calls[random_.below(3)], target, 2 * (1 + random_.below(4)), 2);
+    }
+    if (kind < 5) {
+        return a.write(Call::compare_and_swap, target);
+    }
+    if (kind < 8) {
+        return a.add(target);
+    }
+    if (kind < 11) {
+        return a.fetch_add(target);
+    }
+    return a.write(calls[random_.below(3)], target, 1 + random_.below(3));
 }
 
 void Generator::maybe_compute(int rank)

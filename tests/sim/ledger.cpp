@@ -87,7 +87,7 @@ void Ledger::called(Rank& rank, std::size_t number)
     if (opens && !rank.completed(number)) {
         fail(rank.number(), "the request of an opening call is not complete at once");
     }
-    scan();
+    scan(rank.number());
 }
 
 EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
@@ -123,12 +123,8 @@ void Ledger::open_passive(Rank& rank, const Step& step)
 {
     History& h = history(step.window, rank.number());
     leave_fence(h);
-    const bool idle = rank.window(step.window).pending_epochs() == 0;
     EpochRecord& epoch =
         open(rank, step, step.call == Call::lock ? EpochKind::lock : EpochKind::lock_all);
-    const auto& reorder = program_.reorder;
-    const bool asks_at_once =
-        !reorder.empty() && reorder[static_cast<std::size_t>(rank.number())].access_after_access;
     int first = 0;
     int last = program_.ranks - 1;
     if (step.call == Call::lock) {
@@ -140,10 +136,8 @@ void Ledger::open_passive(Rank& rank, const Step& step)
     }
     for (int target = first; target <= last; ++target) {
         epoch.parts.push_back({.peer = target});
-        if (!world_.same_node(rank.number(), target)) {
+        if (!epoch.no_check && !world_.same_node(rank.number(), target)) {
             pair(step.window, rank.number(), target).remote_locks.push_back(&epoch);
-        } else if (idle && (target == first || asks_at_once)) {
-            take_place(epoch, target);
         }
     }
 }

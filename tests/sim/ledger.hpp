@@ -30,8 +30,8 @@ public:
     void calling(Rank& rank, std::size_t step);
     void called(Rank& rank, std::size_t step);
     void completed(Rank& rank, std::size_t step);
-    /// An engine has done something: looks what has taken effect.
-    void scan();
+    /// The rank's engine has done something: looks what has taken effect.
+    void scan(int rank);
     /// The run is over: nothing lost, nothing left.
     void finish();
 
@@ -71,6 +71,7 @@ private:
         std::vector<EpochRecord*> placed;
         std::vector<EpochRecord*> inside;
         std::uint64_t places = 0;
+        std::uint64_t arrivals = 0; ///< the sum of those places, as the lock counts them
     };
 
     // ledger.cpp: what the program does
@@ -84,6 +85,7 @@ private:
     EpochRecord* epoch_towards(History& history, int target);
 
     // ledger_completion.cpp: what a complete request promises
+    void grant_awaited(const Rank& rank, const Step& step);
     void closing_completed(const Rank& rank, std::size_t step);
     void fence_completed(const Rank& rank, std::size_t step);
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
@@ -101,6 +103,8 @@ private:
     void check_lock(EpochRecord& epoch, int target);
     void check_fairness(LockRecord& lock, const EpochRecord& epoch, int target);
     void take_place(EpochRecord& epoch, int target);
+    void see_places(int rank);
+    void see_places(int window, int rank, int target);
 
     void fail(int rank, const char* what);
     [[nodiscard]] History& history(int window, int rank);

@@ -38,7 +38,7 @@ void Statistics::add(const Statistics& other) noexcept
 
 void Ledger::completed(Rank& rank, std::size_t step)
 {
-    scan();
+    scan(rank.number());
     const Call call = rank.script()[step].call;
     switch (call) {
     case Call::fence:
@@ -47,14 +47,9 @@ void Ledger::completed(Rank& rank, std::size_t step)
     case Call::flush:
         flush_completed(rank, step);
         break;
-    case Call::await_grant: {
-        const Step& s = rank.script()[step];
-        EpochRecord* epoch = epoch_towards(history(s.window, rank.number()), s.target);
-        if (epoch != nullptr && s.target >= 0 && epoch->kind != EpochKind::access) {
-            check_lock(*epoch, s.target);
-        }
+    case Call::await_grant:
+        grant_awaited(rank, rank.script()[step]);
         break;
-    }
     default:
         if (is_operation(call)) {
             operation_completed(rank, step);
@@ -62,6 +57,22 @@ void Ledger::completed(Rank& rank, std::size_t step)
     }
     if (expectation(rank, step).epoch != nullptr) {
         closing_completed(rank, step);
+    }
+}
+
+void Ledger::grant_awaited(const Rank& rank, const Step& step)
+{
+    EpochRecord* epoch = epoch_towards(history(step.window, rank.number()), step.target);
+    for (const PartRecord& part : epoch->parts) {
+        if (step.target != rma::all_targets && step.target != part.peer) {
+            continue;
+        }
+        if (epoch->kind != EpochKind::access) {
+            check_lock(*epoch, part.peer);
+        } else if (!epoch->no_check &&
+                   pair(step.window, rank.number(), part.peer).exposures.size() < part.number) {
+            fail(rank.number(), "an access was granted before its exposure was opened");
+        }
     }
 }
 
@@ -159,7 +170,6 @@ void Ledger::operation_completed(Rank& rank, std::size_t step)
 
 void Ledger::finish()
 {
-    scan();
     for (int number = 0; number < program_.ranks; ++number) {
         Rank& rank = world_.rank(number);
         for (std::size_t step = 0; step < rank.script().size(); ++step) {

@@ -10,13 +10,13 @@
 
 /// The properties of P1 and MPI over many random programs, in shards that can run side by side. In
 /// the environment: SIDELIGHT_SIM_SEED replays one seed and prints its trace, SIDELIGHT_SIM_SEEDS
-/// says how many each shard tries.
+/// says how many are tried in all.
 namespace sidelight::sim {
 
 namespace {
 
 constexpr int shards = 8;
-constexpr std::uint64_t default_seeds = 25'000; ///< each
+constexpr std::uint64_t default_seeds = 200'000; ///< in all shards
 /// Seeds of different shards never meet, however many are tried.
 constexpr std::uint64_t shard_distance = 1'000'000'000;
 /// So many seeds show all that there is to be seen.
@@ -47,7 +47,7 @@ TEST_P(Properties, Hold)
     const std::uint64_t seeds =
         wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : default_seeds;
     const Outcome outcome =
-        run_seeds(static_cast<std::uint64_t>(GetParam()) * shard_distance, seeds);
+        run_seeds(static_cast<std::uint64_t>(GetParam()) * shard_distance, seeds / shards);
     ASSERT_TRUE(outcome.ok) << "seed " << outcome.failed << ": " << outcome.failure;
     print(outcome);
     if (outcome.seeds >= enough_seeds) {

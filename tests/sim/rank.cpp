@@ -2,7 +2,9 @@
 #include "rank.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "rma/direct_path.hpp"
 #include "world.hpp"
 
 namespace sidelight::sim {
@@ -85,7 +87,7 @@ void Rank::sweep()
             return;
         }
     } while (process_.progress());
-    world_.scan();
+    world_.scan(rank_);
 }
 
 /// Whether the blocking call that the rank is in may return.
@@ -123,8 +125,15 @@ void Rank::perform(const Step& step)
     }
     world_.calling(*this, position_);
     rma::Request* request = &requests_[position_];
-    const Status status =
-        is_operation(step.call) ? issue(step, request) : synchronise(step, request);
+    if (is_operation(step.call)) {
+        fill_origin(step);
+    }
+    Status status = Status::ok;
+    if (world_.program().direct && take_direct_path(step)) {
+        rma::finish(request);
+    } else {
+        status = is_operation(step.call) ? issue(step, request) : synchronise(step, request);
+    }
     if (status != Status::ok) {
         world_.fail(rank_, "a correct call was refused");
         return;
@@ -222,9 +231,37 @@ void Rank::fill_origin(const Step& step)
     result(position_)[1] = 0;
 }
 
+/// Does what can be done at once on mapped memory. False: nothing has happened.
+bool Rank::take_direct_path(const Step& step)
+{
+    rma::Window& w = window(step.window);
+    if (step.call == Call::flush) {
+        return step.scope == rma::FlushScope::local
+                   ? rma::Direct::flush_local(w, step.target)
+                   : rma::Direct::flush(w, step.target, world_.program().threaded);
+    }
+    const bool get = step.call == Call::get || step.call == Call::read_tally;
+    const bool put = step.call == Call::put || step.call == Call::write_tally;
+    if (step.stride != 1 || !(get || put)) {
+        return false;
+    }
+    const std::size_t bytes = step.words * sizeof(std::uint64_t);
+    std::byte* memory =
+        rma::Direct::memory(w, step.target, static_cast<std::int64_t>(step.cell), bytes);
+    if (memory == nullptr) {
+        return false;
+    }
+    if (get) {
+        std::memcpy(origin(position_), memory, bytes);
+    } else {
+        std::memcpy(memory, origin(position_), bytes);
+    }
+    rma::Direct::made_plain_access(w);
+    return true;
+}
+
 Status Rank::issue(const Step& step, rma::Request* request)
 {
-    fill_origin(step);
     const datatype::Layout* word = world_.word();
     rma::Operation operation;
     operation.target = step.target;

@@ -74,6 +74,7 @@ private:
     Status synchronise_passive(const Step& step, rma::Request* request);
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
+    [[nodiscard]] bool take_direct_path(const Step& step);
 
     World& world_;
     int rank_;

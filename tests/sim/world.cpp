@@ -84,6 +84,7 @@ rma::WindowShape World::shape(int window, int rank)
     }
     if (program_.node_size >= program_.ranks) {
         shape.barrier = barriers_[static_cast<std::size_t>(window)].get();
+        shape.flavor = program_.shared ? rma::Flavor::shared : rma::Flavor::allocate;
     }
     if (!program_.reorder.empty()) {
         shape.reorder = program_.reorder[static_cast<std::size_t>(rank)];

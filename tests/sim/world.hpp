@@ -71,7 +71,7 @@ public:
     void calling(Rank& rank, std::size_t step) { ledger_.calling(rank, step); }
     void called(Rank& rank, std::size_t step) { ledger_.called(rank, step); }
     void completed(Rank& rank, std::size_t step);
-    void scan() { ledger_.scan(); }
+    void scan(int rank) { ledger_.scan(rank); }
     void trace(int rank, const char* event, long first = 0, long second = 0)
     {
         network_.trace().record(network_.now(), rank, event, first, second);
