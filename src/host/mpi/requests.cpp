@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/mpi/requests.hpp"
 
-#include <cstring>
-
 #include <sched.h>
 
 #include "host/mpi/progress.hpp"
@@ -18,17 +16,17 @@ std::atomic<bool (*)() noexcept> request_sweep{nullptr};
 /// the program waits for one of our requests, some hosts do nothing but poll it.
 constexpr unsigned polls_per_pause = 32;
 
-/// MPICH's generalized requests with a poll function, for hosts of its family that have no hook.
-using PolledStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
-                        MPI_Grequest_cancel_function*, int (*)(void*, MPI_Status*),
-                        int (*)(int, void**, double, MPI_Status*), void*, MPI_Request*);
+/// MPICH's generalized requests with a poll and a wait function, also where its loop sweeps for us:
+/// beside a null request, MPICH 5's MPI_Waitall takes an incomplete one without a wait function for
+/// a mistake of its own, and aborts.
+using ExtendedStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
+                          MPI_Grequest_cancel_function*, int (*)(void*, MPI_Status*),
+                          int (*)(int, void**, double, MPI_Status*), void*, MPI_Request*);
 
-PolledStart* polled_start() noexcept
+ExtendedStart* extended_start() noexcept
 {
-    static PolledStart* const found =
-        std::strcmp(hook_name(), "grequest") == 0
-            ? reinterpret_cast<PolledStart*>(find_symbol("PMPIX_Grequest_start"))
-            : nullptr;
+    static auto* const found =
+        reinterpret_cast<ExtendedStart*>(find_symbol("PMPIX_Grequest_start"));
     return found;
 }
 
@@ -64,8 +62,8 @@ Status HostRequest::start(MPI_Request* handle) noexcept
 {
     constexpr std::uint8_t host_and_engine = 2;
     holders_.store(host_and_engine, std::memory_order_relaxed);
-    const int code = polled_start() != nullptr
-                         ? polled_start()(query, freed, cancel, poll, wait, this, &handle_)
+    const int code = extended_start() != nullptr
+                         ? extended_start()(query, freed, cancel, poll, wait, this, &handle_)
                          : table().Grequest_start(query, freed, cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
         handle_ = MPI_REQUEST_NULL;
@@ -109,7 +107,7 @@ int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
     return MPI_SUCCESS;
 }
 
-/// MPICH wants one, and calls it again until the request is complete.
+/// MPI_Waitall calls it again until the request is complete.
 int HostRequest::wait(int /*count*/, void** /*states*/, double /*timeout*/,
                       MPI_Status* status) noexcept
 {
