@@ -50,7 +50,7 @@ static void wait_shuffled(int count, bool free_some)
             CHECK_OK(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
 }
 
-/* --- Far ahead ------------------------------------------------------------------------------------ */
+/* --- Far ahead -------------------------------------------------------------------------------- */
 
 /* All accesses of rank 0 are closed before rank 1 exposes anything. */
 static void origin_ahead(struct window *w)
@@ -213,7 +213,7 @@ static void random_pairs(struct window *w)
     MPI_Barrier(w->comm);
 }
 
-/* --- The reorder keys ----------------------------------------------------------------------------- */
+/* --- The reorder keys ------------------------------------------------------------------------- */
 
 enum side { ACCESS, EXPOSURE };
 

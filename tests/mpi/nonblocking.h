@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the programs about the nonblocking calls share. Displacements are numbers of cells. */
+#ifndef SIDELIGHT_TESTS_NONBLOCKING_H
+#define SIDELIGHT_TESTS_NONBLOCKING_H
+
+#include "host_defects.h"
+#include <sidelight.h>
+
+enum { CELLS = 64, ROUNDS = 50 };
+
+static inline int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
+static inline int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
+
+static inline int64_t cell(const struct window *w, int index)
+{
+    int64_t value;
+    memcpy(&value, w->base + 8 * index, sizeof value);
+    return value;
+}
+
+static inline void put(struct window *w, int target, int index, const int64_t *value)
+{
+    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
+}
+
+static inline MPI_Group only(const struct window *w, int rank)
+{
+    MPI_Group all, group;
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &rank, &group);
+    MPI_Group_free(&all);
+    return group;
+}
+
+static inline void wait_for(MPI_Request *request)
+{
+    CHECK_OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+    CHECK(*request == MPI_REQUEST_NULL);
+}
+
+/* The request of an opening call. */
+static inline void at_once(MPI_Request *request) { CHECK(check_complete_at_once(request)); }
+
+/* True on windows that these programs leave out: those of the host, and displacements by address.
+ */
+static inline bool is_left_out(const struct window *w)
+{
+    return w->flavor == FLAVOR_DYNAMIC || is_left_to_host(w->flavor, w->size);
+}
+
+#endif /* SIDELIGHT_TESTS_NONBLOCKING_H */
