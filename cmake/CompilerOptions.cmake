@@ -34,7 +34,8 @@ endif()
 # and no name leaves it unless cmake/exports.map says so.
 add_library(sidelight-library-options INTERFACE)
 target_link_libraries(sidelight-library-options INTERFACE sidelight-options)
-target_compile_options(sidelight-library-options INTERFACE -ftls-model=initial-exec)
+target_compile_options(sidelight-library-options INTERFACE
+    -ftls-model=initial-exec -momit-leaf-frame-pointer)
 target_compile_definitions(sidelight-library-options INTERFACE $<$<CONFIG:RelWithDebInfo>:NDEBUG>)
 target_include_directories(sidelight-library-options INTERFACE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)

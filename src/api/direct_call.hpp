@@ -7,123 +7,194 @@
 #include "rma/direct_path.hpp"
 
 /// Operations that are over in a few nanoseconds: predefined datatypes, mapped memory, an epoch
-/// that is granted. Each answers whether it has done it; if not, `issue` finds out why.
+/// that is granted. Each answers whether it has done it; if not, `issue` finds out why. They take
+/// scalars and call nothing, so that all is done in registers.
 namespace sidelight::api::direct {
 
-/// `count` elements of one predefined type on one side, another on the other, the same bytes.
-/// Counts that a multiplication could carry away, negative ones among them, go the long way.
-[[nodiscard]] inline bool contiguous_bytes(const OperationCall& call, std::uint64_t& bytes) noexcept
+using datatype::Basic;
+using datatype::Layout;
+
+/// `count` elements of a predefined type at the target.
+struct Elements {
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+/// The bytes of an operation whose sides are both contiguous and predefined; 0 for all others, and
+/// for those that move nothing.
+[[nodiscard]] inline std::uint64_t contiguous_bytes(Elements origin, Elements target) noexcept
 {
-    constexpr unsigned safe_bits = 48;
-    const auto* target = datatype::layout_of_predefined(call.type);
-    const auto* origin =
-        call.origin_type == call.type ? target : datatype::layout_of_predefined(call.origin_type);
-    if (target == nullptr || origin == nullptr || !target->contiguous || !origin->contiguous) {
-        return false;
+    const std::uint64_t size = datatype::contiguous_size(target.type);
+    const auto count = static_cast<std::uint64_t>(target.count);
+    const auto other_count = static_cast<std::uint64_t>(origin.count);
+    std::uint64_t bytes = 0;
+    std::uint64_t other_bytes = 0;
+    // Negative counts overflow here.
+    if (__builtin_mul_overflow(count, size, &bytes)) [[unlikely]] {
+        return 0;
     }
-    const auto target_count = static_cast<std::uint64_t>(call.count);
-    const auto origin_count = static_cast<std::uint64_t>(call.origin_count);
-    bytes = target_count * target->size;
-    return ((target_count | origin_count) >> safe_bits) == 0 &&
-           bytes == origin_count * origin->size;
+    if (origin.type == target.type) [[likely]] {
+        return count == other_count ? bytes : 0;
+    }
+    const std::uint64_t other_size = datatype::contiguous_size(origin.type);
+    const bool equal =
+        !__builtin_mul_overflow(other_count, other_size, &other_bytes) && bytes == other_bytes;
+    return equal ? bytes : 0;
 }
 
-[[nodiscard]] inline bool put(rma::Window& window, const OperationCall& call) noexcept
+/// Where a contiguous operation of `bytes` goes at the target; null: go the long way.
+[[nodiscard]] inline std::byte* block(rma::Window& window, int rank, MPI_Aint displacement,
+                                      std::uint64_t bytes) noexcept
 {
-    std::uint64_t bytes = 0;
-    if (!contiguous_bytes(call, bytes)) {
-        return false;
+    std::byte* memory = rma::Direct::memory(window, rank, displacement, bytes);
+    if (bytes == 0 || memory == nullptr) [[unlikely]] {
+        return nullptr;
     }
-    std::byte* memory = rma::Direct::memory(window, call.target, call.displacement, bytes);
+    rma::Direct::made_plain_access(window);
+    return memory;
+}
+
+/// A put of 1, 2, 4, 8 or 16 bytes: the one that latency is about.
+[[nodiscard]] inline bool put_few(rma::Window& window, const void* from, Elements origin, int rank,
+                                  MPI_Aint displacement, Elements target) noexcept
+{
+    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    std::byte* memory = block(window, rank, displacement, bytes);
+    return memory != nullptr && store_few_bytes(memory, from, bytes);
+}
+
+[[nodiscard]] inline bool get_few(rma::Window& window, void* to, Elements origin, int rank,
+                                  MPI_Aint displacement, Elements target) noexcept
+{
+    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::byte* memory = block(window, rank, displacement, bytes);
+    return memory != nullptr && store_few_bytes(to, memory, bytes);
+}
+
+/// A put of any number of bytes.
+[[nodiscard]] inline bool put(rma::Window& window, const void* from, Elements origin, int rank,
+                              MPI_Aint displacement, Elements target) noexcept
+{
+    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    std::byte* memory = block(window, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
-    store_bytes(memory, call.origin, bytes);
-    rma::Direct::made_plain_access(window);
+    store_bytes(memory, from, bytes);
     return true;
 }
 
-[[nodiscard]] inline bool get(rma::Window& window, const OperationCall& call) noexcept
+[[nodiscard]] inline bool get(rma::Window& window, void* to, Elements origin, int rank,
+                              MPI_Aint displacement, Elements target) noexcept
 {
-    std::uint64_t bytes = 0;
-    if (!contiguous_bytes(call, bytes)) {
-        return false;
-    }
-    const std::byte* memory = rma::Direct::memory(window, call.target, call.displacement, bytes);
+    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::byte* memory = block(window, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
-    store_bytes(const_cast<void*>(call.origin), memory, bytes);
-    rma::Direct::made_plain_access(window);
+    store_bytes(to, memory, bytes);
     return true;
 }
 
-/// Where one aligned element of a predefined type is at the target; null: go the long way.
-[[nodiscard]] inline std::byte* element(rma::Window& window, const OperationCall& call,
-                                        const datatype::Layout& layout) noexcept
+/// Where one aligned element is at the target; null: go the long way.
+[[nodiscard]] inline std::byte* element(rma::Window& window, int rank, MPI_Aint displacement,
+                                        std::size_t width) noexcept
 {
-    const std::size_t width = datatype::shape_of(layout.basic).atomic;
-    std::byte* memory = rma::Direct::memory(window, call.target, call.displacement, width);
+    std::byte* memory = rma::Direct::memory(window, rank, displacement, width);
     const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
     return width != 0 && aligned ? memory : nullptr;
 }
 
-/// Accumulate, get_accumulate and fetch_and_op of one element, the same type on all sides.
-[[nodiscard]] inline bool accumulate(rma::Window& window, const OperationCall& call) noexcept
-{
-    rma::ReduceOp op = rma::ReduceOp::sum;
-    if (call.op != MPI_SUM && !find_reduce_op(call.op, op)) {
-        return false;
-    }
-    const auto* layout = datatype::layout_of_predefined(call.type);
-    const bool origin_fits =
-        op == rma::ReduceOp::no_op || (call.origin_count == 1 && call.origin_type == call.type);
-    const bool result_fits =
-        !call.fetches || (call.result_count == 1 && call.result_type == call.type);
-    if (layout == nullptr || call.count != 1 || !origin_fits || !result_fits) {
-        return false;
-    }
-    rma::ReductionKernel* kernel = rma::reduction(op, layout->basic).atomic;
-    std::byte* memory = element(window, call, *layout);
-    if (kernel == nullptr || memory == nullptr) {
-        return false;
-    }
-    kernel(memory, call.origin, call.fetches ? call.result : nullptr, 1);
-    rma::Direct::made_atomic_access(window);
-    return true;
-}
-
-/// Where the word is equal to what was compared, it is exchanged; what was there is the result.
+/// Whether it is an integer of the width of a Word, signed or not.
 template <class Word>
-void compare_and_swap_word(void* memory, const OperationCall& call) noexcept
+constexpr bool is_integer(Basic basic) noexcept
 {
-    Word expected;
-    Word desired;
-    std::memcpy(&expected, call.compare, sizeof expected);
-    std::memcpy(&desired, call.origin, sizeof desired);
-    __atomic_compare_exchange_n(static_cast<Word*>(memory), &expected, desired, false,
-                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    std::memcpy(call.result, &expected, sizeof expected);
+    return sizeof(Word) == sizeof(std::uint64_t) ? basic == Basic::i64 || basic == Basic::u64
+                                                 : basic == Basic::i32 || basic == Basic::u32;
 }
 
-[[nodiscard]] inline bool compare_and_swap(rma::Window& window, const OperationCall& call) noexcept
+template <class Word>
+void add_word(void* memory, const void* from, void* result) noexcept
 {
-    const auto* layout = datatype::layout_of_predefined(call.type);
-    if (layout == nullptr || !rma::can_compare_and_swap(layout->basic) ||
-        (layout->size != sizeof(std::uint64_t) && layout->size != sizeof(std::uint32_t))) {
-        return false;
+    Word value;
+    std::memcpy(&value, from, sizeof value);
+    if (result == nullptr) {
+        __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
+        return;
     }
-    std::byte* memory = element(window, call, *layout);
-    if (memory == nullptr) {
+    const Word old = __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
+    std::memcpy(result, &old, sizeof old);
+}
+
+/// One element added to an integer of 8 bytes, the operation that counters are made of.
+/// `result`, if not null, gets what was there.
+[[nodiscard]] inline bool add(rma::Window& window, const void* from, void* result,
+                              MPI_Datatype type, int rank, MPI_Aint displacement,
+                              MPI_Op op) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    std::byte* memory = element(window, rank, displacement, sizeof(std::uint64_t));
+    if (op != MPI_SUM || layout == nullptr || !is_integer<std::uint64_t>(layout->basic) ||
+        memory == nullptr) [[unlikely]] {
         return false;
-    }
-    if (layout->size == sizeof(std::uint64_t)) {
-        compare_and_swap_word<std::uint64_t>(memory, call);
-    } else {
-        compare_and_swap_word<std::uint32_t>(memory, call);
     }
     rma::Direct::made_atomic_access(window);
+    add_word<std::uint64_t>(memory, from, result);
     return true;
+}
+
+/// One element of any predefined type combined with what is at the target, in one atomic access.
+[[nodiscard]] inline bool accumulate(rma::Window& window, const void* from, void* result,
+                                     MPI_Datatype type, int rank, MPI_Aint displacement,
+                                     MPI_Op op) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    rma::ReduceOp reduce = rma::ReduceOp::sum;
+    if (layout == nullptr || !find_reduce_op(op, reduce)) {
+        return false;
+    }
+    const std::size_t width = datatype::shape_of(layout->basic).atomic;
+    std::byte* memory = element(window, rank, displacement, width);
+    rma::ReductionKernel* kernel = rma::reduction(reduce, layout->basic).atomic;
+    if (memory == nullptr || kernel == nullptr) {
+        return false;
+    }
+    rma::Direct::made_atomic_access(window);
+    kernel(memory, from, result, 1);
+    return true;
+}
+
+template <class Word>
+[[nodiscard]] bool compare_and_swap_word(rma::Window& window, const void* from, const void* compare,
+                                         void* result, int rank, MPI_Aint displacement) noexcept
+{
+    std::byte* memory = element(window, rank, displacement, sizeof(Word));
+    if (memory == nullptr) [[unlikely]] {
+        return false;
+    }
+    Word old;
+    Word desired;
+    std::memcpy(&old, compare, sizeof old);
+    std::memcpy(&desired, from, sizeof desired);
+    rma::Direct::made_atomic_access(window);
+    __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    std::memcpy(result, &old, sizeof old);
+    return true;
+}
+
+/// Integers of 8 and 4 bytes; the others go the long way.
+[[nodiscard]] inline bool compare_and_swap(rma::Window& window, const void* from,
+                                           const void* compare, void* result, MPI_Datatype type,
+                                           int rank, MPI_Aint displacement) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    if (layout != nullptr && is_integer<std::uint64_t>(layout->basic)) [[likely]] {
+        return compare_and_swap_word<std::uint64_t>(window, from, compare, result, rank,
+                                                    displacement);
+    }
+    return layout != nullptr && is_integer<std::uint32_t>(layout->basic) &&
+           compare_and_swap_word<std::uint32_t>(window, from, compare, result, rank, displacement);
 }
 
 } // namespace sidelight::api::direct

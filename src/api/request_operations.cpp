@@ -10,40 +10,29 @@ using namespace sidelight::api;
 using host::mpi::table;
 using rma::OperationKind;
 
-namespace {
-
-/// A host without the large-count form has no way to do it.
-template <class HostCall>
-int pass_large(MPI_Win win, bool available, HostCall call) noexcept
-{
-    if (!available) {
-        return host::mpi::answer_window(Status::unsupported, win);
-    }
-    return pass_through(win, call);
-}
-
-} // namespace
-
 SIDELIGHT_ENTRY int MPI_Rput(const void* origin, int origin_count, MPI_Datatype origin_type,
                              int target, MPI_Aint displacement, int count, MPI_Datatype type,
                              MPI_Win win, MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_through(win, [&] {
             return table().Rput(origin, origin_count, origin_type, target, displacement, count,
                                 type, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::put,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::put,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rput);
 
@@ -51,22 +40,25 @@ SIDELIGHT_ENTRY int MPI_Rput_c(const void* origin, MPI_Count origin_count, MPI_D
                                int target, MPI_Aint displacement, MPI_Count count,
                                MPI_Datatype type, MPI_Win win, MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_large(win, table().Rput_c != nullptr, [&] {
             return table().Rput_c(origin, origin_count, origin_type, target, displacement, count,
                                   type, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::put,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::put,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rput_c);
 
@@ -74,22 +66,25 @@ SIDELIGHT_ENTRY int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin
                              MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win,
                              MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_through(win, [&] {
             return table().Rget(origin, origin_count, origin_type, target, displacement, count,
                                 type, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::get,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::get,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rget);
 
@@ -97,22 +92,25 @@ SIDELIGHT_ENTRY int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatyp
                                int target, MPI_Aint displacement, MPI_Count count,
                                MPI_Datatype type, MPI_Win win, MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_large(win, table().Rget_c != nullptr, [&] {
             return table().Rget_c(origin, origin_count, origin_type, target, displacement, count,
                                   type, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::get,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::get,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rget_c);
 
@@ -120,23 +118,26 @@ SIDELIGHT_ENTRY int MPI_Raccumulate(const void* origin, int origin_count, MPI_Da
                                     int target, MPI_Aint displacement, int count, MPI_Datatype type,
                                     MPI_Op op, MPI_Win win, MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_through(win, [&] {
             return table().Raccumulate(origin, origin_count, origin_type, target, displacement,
                                        count, type, op, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::accumulate,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type,
-                             .op = op};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::accumulate,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                     .op = op,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Raccumulate);
 
@@ -145,23 +146,26 @@ SIDELIGHT_ENTRY int MPI_Raccumulate_c(const void* origin, MPI_Count origin_count
                                       MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
                                       MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_large(win, table().Raccumulate_c != nullptr, [&] {
             return table().Raccumulate_c(origin, origin_count, origin_type, target, displacement,
                                          count, type, op, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::accumulate,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type,
-                             .op = op};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::accumulate,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                     .op = op,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Raccumulate_c);
 
@@ -171,28 +175,31 @@ SIDELIGHT_ENTRY int MPI_Rget_accumulate(const void* origin, int origin_count,
                                         int count, MPI_Datatype type, MPI_Op op, MPI_Win win,
                                         MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_through(win, [&] {
             return table().Rget_accumulate(origin, origin_count, origin_type, result, result_count,
                                            result_type, target, displacement, count, type, op, win,
                                            request);
         });
     }
-    const OperationCall call{.kind = OperationKind::accumulate,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type,
-                             .op = op,
-                             .fetches = true,
-                             .result = result,
-                             .result_count = result_count,
-                             .result_type = result_type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::accumulate,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                     .op = op,
+                     .fetches = true,
+                     .result = result,
+                     .result_count = result_count,
+                     .result_type = result_type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rget_accumulate);
 
@@ -203,27 +210,30 @@ SIDELIGHT_ENTRY int MPI_Rget_accumulate_c(const void* origin, MPI_Count origin_c
                                           MPI_Datatype type, MPI_Op op, MPI_Win win,
                                           MPI_Request* request)
 {
-    WindowObject* object = window_table::find(win);
-    if (object == nullptr) [[unlikely]] {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_large(win, table().Rget_accumulate_c != nullptr, [&] {
             return table().Rget_accumulate_c(origin, origin_count, origin_type, result,
                                              result_count, result_type, target, displacement, count,
                                              type, op, win, request);
         });
     }
-    const OperationCall call{.kind = OperationKind::accumulate,
-                             .origin = origin,
-                             .origin_count = origin_count,
-                             .origin_type = origin_type,
-                             .target = target,
-                             .displacement = displacement,
-                             .count = count,
-                             .type = type,
-                             .op = op,
-                             .fetches = true,
-                             .result = result,
-                             .result_count = result_count,
-                             .result_type = result_type};
-    return issue(*object, call, request);
+    return issue(*object,
+                 {
+                     .kind = OperationKind::accumulate,
+                     .origin = origin,
+                     .origin_count = origin_count,
+                     .origin_type = origin_type,
+                     .target = target,
+                     .displacement = displacement,
+                     .count = count,
+                     .type = type,
+                     .op = op,
+                     .fetches = true,
+                     .result = result,
+                     .result_count = result_count,
+                     .result_type = result_type,
+                 },
+                 request);
 }
 SIDELIGHT_PROFILED(Rget_accumulate_c);

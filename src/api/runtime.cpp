@@ -43,6 +43,7 @@ bool threads_possible() noexcept
 
 std::atomic<Runtime*> Runtime::existing_{nullptr};
 bool Runtime::threaded_ = false;
+const WindowObject* Runtime::ungranted_ = nullptr;
 
 Runtime& Runtime::instance()
 {

@@ -58,6 +58,7 @@ public:
             ungranted_ = &object;
         }
     }
+    [[nodiscard]] static bool remembers_lock() noexcept { return ungranted_ != nullptr; }
     /// Before a blocking call asks for a lock.
     void settle_locks() noexcept
     {
@@ -112,13 +113,13 @@ private:
 
     static std::atomic<Runtime*> existing_;
     static bool threaded_;
+    static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 
     fabric::MappedFabric fabric_;
     rma::Process process_{fabric_};
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
     EngineLock lock_;
-    const WindowObject* ungranted_ = nullptr; ///< with a lock that a blocking call has asked for
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.
@@ -129,6 +130,13 @@ int pass_through(MPI_Win win, HostCall call) noexcept
         return host::mpi::answer(Status::win);
     }
     return call();
+}
+
+/// The same for a large-count call, which the host may lack: then there is no way to do it.
+template <class HostCall>
+int pass_large(MPI_Win win, bool available, HostCall call) noexcept
+{
+    return available ? pass_through(win, call) : host::mpi::answer_window(Status::unsupported, win);
 }
 
 } // namespace sidelight::api

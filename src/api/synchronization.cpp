@@ -59,6 +59,49 @@ Status end_opening(const WindowObject& object, Status opened, bool must_be_grant
     return object.window->await_grant(target, request);
 }
 
+[[gnu::noinline]] int lock_slowly(int lock_type, int rank, int assertion, MPI_Win win) noexcept
+{
+    settle_locks();
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            const bool direct =
+                rank == object.window->rank() || (rank != MPI_PROC_NULL && waits_for_locks(object));
+            const Status opened = api::lock(object, lock_type, rank, assertion, nullptr);
+            Runtime::existing()->remember_lock(object);
+            return end_opening(object, opened, direct, rank, request);
+        },
+        [&] { return table().Win_lock(lock_type, rank, assertion, win); });
+}
+
+[[gnu::noinline]] int unlock_slowly(int rank, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) { return api::unlock(object, rank, request); },
+        [&] { return table().Win_unlock(rank, win); });
+}
+
+[[gnu::noinline]] int flush_slowly(int rank, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            return api::flush(object, rank, FlushScope::remote, request);
+        },
+        [&] { return table().Win_flush(rank, win); });
+}
+
+[[gnu::noinline]] int flush_local_slowly(int rank, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            return api::flush(object, rank, FlushScope::local, request);
+        },
+        [&] { return table().Win_flush_local(rank, win); });
+}
+
 } // namespace
 
 SIDELIGHT_ENTRY int MPI_Win_fence(int assertion, MPI_Win win)
@@ -139,26 +182,25 @@ SIDELIGHT_PROFILED(Win_test);
 
 SIDELIGHT_ENTRY int MPI_Win_lock(int lock_type, int rank, int assertion, MPI_Win win)
 {
-    settle_locks();
-    return synchronize(
-        win,
-        [&](WindowObject& object, Request* request) {
-            const bool direct =
-                rank == object.window->rank() || (rank != MPI_PROC_NULL && waits_for_locks(object));
-            const Status opened = api::lock(object, lock_type, rank, assertion, nullptr);
-            Runtime::existing()->remember_lock(object);
-            return end_opening(object, opened, direct, rank, request);
-        },
-        [&] { return table().Win_lock(lock_type, rank, assertion, win); });
+    rma::Window* window = window_table::find_cached(win);
+    const bool known = lock_type == MPI_LOCK_EXCLUSIVE || lock_type == MPI_LOCK_SHARED;
+    const auto type =
+        lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
+    if (window != nullptr && known && assertion == 0 && !Runtime::threaded() &&
+        !Runtime::remembers_lock() && Direct::lock(*window, rank, type)) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return lock_slowly(lock_type, rank, assertion, win);
 }
 SIDELIGHT_PROFILED(Win_lock);
 
 SIDELIGHT_ENTRY int MPI_Win_unlock(int rank, MPI_Win win)
 {
-    return synchronize(
-        win,
-        [&](WindowObject& object, Request* request) { return api::unlock(object, rank, request); },
-        [&] { return table().Win_unlock(rank, win); });
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && !Runtime::threaded() && Direct::unlock(*window, rank)) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return unlock_slowly(rank, win);
 }
 SIDELIGHT_PROFILED(Win_unlock);
 
@@ -188,31 +230,21 @@ SIDELIGHT_PROFILED(Win_unlock_all);
 
 SIDELIGHT_ENTRY int MPI_Win_flush(int rank, MPI_Win win)
 {
-    WindowObject* object = window_table::find(win);
-    if (object != nullptr && Direct::flush(*object->window, rank, Runtime::threaded())) [[likely]] {
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && Direct::flush(*window, rank)) [[likely]] {
         return MPI_SUCCESS;
     }
-    return synchronize(
-        win,
-        [&](WindowObject& flushed, Request* request) {
-            return api::flush(flushed, rank, FlushScope::remote, request);
-        },
-        [&] { return table().Win_flush(rank, win); });
+    return flush_slowly(rank, win);
 }
 SIDELIGHT_PROFILED(Win_flush);
 
 SIDELIGHT_ENTRY int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-    WindowObject* object = window_table::find(win);
-    if (object != nullptr && Direct::flush_local(*object->window, rank)) [[likely]] {
+    const rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && Direct::flush_local(*window, rank)) [[likely]] {
         return MPI_SUCCESS;
     }
-    return synchronize(
-        win,
-        [&](WindowObject& flushed, Request* request) {
-            return api::flush(flushed, rank, FlushScope::local, request);
-        },
-        [&] { return table().Win_flush_local(rank, win); });
+    return flush_local_slowly(rank, win);
 }
 SIDELIGHT_PROFILED(Win_flush_local);
 

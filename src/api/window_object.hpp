@@ -16,11 +16,15 @@
 
 namespace sidelight::api {
 
-/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
-/// another window may look at it at any time.
-struct WindowObject {
+/// What the fastest calls know of a window.
+struct WindowKey {
     std::atomic<std::uint64_t> key{0}; ///< of the handle; 0: not in use
     rma::Window* window = nullptr;
+};
+
+/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
+/// another window may look at it at any time.
+struct WindowObject : WindowKey {
     MPI_Win handle{};
     MPI_Comm own{}; ///< a communicator of this process alone
     MPI_Group group{};
@@ -50,7 +54,8 @@ namespace window_table {
 }
 
 inline constexpr unsigned slot_bits = 8;
-extern std::array<std::atomic<WindowObject*>, std::size_t{1} << slot_bits> slots;
+/// Never null: an empty slot names an entry with a key that no handle has.
+extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
 
 [[nodiscard]] inline std::size_t slot_of(std::uint64_t key) noexcept
 {
@@ -59,13 +64,28 @@ extern std::array<std::atomic<WindowObject*>, std::size_t{1} << slot_bits> slots
 
 [[nodiscard]] WindowObject* find_slowly(std::uint64_t key) noexcept;
 
+/// The engine's window, if it is ours and in the cache; calls nothing. The acquire pairs with the
+/// release in `insert`.
+[[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
+{
+    const std::uint64_t key = key_of(win);
+    const WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    if (entry->key.load(std::memory_order_relaxed) != key) [[unlikely]] {
+        return nullptr;
+    }
+    if (entry->window == nullptr) {
+        __builtin_unreachable(); // spares the callers a second test
+    }
+    return entry->window;
+}
+
 /// Null if the window is not ours. The acquire pairs with the release in `insert`.
 [[nodiscard]] inline WindowObject* find(MPI_Win win) noexcept
 {
     const std::uint64_t key = key_of(win);
-    WindowObject* object = slots[slot_of(key)].load(std::memory_order_acquire);
-    if (object != nullptr && object->key.load(std::memory_order_relaxed) == key) [[likely]] {
-        return object;
+    WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    if (entry->key.load(std::memory_order_relaxed) == key) [[likely]] {
+        return static_cast<WindowObject*>(entry);
     }
     return find_slowly(key);
 }

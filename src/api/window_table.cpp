@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "api/window_object.hpp"
 
@@ -25,9 +26,21 @@ Registry& registry()
     return *made;
 }
 
+constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
+constexpr std::uint64_t no_handle = ~std::uint64_t{0};
+constinit WindowKey nobody{no_handle};
+
+template <std::size_t... indices>
+constexpr std::array<std::atomic<WindowKey*>, slot_count>
+empty_slots(std::index_sequence<indices...>) noexcept
+{
+    return {(static_cast<void>(indices), &nobody)...};
+}
+
 } // namespace
 
-std::array<std::atomic<WindowObject*>, std::size_t{1} << slot_bits> slots{};
+constinit std::array<std::atomic<WindowKey*>, slot_count> slots =
+    empty_slots(std::make_index_sequence<slot_count>{});
 
 WindowObject* find_slowly(std::uint64_t key) noexcept
 {

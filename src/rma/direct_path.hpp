@@ -18,25 +18,32 @@ namespace sidelight::rma {
 /// write, and MPI forbids those at the same time.
 struct Direct {
     /// The address of `bytes` bytes at the displacement in the target's memory, if they may be
-    /// accessed now and lie inside its window.
-    [[nodiscard]] static std::byte* memory(Window& window, int rank, std::int64_t displacement,
-                                           std::uint64_t bytes) noexcept
+    /// accessed now and lie inside its window. Null also for no bytes at the very end.
+    [[nodiscard]] static std::byte* memory(const Window& window, int rank,
+                                           std::int64_t displacement, std::uint64_t bytes) noexcept
     {
-        if (static_cast<std::uint32_t>(rank) >= window.members_) {
+        if (static_cast<std::uint32_t>(rank) >= window.members_) [[unlikely]] {
             return nullptr;
         }
         const Target& target = window.first_target_[rank];
-        if (!target.direct.load(std::memory_order_acquire) &&
-            !(window.direct_all_.load(std::memory_order_acquire) && target.mapped)) {
+        std::uint64_t reach = target.reach.load(std::memory_order_acquire);
+        if (reach == 0) [[unlikely]] {
+            reach = reach_of_all(window, target);
+        }
+        std::int64_t signed_offset = 0;
+        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
+                                   &signed_offset)) [[unlikely]] {
             return nullptr;
         }
-        const auto where = static_cast<std::uint64_t>(displacement);
-        std::uint64_t offset = 0;
-        if (__builtin_mul_overflow(where, target.disp_unit, &offset) || bytes > target.size ||
-            offset > target.size - bytes) {
+        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
+        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
             return nullptr;
         }
-        return target.base + offset;
+        std::byte* found = target.base + offset;
+        if (found == nullptr) {
+            __builtin_unreachable(); // spares the callers a test
+        }
+        return found;
     }
 
     /// Plain loads or stores were made: the next flush needs a barrier.
@@ -56,13 +63,13 @@ struct Direct {
     }
 
     /// A flush of a target whose operations are all complete when they are issued.
-    [[nodiscard]] static bool flush(Window& window, int rank, bool threaded) noexcept
+    [[nodiscard]] static bool flush(Window& window, int rank) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= window.members_ ||
-            !window.first_target_[rank].flushable.load(std::memory_order_acquire)) {
+            !window.first_target_[rank].flushable.load(std::memory_order_acquire)) [[unlikely]] {
             return false;
         }
-        order(window, threaded);
+        order(window);
         return true;
     }
 
@@ -73,12 +80,57 @@ struct Direct {
                window.first_target_[rank].flushable.load(std::memory_order_acquire);
     }
 
-private:
-    static void order(Window& window, bool threaded) noexcept
+    /// A lock that is free, on mapped memory, with no epoch before it. Operations are then complete
+    /// when they return, so nothing would ever be recorded in an epoch, and none is made: the place
+    /// in the lock's queue is all there is. Unlike the calls above it needs the engine.
+    [[nodiscard]] static bool lock(Window& window, int rank, LockType type) noexcept
     {
-        if (window.unfenced_.load(relaxed) || threaded || !rmw_is_barrier) {
+        if (static_cast<std::uint32_t>(rank) >= window.members_ || window.pending_ != 0) {
+            return false;
+        }
+        Target& target = window.first_target_[rank];
+        if (!target.mapped || target.light || !target.control->lock.try_arrive(type)) {
+            return false;
+        }
+        target.light = true;
+        target.light_type = type;
+        target.reach.store(target.size, std::memory_order_release);
+        target.flushable.store(true, std::memory_order_release);
+        ++window.locks_open_;
+        return true;
+    }
+
+    /// Ends one that `lock` has taken. Needs the engine.
+    [[nodiscard]] static bool unlock(Window& window, int rank) noexcept
+    {
+        if (static_cast<std::uint32_t>(rank) >= window.members_ ||
+            !window.first_target_[rank].light) {
+            return false;
+        }
+        Target& target = window.first_target_[rank];
+        target.light = false;
+        target.reach.store(0, std::memory_order_release);
+        target.flushable.store(false, std::memory_order_release);
+        --window.locks_open_;
+        if (target.control->lock.depart(target.light_type)) [[unlikely]] {
+            window.wake_members();
+        }
+        return true;
+    }
+
+private:
+    /// A granted fence epoch lets operations reach every mapped target.
+    static std::uint64_t reach_of_all(const Window& window, const Target& target) noexcept
+    {
+        const bool granted = window.direct_all_.load(std::memory_order_acquire) && target.mapped;
+        return granted ? target.size : 0;
+    }
+
+    static void order(Window& window) noexcept
+    {
+        if (window.unfenced_.load(relaxed)) [[likely]] {
             full_barrier();
-            window.unfenced_.store(false, relaxed);
+            window.unfenced_.store(window.never_fenced_, relaxed);
         }
     }
 };

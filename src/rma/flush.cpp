@@ -134,9 +134,9 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
 /// members that each put, flush and get the other's value must not both miss it.
 void Window::order_direct() noexcept
 {
-    if (unfenced_.load(relaxed) || process_.threaded() || !rmw_is_barrier) {
+    if (unfenced_.load(relaxed)) {
         full_barrier();
-        unfenced_.store(false, relaxed);
+        unfenced_.store(never_fenced_, relaxed);
     }
 }
 

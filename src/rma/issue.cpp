@@ -228,7 +228,7 @@ void Window::execute(Op& op) noexcept
     if (!marker) {
         static_cast<void>(perform(op.operation, op.address)); // checked when it was issued
         full_barrier();
-        unfenced_.store(false, relaxed);
+        unfenced_.store(never_fenced_, relaxed);
     }
     local_complete(op);
     remote_complete(op);

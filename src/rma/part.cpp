@@ -136,7 +136,7 @@ void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexc
     } else if (epoch.kind != EpochKind::exposure) {
         Target& target = target_of(part);
         const bool now = direct && target.mapped;
-        target.direct.store(now, std::memory_order_release);
+        target.reach.store(now ? target.size : 0, std::memory_order_release);
         target.flushable.store(now && epoch.kind != EpochKind::access, std::memory_order_release);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "rma/direct_path.hpp"
 #include "rma/window.hpp"
 
 /// The calls that open and close epochs. Each checks what is open at application level, puts an
@@ -145,7 +146,7 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
         return Status::rma_sync;
     }
     leave_fence();
-    if (lock_light(locked, type, assertion)) {
+    if (!assertion.no_check && Direct::lock(*this, target, type)) {
         finish(request);
         return Status::ok;
     }
@@ -164,40 +165,13 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
     return Status::ok;
 }
 
-/// The common case: memory that is mapped, no epoch before this one, and a free lock. Operations
-/// are then complete when they return, so nothing would ever be recorded in an epoch, and none is
-/// made: the place in the lock's queue is all there is.
-bool Window::lock_light(Target& target, LockType type, Assertion assertion) noexcept
-{
-    if (pending_ != 0 || !target.mapped || assertion.no_check ||
-        !target.control->lock.try_arrive(type)) {
-        return false;
-    }
-    target.light = true;
-    target.light_type = type;
-    target.direct.store(true, std::memory_order_release);
-    target.flushable.store(true, std::memory_order_release);
-    ++locks_open_;
-    return true;
-}
-
-void Window::unlock_light(Target& target) noexcept
-{
-    target.light = false;
-    target.direct.store(false, std::memory_order_release);
-    target.flushable.store(false, std::memory_order_release);
-    --locks_open_;
-    leave_lock(*target.control, target.light_type);
-}
-
 Status Window::unlock(int target, Request* request) noexcept
 {
     if (!valid_rank(target)) {
         return Status::rank;
     }
     Target& locked = targets_[static_cast<std::size_t>(target)];
-    if (locked.light) {
-        unlock_light(locked);
+    if (Direct::unlock(*this, target)) {
         finish(request);
         return Status::ok;
     }

@@ -16,9 +16,10 @@ struct alignas(64) Target {
     std::byte* base = nullptr;   ///< its memory, where it is mapped here
     std::uint64_t size = 0;      ///< bytes
     std::uint64_t disp_unit = 1; ///< bytes
-    /// The open epoch lets operations be performed at once, with nothing recorded before them.
-    /// Released by whoever holds the engine; acquired by the direct path, which may not hold it.
-    std::atomic<bool> direct{false};
+    /// Bytes from `base` on that operations may reach at once: `size` while the open epoch is
+    /// active and granted, with nothing recorded before them, else 0. Released by whoever holds the
+    /// engine; acquired by the direct path, which may not hold it.
+    std::atomic<std::uint64_t> reach{0};
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     bool mapped = false;                ///< the road, decided once: loads and stores, or messages
     int peer = 0;                       ///< its number in the fabric

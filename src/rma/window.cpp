@@ -28,6 +28,8 @@ Window::Window(Process& process, WindowShape shape)
         target.peer = member.peer;
         all_mapped_ = all_mapped_ && target.mapped;
     }
+    never_fenced_ = never_fenced_ || process.threaded();
+    unfenced_.store(never_fenced_, relaxed);
     first_target_ = targets_.data();
     members_ = static_cast<std::uint32_t>(targets_.size());
 }

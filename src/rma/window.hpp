@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "base/list.hpp"
 #include "base/pool.hpp"
 #include "base/status.hpp"
@@ -158,10 +159,6 @@ private:
     void leave_fence() noexcept;
     bool advance(Epoch& epoch) noexcept;
 
-    // synchronization.cpp
-    bool lock_light(Target& target, LockType type, Assertion assertion) noexcept;
-    void unlock_light(Target& target) noexcept;
-
     // part.cpp: one epoch towards one peer
     void enter_part(Epoch& epoch, Part& part) noexcept;
     bool poll_grant(Epoch& epoch, Part& part) noexcept;
@@ -235,6 +232,9 @@ private:
     std::atomic<bool> direct_all_{false}; ///< a granted fence epoch: every mapped target is direct
     std::atomic<bool> used_{false};       ///< operations were issued since the last opening call
     std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
+    /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
+    /// atomic instructions are none. Constant.
+    bool never_fenced_ = !rmw_is_barrier;
 
     Process& process_;
     std::uint32_t id_;

@@ -139,6 +139,11 @@ const Layout* choose(Candidates candidates, const Measures& measures)
     return nullptr;
 }
 
+PredefinedTable::Slot slot_for(MPI_Datatype type, const Layout& layout) noexcept
+{
+    return {type, layout.contiguous ? static_cast<std::uint32_t>(layout.size) : 0, &layout};
+}
+
 /// Fills a table whose multiplier puts each type in a slot of its own. With some 70 types in 1024
 /// slots every tenth multiplier does.
 bool place_all(PredefinedTable& slots, const std::vector<PredefinedTable::Slot>& types)
@@ -248,7 +253,7 @@ void register_predefined()
         }
         const Layout* layout = choose(named.candidates, measure(named.type));
         if (layout != nullptr) {
-            known.types.push_back({named.type, layout});
+            known.types.push_back(slot_for(named.type, *layout));
         }
     }
     known.publish();
@@ -262,7 +267,7 @@ const Layout* register_further(MPI_Datatype type, int combiner)
         layout = opaque(measures);
     }
     if (layout != nullptr) {
-        registry().types.push_back({type, layout});
+        registry().types.push_back(slot_for(type, *layout));
         registry().publish();
     }
     return layout;

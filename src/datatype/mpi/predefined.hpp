@@ -18,6 +18,7 @@ struct PredefinedTable {
     static constexpr unsigned bits = 10;
     struct Slot {
         MPI_Datatype type{};
+        std::uint32_t contiguous = 0; ///< bytes of one element; 0 where the type has holes
         const Layout* layout = nullptr;
     };
     std::uint64_t multiplier = 0;
@@ -43,6 +44,18 @@ void register_predefined();
 /// that MPI_Type_create_f90_real makes. Null if none of the known types of its `combiner` or its
 /// name has the size that the host says, and the type has holes. One thread at a time; may throw.
 const Layout* register_further(MPI_Datatype type, int combiner);
+
+/// The bytes of one element of a predefined type without holes, in a few ns; 0 for all others, and
+/// before `register_predefined`.
+[[nodiscard]] inline std::uint64_t contiguous_size(MPI_Datatype type) noexcept
+{
+    const PredefinedTable& table = *predefined_table.load(std::memory_order_acquire);
+    const PredefinedTable::Slot& slot = table.slots[table.index_of(type)];
+    if (slot.type != type) [[unlikely]] {
+        return 0;
+    }
+    return slot.contiguous;
+}
 
 /// The layout of a predefined type, in a few ns. Null for all others, and for every type before
 /// `register_predefined`: then ask `layout_of` (datatype/mpi/cache.hpp).
