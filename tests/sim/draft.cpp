@@ -67,10 +67,10 @@ std::size_t Author::compute(Time duration)
 
 std::size_t Author::meet() { return append({.call = Call::meet}); }
 
-Shown Author::expose()
+Shown Author::expose(std::size_t words)
 {
-    const Shown shown{draft_.take_cells(window_, rank_, 1), draft_.take_values(1)};
-    append({.call = Call::expose, .cell = shown.cell, .value = shown.value});
+    const Shown shown{draft_.take_cells(window_, rank_, words), draft_.take_values(words), words};
+    append({.call = Call::expose, .cell = shown.cell, .value = shown.value, .words = words});
     return shown;
 }
 
@@ -142,7 +142,11 @@ std::size_t Author::write(Call call, int target, std::size_t words, std::size_t 
 
 std::size_t Author::get(int target, const Shown& shown)
 {
-    return append({.call = Call::get, .target = target, .cell = shown.cell, .value = shown.value});
+    return append({.call = Call::get,
+                   .target = target,
+                   .cell = shown.cell,
+                   .value = shown.value,
+                   .words = shown.words});
 }
 
 std::size_t Author::add(int target)

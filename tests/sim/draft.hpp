@@ -37,10 +37,12 @@ private:
     std::uint64_t next_value_ = std::uint64_t{1} << 40;
 };
 
-/// What a rank shows to others: a cell of its own and the value that it will store there.
+/// What a rank shows to others: cells of its own and the values, from `value` on, that it will
+/// store there.
 struct Shown {
     std::size_t cell = 0;
     std::uint64_t value = 0;
+    std::size_t words = 1;
 };
 
 /// Writes the script of one rank on one window. Each call answers with the number of its step.
@@ -52,7 +54,7 @@ public:
 
     std::size_t compute(Time duration);
     std::size_t meet();
-    Shown expose();
+    Shown expose(std::size_t words = 1);
     std::size_t wait_for(std::vector<int> steps);
 
     std::size_t fence(Mode mode, rma::Assertion assertion = {});

@@ -43,6 +43,9 @@ void print(const Outcome& outcome)
 
 TEST_P(Properties, Hold)
 {
+    if (environment("SIDELIGHT_SIM_SEED") != nullptr) {
+        GTEST_SKIP() << "one seed is replayed";
+    }
     const char* wanted = environment("SIDELIGHT_SIM_SEEDS");
     const std::uint64_t seeds =
         wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : default_seeds;

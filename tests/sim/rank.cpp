@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "rma/direct_path.hpp"
 #include "world.hpp"
@@ -162,7 +163,8 @@ bool Rank::local_call(const Step& step)
         waits_ = true;
         return true;
     case Call::expose:
-        world_.memory(step.window, rank_)[step.cell] = step.value;
+        std::iota(world_.memory(step.window, rank_) + step.cell,
+                  world_.memory(step.window, rank_) + step.cell + step.words, step.value);
         ++position_;
         return true;
     default:
@@ -219,8 +221,7 @@ void Rank::fill_origin(const Step& step)
 {
     std::uint64_t* words = origin(position_);
     for (std::size_t i = 0; i < step.words; ++i) {
-        words[i] =
-            step.call == Call::get || step.call == Call::read_tally ? ~step.value : step.value + i;
+        words[i] = step.call == Call::get || step.call == Call::read_tally ? 0 : step.value + i;
     }
     if (step.call == Call::write_tally) {
         words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;
@@ -236,9 +237,8 @@ bool Rank::take_direct_path(const Step& step)
 {
     rma::Window& w = window(step.window);
     if (step.call == Call::flush) {
-        return step.scope == rma::FlushScope::local
-                   ? rma::Direct::flush_local(w, step.target)
-                   : rma::Direct::flush(w, step.target, world_.program().threaded);
+        return step.scope == rma::FlushScope::local ? rma::Direct::flush_local(w, step.target)
+                                                    : rma::Direct::flush(w, step.target);
     }
     const bool get = step.call == Call::get || step.call == Call::read_tally;
     const bool put = step.call == Call::put || step.call == Call::write_tally;

@@ -18,7 +18,7 @@ enum class Call : std::uint8_t {
     // beside the library
     compute,  ///< no call and no progress for `duration`
     meet,     ///< a barrier of all ranks that the library knows nothing of
-    expose,   ///< stores `value` into the rank's own memory
+    expose,   ///< stores `value` and up into the rank's own memory
     wait_for, ///< waits for the requests of the steps in `list`
     // synchronisation
     fence,

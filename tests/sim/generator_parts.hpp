@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "draft.hpp"
+#include "generator.hpp"
+
+namespace sidelight::sim {
+
+using Ranks = std::vector<int>;
+
+/// Draws one program; used once. See generator.hpp.
+class Generator {
+public:
+    Generator(std::uint64_t seed, const Taste& taste);
+    Program draw();
+
+private:
+    // The machine and the manners of the program.
+    void draw_machine();
+    void draw_reorder();
+
+    // Items: generator_active.cpp, generator_locks.cpp.
+    void meet();
+    void fences();
+    void fence_operations(int rank, const std::vector<Shown>& shown);
+    void exchange();
+    void expose_side(int target, const Ranks& origins, bool no_check);
+    void access_side(int origin, const Ranks& targets, bool no_check);
+    void close_side(int rank, bool origin, bool target);
+    void locks();
+    void single_lock(int rank);
+    void several_locks(int rank);
+    void everyones_lock(int rank);
+    void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);
+
+    // Parts of items.
+    std::size_t operation(int rank, int target, bool may_be_wide);
+    void operation_and_maybe_wait(int rank, int target, bool may_block);
+    void unchecked_locks();
+    void nobody(int rank, bool access);
+    void maybe_flush(int rank, int target, bool may_block);
+    void maybe_compute(int rank);
+    void maybe_wait(int rank);
+    void close_exposure(int rank);
+    void remember(int rank, std::size_t step);
+    void release_requests();
+    [[nodiscard]] Mode mode();
+    [[nodiscard]] Ranks subset(int least, int most);
+    [[nodiscard]] int any_rank() { return random_.between(0, ranks_ - 1); }
+    [[nodiscard]] Author author(int rank) { return draft_.rank(rank, window_); }
+    [[nodiscard]] rma::LockType draw_type();
+    [[nodiscard]] std::size_t draw_shown();
+    [[nodiscard]] bool asks_in_order(int rank);
+
+    fabric::sim::Random random_;
+    Taste taste_;
+    int ranks_;
+    int windows_;
+    Draft draft_;
+    int window_ = 0;
+    unsigned blocking_percent_;
+    unsigned compute_percent_;
+    unsigned wait_percent_;
+    Time longest_compute_;
+    bool only_shared_;
+    std::vector<Ranks> requests_;            ///< per rank: nonblocking steps not waited for
+    std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet
+    std::vector<std::vector<Shown>> shown_;  ///< per target: what its present exposure shows
+};
+
+} // namespace sidelight::sim

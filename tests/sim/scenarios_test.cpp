@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "draft.hpp"
+#include "world.hpp"
+
+/// Programs written by hand, each for one promise, over memory that is mapped, over messages, and
+/// over both. The ledger checks safety in them as in all others; they add what must *happen*.
+namespace sidelight::sim {
+
+namespace {
+
+using enum Mode;
+using rma::FlushScope;
+using rma::LockType;
+
+/// The parameter: members of a node. 1: messages alone; 2: both; 64: mapped alone.
+class Scenarios : public testing::TestWithParam<int> {
+protected:
+    [[nodiscard]] static Draft draft(int ranks)
+    {
+        Draft draft(ranks, GetParam() < ranks ? GetParam() : ranks);
+        draft.program().progress_percent = 0; // only blocking calls sweep
+        return draft;
+    }
+};
+
+/// Runs it under several orders of events, and lets `then` look at each run.
+void run(const Program& program, const std::function<void(World&)>& then = {})
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Program seeded = program;
+        seeded.seed = seed;
+        World world(seeded);
+        if (!world.run()) {
+            world.report(stderr);
+            FAIL() << world.failure();
+        }
+        if (then) {
+            then(world);
+        }
+    }
+}
+
+rma::Reorder all_keys() { return {true, true, true, true}; }
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Node, Scenarios, testing::Values(1, 2, 64),
+                         [](const auto& node) { return "of" + std::to_string(node.param); });
+
+/// P1, VI.A rule 3: the k-th access meets the k-th exposure, however far one side is ahead.
+TEST_P(Scenarios, EpochsPendingFarAheadMatchInOrder)
+{
+    for (const bool origin_ahead : {true, false}) {
+        constexpr int epochs = 60;
+        Draft d = draft(2);
+        std::vector<Shown> shown;
+        d.rank(1).compute(origin_ahead ? 1'000'000 : 0);
+        for (int epoch = 0; epoch < epochs; ++epoch) {
+            shown.push_back(d.rank(1).expose());
+            d.rank(1).post({0});
+            d.rank(1).wait(origin_ahead ? blocking : nonblocking);
+        }
+        d.rank(0).compute(origin_ahead ? 0 : 1'000'000);
+        for (int epoch = 0; epoch < epochs; ++epoch) {
+            d.rank(0).start({1});
+            d.rank(0).write(Call::put, 1);
+            d.rank(0).get(1, shown[static_cast<std::size_t>(epoch)]);
+            d.rank(0).complete(origin_ahead ? nonblocking : blocking);
+        }
+        run(d.finish(), [](World& world) {
+            EXPECT_GE(world.ledger().statistics().far_ahead, static_cast<std::uint64_t>(epochs));
+        });
+    }
+}
+
+/// Without keys an epoch waits for the closed ones before it; with its key it overtakes.
+TEST_P(Scenarios, KeysLetEpochsOvertake)
+{
+    // Rank 0 closes an epoch towards rank 1, which comes late, and opens one towards rank 2.
+    for (int pair = 0; pair < 4; ++pair) {
+        const bool access_first = pair < 2;
+        const bool access_then = pair % 2 == 0;
+        for (const bool key : {false, true}) {
+            Draft d = draft(3);
+            const Time late = 5'000'000;
+            d.program().reorder.assign(3, {});
+            rma::Reorder& keys = d.program().reorder[0];
+            (access_first
+                 ? (access_then ? keys.access_after_access : keys.exposure_after_access)
+                 : (access_then ? keys.access_after_exposure : keys.exposure_after_exposure)) = key;
+            Author a = d.rank(0);
+            access_first ? a.start({1}) : a.post({1});
+            if (access_first) {
+                a.write(Call::put, 1);
+            }
+            const auto first = access_first ? a.complete(nonblocking) : a.wait(nonblocking);
+            access_then ? a.start({2}) : a.post({2});
+            if (access_then) {
+                a.write(Call::put, 2);
+            }
+            const auto second = access_then ? a.complete(blocking) : a.wait(blocking);
+
+            d.rank(1).compute(late);
+            access_first ? d.rank(1).post({0}) : d.rank(1).start({0});
+            access_first ? d.rank(1).wait(blocking) : d.rank(1).complete(blocking);
+            access_then ? d.rank(2).post({0}) : d.rank(2).start({0});
+            if (!access_then) {
+                d.rank(2).write(Call::put, 0);
+            }
+            access_then ? d.rank(2).wait(blocking) : d.rank(2).complete(blocking);
+            run(d.finish(), [&](World& world) {
+                EXPECT_GT(world.rank(0).times(first).done, late);
+                EXPECT_EQ(world.rank(0).times(second).done < late, key);
+            });
+        }
+    }
+}
+
+/// P1, VI.B: fence and lock_all epochs overlap with nothing, whatever the keys say.
+TEST_P(Scenarios, FenceAndLockAllExclude)
+{
+    for (const bool fence : {true, false}) {
+        for (const bool exclusive_first : {true, false}) {
+            Draft d = draft(3);
+            const Time late = 5'000'000;
+            d.program().reorder.assign(3, all_keys());
+            for (int rank = 0; rank < 3; ++rank) {
+                const auto exclusive = [&](Author a) {
+                    if (!fence && rank == 0) {
+                        a.lock_all();
+                        a.write(Call::put, 1);
+                        a.unlock_all(nonblocking);
+                    } else if (fence) {
+                        a.fence(nonblocking);
+                        a.write(Call::put, (rank + 1) % 3);
+                        a.fence(nonblocking, {.no_succeed = true});
+                    }
+                };
+                Author a = d.rank(rank);
+                if (!fence && exclusive_first && rank == 1) {
+                    a.lock(LockType::exclusive, 1);
+                    a.await_grant(1);
+                }
+                a.compute(rank == 1 ? late : 0);
+                if (!fence && exclusive_first && rank == 1) {
+                    a.unlock(1, blocking);
+                }
+                if (exclusive_first) {
+                    exclusive(a);
+                }
+                if (rank == 0) {
+                    a.start({1});
+                    a.write(Call::put, 1);
+                    a.complete(nonblocking);
+                } else if (rank == 1) {
+                    a.post({0});
+                    a.wait(nonblocking);
+                }
+                if (!exclusive_first) {
+                    exclusive(a);
+                }
+            }
+            run(d.finish(), [&](World& world) {
+                const auto& overlaps = world.ledger().statistics().overlaps;
+                EXPECT_EQ(overlaps[0] + overlaps[1] + overlaps[2] + overlaps[3], 0U);
+            });
+        }
+    }
+}
+
+/// First come, first served; readers next to each other together: R0 R1 W2 R3 W4.
+TEST_P(Scenarios, LocksAreServedInOrderOfArrival)
+{
+    Draft d = draft(6);
+    d.program().costs.jitter = 0;
+    const Time hold = 1'000'000;
+    const std::vector<LockType> types{LockType::shared, LockType::shared, LockType::exclusive,
+                                      LockType::shared, LockType::exclusive};
+    std::vector<std::size_t> granted;
+    for (int rank = 0; rank < 5; ++rank) {
+        Author a = d.rank(rank + 1);
+        a.compute(static_cast<Time>(rank) * hold / 10);
+        a.lock(types[static_cast<std::size_t>(rank)], 0);
+        granted.push_back(a.await_grant(0));
+        a.write(Call::put, 0);
+        a.flush(0, FlushScope::remote, blocking);
+        a.compute(hold);
+        a.unlock(0, blocking);
+    }
+    d.program().autonomous = true;
+    run(d.finish(), [&](World& world) {
+        const auto time = [&](int rank) {
+            return world.rank(rank + 1).times(granted[static_cast<std::size_t>(rank)]).done;
+        };
+        EXPECT_LT(time(1), hold);
+        EXPECT_GT(time(2), time(1) + hold / 2);
+        EXPECT_GT(time(3), time(2) + hold / 2);
+        EXPECT_GT(time(4), time(3) + hold / 2);
+        EXPECT_GT(world.ledger().statistics().readers_together, 0U);
+    });
+}
+
+/// A writer is not starved by readers that come again and again.
+TEST_P(Scenarios, WritersDoNotStarve)
+{
+    Draft d = draft(4);
+    for (int rank = 0; rank < 3; ++rank) {
+        for (int round = 0; round < 30; ++round) {
+            d.rank(rank).lock(LockType::shared, 3);
+            d.rank(rank).write(Call::put, 3);
+            d.rank(rank).unlock(3, blocking);
+        }
+    }
+    d.rank(3).compute(100);
+    d.rank(3).lock(LockType::exclusive, 3);
+    d.rank(3).write(Call::put, 3);
+    const auto unlocked = d.rank(3).unlock(3, blocking);
+    const auto last = d.rank(0).length() - 1;
+    run(d.finish(), [&](World& world) {
+        EXPECT_LT(world.rank(3).times(unlocked).done, world.rank(0).times(last).done / 2);
+    });
+}
+
+/// Nobody waits in a circle: rank 0 holds all it has of lock_all while ranks 1 and 2 lock two
+/// members each, one after the other.
+TEST_P(Scenarios, LocksAreTakenInOrder)
+{
+    for (int round = 0; round < 3; ++round) {
+        Draft d = draft(4);
+        for (int rank = 0; rank < 4; ++rank) {
+            Author a = d.rank(rank);
+            for (int again = 0; again < 5; ++again) {
+                if (rank == round) {
+                    a.lock_all();
+                    a.write(Call::put, again % 4);
+                    a.flush(again % 4, FlushScope::remote, blocking);
+                    a.unlock_all(blocking);
+                    continue;
+                }
+                a.lock(LockType::exclusive, 1);
+                a.lock(LockType::exclusive, 3);
+                a.write(Call::put, 3);
+                a.flush(3, FlushScope::remote, blocking);
+                a.unlock(1, blocking);
+                a.unlock(3, nonblocking);
+            }
+        }
+        run(d.finish());
+    }
+}
+
+/// P1, VII.C: a flush waits for the operations before it, and for no other.
+TEST_P(Scenarios, FlushesHaveAges)
+{
+    Draft d = draft(2);
+    d.program().costs.byte_ps = 1'000'000; // a word takes 8 us
+    Author a = d.rank(0);
+    a.lock(LockType::shared, 1);
+    const auto early = a.write(Call::put, 1);
+    const auto flush = a.flush(1, FlushScope::remote, nonblocking);
+    a.write(Call::put, 1, 500);
+    const auto late = a.flush(1, FlushScope::remote, nonblocking);
+    const auto wait = a.wait_for({static_cast<int>(flush)});
+    a.unlock(1, blocking);
+    run(d.finish(), [&](World& world) {
+        const Rank& rank = world.rank(0);
+        EXPECT_LE(rank.times(early).done, rank.times(flush).done);
+        EXPECT_LE(rank.times(flush).done, rank.times(late).done);
+        if (GetParam() == 1) {
+            EXPECT_LT(rank.times(flush).done + 1'000'000, rank.times(late).done);
+            EXPECT_GT(world.ledger().statistics().flush_overtaken, 0U);
+        }
+        EXPECT_TRUE(rank.completed(wait - 1));
+    });
+}
+
+/// P1, VII.D: each target is told on its own that its part is done.
+TEST_P(Scenarios, TargetsDoNotWaitForEachOther)
+{
+    Draft d = draft(3);
+    const Time late = 5'000'000;
+    d.rank(0).start({1, 2});
+    d.rank(0).write(Call::put, 1);
+    d.rank(0).write(Call::put, 2);
+    d.rank(0).complete(blocking);
+    d.rank(1).post({0});
+    const auto over = d.rank(1).wait(blocking);
+    d.rank(2).compute(late);
+    d.rank(2).post({0});
+    d.rank(2).wait(blocking);
+    run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(1).times(over).done, late); });
+}
+
+/// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the
+/// caller.
+TEST_P(Scenarios, FencesAreBarriers)
+{
+    for (int blocks = 0; blocks < 8; ++blocks) {
+        Draft d = draft(3);
+        d.program().autonomous = true; // messages are passed on while a rank computes
+        const Time late = 5'000'000;
+        std::vector<std::size_t> second;
+        for (int rank = 0; rank < 3; ++rank) {
+            const Mode mode = (blocks >> rank & 1) != 0 ? blocking : nonblocking;
+            Author a = d.rank(rank);
+            a.fence(mode);
+            a.write(Call::put, (rank + 1) % 3);
+            a.compute(rank == 2 ? late : 0);
+            second.push_back(a.fence(mode));
+        }
+        run(d.finish(), [&](World& world) {
+            for (int rank = 0; rank < 3; ++rank) {
+                const auto& times = world.rank(rank).times(second[static_cast<std::size_t>(rank)]);
+                EXPECT_GT(times.done, late);
+                EXPECT_TRUE(rank == 2 || times.called < late);
+            }
+        });
+    }
+}
+
+} // namespace sidelight::sim
