@@ -236,10 +236,22 @@ void Rank::fill_origin(const Step& step)
 bool Rank::take_direct_path(const Step& step)
 {
     rma::Window& w = window(step.window);
-    if (step.call == Call::flush) {
+    switch (step.call) {
+    case Call::flush:
         return step.scope == rma::FlushScope::local ? rma::Direct::flush_local(w, step.target)
                                                     : rma::Direct::flush(w, step.target);
+    case Call::lock:
+        return !step.assertion.no_check && rma::Direct::lock(w, step.target, step.lock_type);
+    case Call::unlock:
+        return rma::Direct::unlock(w, step.target);
+    default:
+        return is_operation(step.call) && copy_directly(step);
     }
+}
+
+bool Rank::copy_directly(const Step& step)
+{
+    rma::Window& w = window(step.window);
     const bool get = step.call == Call::get || step.call == Call::read_tally;
     const bool put = step.call == Call::put || step.call == Call::write_tally;
     if (step.stride != 1 || !(get || put)) {

@@ -75,6 +75,7 @@ private:
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
     [[nodiscard]] bool take_direct_path(const Step& step);
+    [[nodiscard]] bool copy_directly(const Step& step);
 
     World& world_;
     int rank_;
