@@ -45,6 +45,17 @@ World::World(const Program& program)
     network_.observe(&ledger_);
 }
 
+/// A run that failed leaves operations behind, which hold the datatypes.
+World::~World()
+{
+    ranks_.clear();
+    for (const datatype::Layout* layout : {word(), spread()}) {
+        while (layout->references > 1) {
+            datatype::release(layout);
+        }
+    }
+}
+
 void World::create_memory()
 {
     const auto members = static_cast<std::size_t>(program_.ranks);

@@ -31,6 +31,9 @@ public:
     static constexpr int first_window_id = 7; ///< of the first window, in messages
 
     explicit World(const Program& program);
+    ~World();
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
 
     /// Runs every script to its end. False if anything was wrong; `report` says what.
     bool run();
