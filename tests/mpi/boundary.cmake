@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What lies between the library and everything around it: threads, sessions, the host's own windows,
-# profiling tools, Fortran, the kernel.
+# profiling tools, interpreters, Fortran, the kernel.
 
 sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
@@ -13,4 +13,5 @@ sidelight_mpi_test(pass_through RANKS 2 3)
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/loaded_late/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)

@@ -36,6 +36,15 @@ class Command(unittest.TestCase):
         command = host().command(2, ["./a"], preload="/libsidelight.so")
         self.assertEqual(command[3:], ["env", "LD_PRELOAD=/tool.so:/libsidelight.so", "./a"])
 
+    @mock.patch.dict(os.environ, {"LD_PRELOAD": "/tool.so"})
+    def test_open_mpi_is_loaded_at_the_start_and_below_the_library(self):
+        open_mpi = host(family="openmpi", libmpi=Path("/there/lib/libmpi.so.40"))
+        command = open_mpi.command(2, ["./a"], preload="/l.so")
+        self.assertEqual(command[4], "LD_PRELOAD=/tool.so:/l.so:/there/lib/libmpi.so.40")
+        with mock.patch.dict(os.environ):
+            del os.environ["LD_PRELOAD"]
+            self.assertEqual(open_mpi.command(2, ["./a"])[3:], ["./a"])
+
     @mock.patch.dict(os.environ)
     def test_nothing_else_is_preloaded(self):
         os.environ.pop("LD_PRELOAD", None)
