@@ -49,9 +49,10 @@ def interpreter(host, folder, source):
     python = place / "bin" / "python"
     if not list(place.glob("lib/python3*/site-packages/mpi4py")):
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
+        # Unoptimised: one generated file is nearly all of it, and takes minutes otherwise.
+        flags = {"MPICC": str(host.mpicc), "CFLAGS": "-O0 -g0"}
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                        "--no-cache-dir", source],
-                       env={**os.environ, "MPICC": str(host.mpicc)}, check=True)
+                        "--no-cache-dir", source], env={**os.environ, **flags}, check=True)
     return python
 
 
