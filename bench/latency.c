@@ -269,7 +269,8 @@ int main(int argc, char **argv)
     if (!bind_to_core(bench.rank, ranks)) {
         fprintf(stderr, "latency: rank %d is not bound to a core\n", bench.rank);
     }
-    measure_lines(&bench, ranks, options.plan, argv + optind, argc - optind);
+    measure_lines(&bench, ranks, ranks > 2 ? &crowded_plan : options.plan, argv + optind,
+                  argc - optind);
     MPI_Group_free(&bench.peer);
     MPI_Win_free(&bench.win);
     free(bench.block);

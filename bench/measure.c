@@ -9,6 +9,8 @@
 #include <time.h>
 
 const struct Plan full_plan = {.batch_microseconds = 500, .limit_microseconds = 1e6, .batches = 61};
+const struct Plan crowded_plan = {
+    .batch_microseconds = 20e3, .limit_microseconds = 3e6, .batches = 61};
 const struct Plan quick_plan = {
     .batch_microseconds = 200, .limit_microseconds = 2e5, .batches = 15};
 

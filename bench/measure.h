@@ -34,6 +34,8 @@ enum { MAX_BATCHES = 256 };
 
 extern const struct Plan full_plan;
 extern const struct Plan quick_plan;
+/* For more processes than cores: batches long enough that the scheduler's turns even out. */
+extern const struct Plan crowded_plan;
 
 /* Something to measure. `lead` runs in rank 0, `follow` in the others at the same time; where
  * `follow` is NULL the others wait in Team.agree. */

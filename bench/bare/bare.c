@@ -86,6 +86,7 @@ int main(int argc, char **argv)
     if (!bind_to_core(process.rank, process.ranks)) {
         fprintf(stderr, "bare: process %d is not bound to a core\n", process.rank);
     }
-    measure_lines(&process, options.plan, argv + optind, argc - optind);
+    measure_lines(&process, options.ranks > 2 ? &crowded_plan : options.plan, argv + optind,
+                  argc - optind);
     return end_processes(&process) ? 0 : 1;
 }

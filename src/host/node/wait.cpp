@@ -18,14 +18,20 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour
-/// that is on its way; a few when the one waited for may need this very core.
+/// that is on its way; hardly any when the one waited for may need this very core.
 constexpr int polls_alone = 1000;
-constexpr int polls_crowded = 30;
+constexpr int polls_crowded = 4;
+/// Whoever is waited for may run after a yield, without the system calls and the wake of a sleep.
+/// More than one does not help: some launchers give each rank a session, and with it a scheduling
+/// group, of its own, in which a yield finds nobody.
+constexpr int yields_crowded = 1;
 /// The host's progress costs more than ours: once in so many polls.
 constexpr int polls_per_host_poll = 64;
 
-/// Whoever completes a wait rings the bell. The limit is for what rings none: the host's progress.
-constexpr std::chrono::nanoseconds first_nap = 50us;
+/// Whoever completes a wait rings the bell. The limit is for what rings none: the host's progress,
+/// which is asked for less often where it takes the core from others.
+constexpr std::chrono::nanoseconds first_nap_alone = 50us;
+constexpr std::chrono::nanoseconds first_nap_crowded = 500us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
 
 int polls_before_sleep(bool crowded) noexcept
@@ -58,6 +64,12 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
             relax_cpu();
         }
     }
+    for (int count = 0; crowded() && count < yields_crowded; ++count) {
+        sched_yield();
+        if (poll(context)) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -66,8 +78,11 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
     if (poll(context) || spin(poll, context)) {
         return;
     }
+    const std::chrono::nanoseconds first_nap = crowded() ? first_nap_crowded : first_nap_alone;
     for (std::chrono::nanoseconds nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
-        mpi::poll_host();
+        if (nap > first_nap) {
+            mpi::poll_host();
+        }
         if (!settings().sleep) {
             sched_yield();
             if (poll(context)) {
