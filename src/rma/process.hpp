@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,8 +30,12 @@ public:
     /// docs/design/progress.md. Answers whether anything moved.
     bool progress() noexcept;
 
-    /// Whether a sweep could find anything to do: the idle test of a progress hook.
-    [[nodiscard]] bool busy() const noexcept { return messages_ || !busy_windows_.empty(); }
+    /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
+    /// also without the engine; then what another thread does just now may be missed.
+    [[nodiscard]] bool busy() const noexcept
+    {
+        return messages_ || any_busy_.load(std::memory_order_relaxed);
+    }
 
     /// Set by the owner while other threads may be inside the library: completion then never
     /// relies on what this thread alone has issued.
@@ -50,11 +55,17 @@ private:
     friend class Window;
     friend class Barrier;
 
+    void note_busy() noexcept
+    {
+        any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
+    }
+
     fabric::Fabric& fabric_;
     bool threaded_ = false;
     bool messages_ = false;
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.
     List<Window, &Window::in_busy_> busy_windows_;
+    std::atomic<bool> any_busy_{false}; ///< whether that list has any, for those without the engine
     std::vector<std::unique_ptr<Window>> windows_;
     std::unordered_map<std::uint32_t, Window*> by_id_;
     Pool<Epoch> epochs_;

@@ -38,6 +38,7 @@ Window::~Window()
 {
     if (busy_) {
         process_.busy_windows_.remove(this);
+        process_.note_busy();
     }
 }
 
@@ -76,6 +77,7 @@ void Window::update_busy() noexcept
     } else {
         process_.busy_windows_.remove(this);
     }
+    process_.note_busy();
 }
 
 void Window::wake_members() noexcept
