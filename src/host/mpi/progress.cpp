@@ -82,8 +82,10 @@ constexpr int async_done = 1;
 /// and any other answer would keep it from its own work.
 int async_callback(void* /*thing*/) noexcept
 {
-    if (hook.load(std::memory_order_acquire) == HookState::stopping) {
-        hook.store(HookState::none, std::memory_order_release);
+    // In one step: `start_hook` may want it back at this very moment.
+    HookState seen = HookState::stopping;
+    if (hook.load(std::memory_order_relaxed) == seen &&
+        hook.compare_exchange_strong(seen, HookState::none, std::memory_order_acq_rel)) {
         return async_done;
     }
     sweep_inside();
