@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page about settings lists those of the library's table, and no others."""
+"""The pages about settings and info keys list those of the library's tables, and no others."""
 
 import re
 import unittest
@@ -9,6 +9,8 @@ from sidelight_lib import hosts
 
 SOURCE = hosts.ROOT / "src" / "base" / "settings.cpp"
 PAGE = hosts.ROOT / "docs" / "reference" / "settings.md"
+INFO_KEYS = hosts.ROOT / "src" / "api" / "window_info.cpp"
+GUIDE = hosts.ROOT / "docs" / "guide" / "reorder-keys.md"
 
 
 def rows_of_the_source() -> list[tuple[str, ...]]:
@@ -32,6 +34,11 @@ def rows_of_the_page() -> list[tuple[str, ...]]:
     return rows
 
 
+def short_keys(text: str, between: str) -> list[tuple[str, str]]:
+    """Pairs of a reorder key and its short name."""
+    return re.findall(rf"\b(MPI_WIN_\w+_REORDER){between}(sidelight_\w+)", text)
+
+
 class Page(unittest.TestCase):
     maxDiff = None
 
@@ -41,6 +48,12 @@ class Page(unittest.TestCase):
     def test_every_entry_of_the_source_was_recognised(self):
         table = SOURCE.read_text().split("constexpr std::array entries{")[1].split("\n};")[0]
         self.assertEqual(len(rows_of_the_source()), len(re.findall(r'"SIDELIGHT_', table)))
+
+    def test_short_info_keys(self):
+        pairs = short_keys(INFO_KEYS.read_text(), r'",\s*"')
+        self.assertEqual(len(pairs), 4)
+        for page in (PAGE, GUIDE):
+            self.assertEqual(short_keys(page.read_text(), r"` \| `"), pairs, page.name)
 
 
 if __name__ == "__main__":
