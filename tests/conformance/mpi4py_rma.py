@@ -22,6 +22,12 @@ from sidelight_lib.console import rich  # noqa: E402
 VERSION = "4.1.2"
 SUITES = ("test_rma.py", "test_rma_nb.py", "test_win.py")
 NO_END = 124  # of run_ranks.py
+
+# Tests that crash in a host's own windows, as patterns, and why. Alone, Open MPI 4 makes no window
+# of one process, so that mpi4py skips all of test_rma.py there and does not come to the crash.
+LEFT_OUT = {
+    "openmpi4": {"*.TestRMAWorld.testCompareAndSwap*": "crashes on windows of memory of one's own"},
+}
 USED = """
 from mpi4py import MPI
 window = MPI.Win.Allocate(64, comm=MPI.COMM_WORLD)
@@ -77,12 +83,17 @@ def failures(status, output):
 
 def cell(failed, output):
     ran = re.search(r"^Ran (\d+) tests", output, re.MULTILINE)
-    return f"{len(failed)} of {ran.group(1)} failed" if ran else ", ".join(sorted(failed))
+    if ran is None:
+        return ", ".join(sorted(failed))
+    skipped = re.search(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output, re.MULTILINE)
+    text = f"{len(failed)} of {ran.group(1)} failed"
+    return f"{text}, {skipped.group(1)} skipped" if skipped else text
 
 
 def measure(host, suite, python, source, options):
     """A row of the table, and what fails under Sidelight alone."""
-    argv = [python, source / "test" / suite]
+    left_out = [part for pattern in LEFT_OUT.get(host.name, {}) for part in ("-x", pattern)]
+    argv = [python, source / "test" / suite, *left_out]
     alone_status, alone_output = run(host, argv, options, preload=False)
     under_status, under_output = run(host, argv, options, preload=True)
     alone, under = failures(alone_status, alone_output), failures(under_status, under_output)
@@ -117,6 +128,9 @@ def main():
             table.add_row(*row)
             wrong = wrong or bool(new)
     rich("console").Console().print(table)
+    for host, tests in LEFT_OUT.items():
+        for pattern, reason in tests.items():
+            print(f"left out: {pattern} on {host}, which {reason}")
     return 1 if wrong else 0
 
 
