@@ -47,6 +47,11 @@ void Ledger::completed(Rank& rank, std::size_t step)
     case Call::flush:
         flush_completed(rank, step);
         break;
+    case Call::close:
+        if (rank.window(rank.script()[step].window).pending_epochs() != 0) {
+            fail(rank.number(), "epochs are pending on a closed window");
+        }
+        break;
     case Call::await_grant:
         grant_awaited(rank, rank.script()[step]);
         break;
@@ -176,11 +181,6 @@ void Ledger::finish()
             const Call call = rank.script()[step].call;
             if (call > Call::wait_for && !rank.completed(step)) {
                 return fail(number, "a request never completed");
-            }
-        }
-        for (int window = 0; window < program_.windows; ++window) {
-            if (rank.window(window).pending_epochs() != 0) {
-                return fail(number, "epochs are pending on a closed window");
             }
         }
     }

@@ -67,9 +67,7 @@ void Rank::run()
         if (finished() || !released()) {
             return; // asleep until something arrives
         }
-        waits_ = false;
-        world_.trace(rank_, done_name(script_[position_].call), static_cast<long>(position_));
-        ++position_;
+        leave(script_[position_]);
     }
     if (!finished()) {
         perform(script_[position_]);
@@ -114,6 +112,18 @@ bool Rank::released()
     }
     default:
         return completed(position_);
+    }
+}
+
+/// The blocking call returns.
+void Rank::leave(const Step& step)
+{
+    world_.trace(rank_, done_name(step.call), static_cast<long>(position_));
+    waits_ = false;
+    ++position_;
+    if (step.call == Call::close) {
+        process_.destroy_window(window(step.window));
+        windows_[static_cast<std::size_t>(step.window)] = nullptr;
     }
 }
 

@@ -46,6 +46,11 @@ public:
     {
         return *windows_[static_cast<std::size_t>(number)];
     }
+    /// Windows are destroyed as soon as their closing is complete.
+    [[nodiscard]] bool has_window(int number) const noexcept
+    {
+        return windows_[static_cast<std::size_t>(number)] != nullptr;
+    }
     [[nodiscard]] bool completed(std::size_t step) const noexcept
     {
         return requests_[step].complete;
@@ -68,6 +73,7 @@ private:
 
     void sweep();
     [[nodiscard]] bool released();
+    void leave(const Step& step);
     void perform(const Step& step);
     [[nodiscard]] bool local_call(const Step& step);
     Status synchronise(const Step& step, rma::Request* request);

@@ -167,6 +167,9 @@ void World::describe_rank(Rank& rank, std::FILE* out)
     const char* at = rank.finished() ? "its end" : name(rank.script()[rank.position()].call);
     std::fprintf(out, "rank %d: at step %zu, %s\n", rank.number(), rank.position(), at);
     for (int window = 0; window < program_.windows; ++window) {
+        if (!rank.has_window(window)) {
+            continue;
+        }
         rank.window(window).describe(
             [](void* context, const char* line) {
                 std::fprintf(static_cast<std::FILE*>(context), "    %s\n", line);
