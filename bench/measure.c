@@ -8,11 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-const struct Plan full_plan = {.batch_microseconds = 500, .limit_microseconds = 1e6, .batches = 61};
+const struct Plan full_plan = {
+    .batch_microseconds = 500, .limit_microseconds = 1e6, .batches = 61, .least_repetitions = 1};
 const struct Plan crowded_plan = {
-    .batch_microseconds = 20e3, .limit_microseconds = 3e6, .batches = 61};
+    .batch_microseconds = 20e3, .limit_microseconds = 3e6, .batches = 61, .least_repetitions = 100};
 const struct Plan quick_plan = {
-    .batch_microseconds = 200, .limit_microseconds = 2e5, .batches = 15};
+    .batch_microseconds = 200, .limit_microseconds = 2e5, .batches = 15, .least_repetitions = 1};
 
 static double now_microseconds(void)
 {
@@ -57,14 +58,14 @@ static double time_undisturbed_batch(const struct Team *team, const struct Line 
 
 /* How many repetitions make a batch. Trying it out is the warm-up as well. */
 static long calibrate(const struct Team *team, const struct Line *line, void *context,
-                      double batch_microseconds)
+                      const struct Plan *plan)
 {
     const long most = 1L << 20;
-    for (long repetitions = 1; repetitions < most; repetitions *= 2) {
+    for (long repetitions = plan->least_repetitions; repetitions < most; repetitions *= 2) {
         const double took = time_undisturbed_batch(team, line, context, repetitions);
-        if (took >= batch_microseconds / 2) {
-            const long fitting = (long)((double)repetitions * batch_microseconds / took);
-            return fitting > 1 ? fitting : 1;
+        if (took >= plan->batch_microseconds / 2) {
+            const long fitting = (long)((double)repetitions * plan->batch_microseconds / took);
+            return fitting > plan->least_repetitions ? fitting : plan->least_repetitions;
         }
     }
     return most;
@@ -85,7 +86,7 @@ static void lead(const struct Team *team, const struct Line *line, void *context
     double samples[MAX_BATCHES];
     printf("{\"starts\": \"%s\"}\n", line->name);
     fflush(stdout);
-    const long repetitions = calibrate(team, line, context, plan->batch_microseconds);
+    const long repetitions = calibrate(team, line, context, plan);
     const double end = now_microseconds() + plan->limit_microseconds;
     int count = 0;
     do {

@@ -25,7 +25,10 @@ bool sweep_from_host() noexcept
 void complete_host_request(rma::Request& request) noexcept
 {
     static_cast<host::mpi::HostRequest&>(static_cast<NonblockingRequest&>(request)).complete();
+    Runtime::existing()->rouse();
 }
+
+void rouse_waiting_thread(rma::Request& /*request*/) noexcept { Runtime::existing()->rouse(); }
 
 /// Programs that have not called MPI_Init use sessions, each with a thread level of its own.
 bool threads_possible() noexcept
@@ -79,13 +82,17 @@ void Runtime::learn_neighbours(int ranks) noexcept
 void Runtime::sweep() noexcept
 {
     const EngineGuard guard(lock_);
-    if (process_.busy() && process_.progress() && threaded_) {
-        waiter_.rouse();
+    if (process_.busy()) {
+        process_.progress();
     }
 }
 
-void Runtime::wait(const rma::Request& request) noexcept
+void Runtime::wait(rma::Request& request) noexcept
 {
+    if (threaded_) {
+        const EngineGuard guard(lock_);
+        request.on_complete = rouse_waiting_thread;
+    }
     struct Waiting {
         Runtime& runtime;
         const rma::Request& request;
@@ -94,8 +101,8 @@ void Runtime::wait(const rma::Request& request) noexcept
         [](void* context) noexcept {
             auto& [runtime, waited] = *static_cast<Waiting*>(context);
             const EngineGuard guard(runtime.lock_);
-            if (!waited.complete && runtime.process_.progress() && threaded_) {
-                runtime.waiter_.rouse();
+            if (!waited.complete) {
+                runtime.process_.progress();
             }
             return waited.complete;
         },

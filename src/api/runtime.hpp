@@ -44,9 +44,17 @@ public:
     void learn_neighbours(int ranks) noexcept;
 
     /// Sweeps and gives the core away until `request` is complete. Must not hold the engine.
-    void wait(const rma::Request& request) noexcept;
+    /// With threads, whoever completes the request rings for the one that waits.
+    void wait(rma::Request& request) noexcept;
     /// Sweeps once.
     void sweep() noexcept;
+    /// After something that another thread may wait for has completed.
+    void rouse() noexcept
+    {
+        if (threaded_) {
+            waiter_.rouse();
+        }
+    }
 
     /// Locks that blocking calls take on several windows are taken in the order of the calls,
     /// though such a call does not wait for its own: the next one waits for it. Else processes that
