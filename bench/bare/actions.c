@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "actions.h"
 
+#include "calls.h"
 #include "processes.h"
 
 #include <string.h>
@@ -44,6 +45,15 @@ void load(void *context, long repetitions)
     struct Process *process = context;
     for (long i = 0; i < repetitions; ++i) {
         keep(process, atomic_load_explicit(&process->shared->word, memory_order_relaxed));
+    }
+}
+
+void two_empty_calls(void *context, long repetitions)
+{
+    struct Process *process = context;
+    for (long i = 0; i < repetitions; ++i) {
+        bare_put(process, 1, process, 1, 0, 1, process, process);
+        bare_flush(1, process);
     }
 }
 

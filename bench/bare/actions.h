@@ -13,6 +13,10 @@ void load_and_barrier(void *context, long repetitions);
 /* The load alone. */
 void load(void *context, long repetitions);
 
+/* Two calls of functions in a shared library that do nothing, with the arguments of a put and of a
+ * flush: less than that no library can take for the two. */
+void two_empty_calls(void *context, long repetitions);
+
 /* fetch_and_op or accumulate, flush: an atomic fetch-add, which is its own barrier. */
 void fetch_add(void *context, long repetitions);
 

@@ -20,6 +20,7 @@ static const struct Line pair_lines[] = {
     {"put_8", store_and_barrier, NULL},
     {"get_8", load_and_barrier, NULL},
     {"load", load, NULL},
+    {"two_empty_calls", two_empty_calls, NULL},
     {"fetch_and_op", fetch_add, NULL},
     {"compare_and_swap", compare_exchange, NULL},
     {"accumulate_8", fetch_add, NULL},

@@ -42,6 +42,7 @@ LINES = (
     Line("fence", "fence, 8 ranks on 2 cores", "futex barrier", 2.0, ranks=8),
     Line("flag_trip", "", "flag there and back", information=True),
     Line("load", "", "load", information=True),
+    Line("two_empty_calls", "", "two empty calls (put, flush)", information=True),
 )
 
 
