@@ -2,6 +2,7 @@
 #include "api/runtime.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
@@ -71,7 +72,11 @@ Runtime::Runtime()
 
 void Runtime::start_progress() noexcept { host::mpi::start_hook(sweep_from_host); }
 
-void Runtime::stop_progress() noexcept { host::mpi::stop_hook(); }
+void Runtime::stop_progress() noexcept
+{
+    drop_spare();
+    host::mpi::stop_hook();
+}
 
 void Runtime::learn_neighbours(int ranks) noexcept
 {
@@ -124,26 +129,57 @@ void Runtime::await_locks(const WindowObject& object) noexcept
     wait(granted);
 }
 
+/// Started before the engine is asked for anything: what the engine has begun cannot be taken back
+/// when the host has no request for it.
 NonblockingRequest* Runtime::take_request() noexcept
 {
-    NonblockingRequest* request = requests_.take();
-    if (request != nullptr) {
-        static_cast<rma::Request&>(*request) = {};
+    NonblockingRequest* request = std::exchange(spare_, nullptr);
+    if (request == nullptr) {
+        request = requests_.take();
+        if (request == nullptr) {
+            return nullptr;
+        }
+        if (request->start() != Status::ok) {
+            requests_.give_back(request);
+            return nullptr;
+        }
     }
+    static_cast<rma::Request&>(*request) = {};
     return request;
 }
 
-/// What is complete already gets the host's cheapest request; only what is not is watched.
+void Runtime::drop_spare() noexcept
+{
+    NonblockingRequest* spare = nullptr;
+    {
+        const EngineGuard guard(lock_);
+        spare = std::exchange(spare_, nullptr);
+    }
+    if (spare != nullptr) {
+        spare->abandon();
+    }
+}
+
+/// What is complete already gets the host's cheapest request, and the one that was started is kept
+/// for the next call; only what is not complete is watched.
 Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
                              MPI_Request* handle) noexcept
 {
     rma::Request& engine_side = request;
-    if (status != Status::ok || engine_side.complete) {
-        requests_.give_back(&request);
-        return status != Status::ok ? status : host::mpi::create_completed_request(own, handle);
+    if (status != Status::ok) {
+        spare_ = &request;
+        return status;
     }
-    engine_side.on_complete = complete_host_request;
-    return request.start(handle);
+    if (!engine_side.complete) {
+        engine_side.on_complete = complete_host_request;
+        *handle = request.handle();
+    } else if (host::mpi::create_completed_request(own, handle) == Status::ok) {
+        spare_ = &request;
+    } else {
+        *handle = request.handle();
+        complete_host_request(engine_side);
+    }
+    return Status::ok;
 }
 
 } // namespace sidelight::api

@@ -62,7 +62,7 @@ public:
     /// blocking call waits for its lock.
     void remember_lock(const WindowObject& object) noexcept
     {
-        if (object.window->waits_for_lock()) {
+        if (!threaded_ && object.window->waits_for_lock()) {
             ungranted_ = &object;
         }
     }
@@ -116,6 +116,7 @@ private:
 
     void await_locks(const WindowObject& object) noexcept;
     NonblockingRequest* take_request() noexcept;
+    void drop_spare() noexcept;
     Status finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
                         MPI_Request* handle) noexcept;
 
@@ -127,6 +128,7 @@ private:
     rma::Process process_{fabric_};
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
+    NonblockingRequest* spare_ = nullptr; ///< started, for the next nonblocking call
     EngineLock lock_;
 };
 

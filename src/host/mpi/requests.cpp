@@ -58,7 +58,7 @@ HostRequest* ReleasedRequests::take_all() noexcept
     return first_.exchange(nullptr, std::memory_order_acquire);
 }
 
-Status HostRequest::start(MPI_Request* handle) noexcept
+Status HostRequest::start() noexcept
 {
     constexpr std::uint8_t host_and_engine = 2;
     holders_.store(host_and_engine, std::memory_order_relaxed);
@@ -67,19 +67,22 @@ Status HostRequest::start(MPI_Request* handle) noexcept
                          : table().Grequest_start(query, freed, cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
         handle_ = MPI_REQUEST_NULL;
-        holders_.store(1, std::memory_order_relaxed);
         return Status::other;
     }
-    *handle = handle_;
     return Status::ok;
 }
 
 void HostRequest::complete() noexcept
 {
-    if (handle_ != MPI_REQUEST_NULL) [[likely]] {
-        table().Grequest_complete(handle_);
-    }
+    table().Grequest_complete(handle_);
     let_go();
+}
+
+void HostRequest::abandon() noexcept
+{
+    MPI_Request handle = handle_;
+    complete();
+    table().Wait(&handle, MPI_STATUS_IGNORE);
 }
 
 int HostRequest::query(void* /*state*/, MPI_Status* status) noexcept

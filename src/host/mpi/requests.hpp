@@ -30,9 +30,13 @@ private:
 /// The application may wait for it, test it, or free it before it is complete.
 class HostRequest {
 public:
-    /// Makes the MPI request. On failure there is none, and all that `complete` does is to give the
-    /// object back.
-    [[nodiscard]] Status start(MPI_Request* handle) noexcept;
+    /// Makes the MPI request, which is for the program, or for `abandon`. On failure there is none
+    /// and the object is as before.
+    [[nodiscard]] Status start() noexcept;
+    /// The MPI request, once it has started.
+    [[nodiscard]] MPI_Request handle() const noexcept { return handle_; }
+    /// Ends one that has started and that the program was never given. The object comes back.
+    void abandon() noexcept;
 
     /// Completes it, once. Any thread, also inside a sweep called by the host. The object may be
     /// gone when it returns.
