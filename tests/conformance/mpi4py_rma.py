@@ -57,8 +57,10 @@ def interpreter(host, folder, source):
     if not list(place.glob("lib/python3*/site-packages/mpi4py")):
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
         shutil.rmtree(source / "build", ignore_errors=True)  # another host's objects
-        # Unoptimised: one generated file is nearly all of it, and takes minutes otherwise.
-        flags = {"MPICC": str(host.mpicc), "CFLAGS": "-O0 -g0"}
+        # Unoptimised: one generated file is nearly all of it, and takes minutes otherwise. Python
+        # names the system's libraries before mpicc adds its own: the host's have to come first.
+        flags = {"MPICC": str(host.mpicc), "CFLAGS": "-O0 -g0",
+                 "LDFLAGS": f"-L{host.libmpi.parent}"}
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                         "--no-cache-dir", source], env={**os.environ, **flags}, check=True)
     return python
