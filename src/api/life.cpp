@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
 #include <atomic>
+#include <string_view>
 
 #include "api/entry.hpp"
 #include "api/runtime.hpp"
@@ -20,14 +22,42 @@ namespace {
 /// Sessions that are open. Relaxed: MPI forbids to end the last one beside any other call.
 std::atomic<int> sessions{0};
 
+/// Whether the session has MPI_THREAD_MULTIPLE, also where the host does not tell.
+bool may_use_threads(MPI_Session session) noexcept
+{
+    const auto& mpi = table();
+    MPI_Info info = MPI_INFO_NULL;
+    if (mpi.Session_get_info == nullptr || mpi.Session_get_info(session, &info) != MPI_SUCCESS ||
+        info == MPI_INFO_NULL) {
+        return true;
+    }
+    std::array<char, 64> level{};
+    int flag = 0;
+    const int code =
+        mpi.Info_get(info, "thread_level", static_cast<int>(level.size()) - 1, level.data(), &flag);
+    mpi.Info_free(&info);
+    const std::string_view known = level.data();
+    return code != MPI_SUCCESS || flag == 0 ||
+           (known != "MPI_THREAD_SINGLE" && known != "MPI_THREAD_FUNNELED" &&
+            known != "MPI_THREAD_SERIALIZED");
+}
+
+/// Windows that live on find another when they need one.
+void give_up_communicator() noexcept
+{
+    datatype::set_commit_probe(MPI_COMM_NULL);
+    host::mpi::free_own_communicator();
+    window_table::for_each([](WindowObject& object, void*) { object.own = MPI_COMM_NULL; },
+                           nullptr);
+}
+
 void close_down() noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
         runtime->stop_progress();
     }
-    datatype::set_commit_probe(MPI_COMM_NULL);
     datatype::close_cache();
-    host::mpi::free_own_communicator();
+    give_up_communicator();
 }
 
 } // namespace
@@ -54,6 +84,7 @@ SIDELIGHT_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, M
     const int code = table().Session_init(info, errhandler, session);
     if (code == MPI_SUCCESS) {
         sessions.fetch_add(1, std::memory_order_relaxed);
+        Runtime::learn_session(may_use_threads(*session));
     }
     return code;
 }
@@ -64,10 +95,18 @@ SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
     if (table().Session_finalize == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
-    if (sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && !host::mpi::world_is_up()) {
-        close_down();
+    if (session != nullptr && *session != MPI_SESSION_NULL && !host::mpi::world_is_up()) {
+        if (sessions.load(std::memory_order_relaxed) == 1) {
+            close_down();
+        } else {
+            give_up_communicator(); // it may come from this session
+        }
     }
-    return table().Session_finalize(session);
+    const int code = table().Session_finalize(session);
+    if (code == MPI_SUCCESS) {
+        sessions.fetch_sub(1, std::memory_order_relaxed);
+    }
+    return code;
 }
 SIDELIGHT_PROFILED(Session_finalize);
 

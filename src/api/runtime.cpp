@@ -31,16 +31,22 @@ void complete_host_request(rma::Request& request) noexcept
 
 void rouse_waiting_thread(rma::Request& /*request*/) noexcept { Runtime::existing()->rouse(); }
 
-/// Programs that have not called MPI_Init use sessions, each with a thread level of its own.
+/// Relaxed: only ever set, before the window that is the reason to ask.
+std::atomic<bool> any_session{false};
+std::atomic<bool> session_with_threads{false};
+
+/// MPI_Init and each session have a thread level of their own; the highest counts. A program that
+/// has neither, as far as the library has seen, is taken to have threads.
 bool threads_possible() noexcept
 {
     const auto& mpi = host::mpi::table();
     int initialized = 0;
-    int level = MPI_THREAD_MULTIPLE;
+    int level =
+        any_session.load(std::memory_order_relaxed) ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     if (mpi.Initialized(&initialized) == MPI_SUCCESS && initialized != 0) {
         mpi.Query_thread(&level);
     }
-    return level == MPI_THREAD_MULTIPLE;
+    return level == MPI_THREAD_MULTIPLE || session_with_threads.load(std::memory_order_relaxed);
 }
 
 } // namespace
@@ -68,6 +74,14 @@ Runtime::Runtime()
     process_.set_threaded(threaded_);
     host::mpi::set_request_sweep(sweep_from_host);
     learn_neighbours(host::node::launched_neighbours());
+}
+
+void Runtime::learn_session(bool multiple) noexcept
+{
+    any_session.store(true, std::memory_order_relaxed);
+    if (multiple) {
+        session_with_threads.store(true, std::memory_order_relaxed);
+    }
 }
 
 void Runtime::start_progress() noexcept { host::mpi::start_hook(sweep_from_host); }

@@ -9,6 +9,7 @@
 #include "fabric/mapped/mapped_fabric.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/requests.hpp"
+#include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"
 #include "host/node/wait.hpp"
 #include "rma/process.hpp"
@@ -19,7 +20,8 @@ namespace sidelight::api {
 struct NonblockingRequest : host::mpi::HostRequest, rma::Request {};
 
 /// Everything that this process has of Sidelight: made with its first window, kept until it ends.
-/// MPI_THREAD_MULTIPLE is decided then; programs that use sessions alone are taken to have it.
+/// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
+/// sessions that it has opened so far.
 class Runtime {
 public:
     /// The one of this process. Made at the first call, which comes from a collective call that
@@ -30,6 +32,8 @@ public:
     {
         return existing_.load(std::memory_order_acquire);
     }
+    /// A session was opened; whether it has MPI_THREAD_MULTIPLE. Counts before the first window.
+    static void learn_session(bool multiple) noexcept;
     /// Whether other threads may be inside; false before there is a runtime.
     [[nodiscard]] static bool threaded() noexcept { return threaded_; }
 
@@ -142,11 +146,16 @@ int pass_through(MPI_Win win, HostCall call) noexcept
     return call();
 }
 
-/// The same for a large-count call, which the host may lack: then there is no way to do it.
-template <class HostCall>
-int pass_large(MPI_Win win, bool available, HostCall call) noexcept
+/// The same, by the name of the host's function. One that the host lacks is an operation that it does
+/// not support.
+template <auto host_function, class... Arguments>
+int pass_on(MPI_Win win, Arguments... arguments) noexcept
 {
-    return available ? pass_through(win, call) : host::mpi::answer_window(Status::unsupported, win);
+    auto* function = host::mpi::table().*host_function;
+    return pass_through(win, [&] {
+        return function != nullptr ? function(arguments...)
+                                   : host::mpi::answer_window(Status::unsupported, win);
+    });
 }
 
 } // namespace sidelight::api

@@ -14,6 +14,7 @@ using MPI_Session = sidelight_no_session*;
 extern "C" {
 int PMPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session*);
 int PMPI_Session_finalize(MPI_Session*);
+int PMPI_Session_get_info(MPI_Session, MPI_Info*);
 int PMPI_Session_get_errhandler(MPI_Session, MPI_Errhandler*);
 int PMPI_Session_set_errhandler(MPI_Session, MPI_Errhandler);
 int PMPI_Session_call_errhandler(MPI_Session, int);
