@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/window_create.hpp"
 
+#include <exception>
 #include <new>
 
 #include "api/runtime.hpp"
@@ -55,17 +56,37 @@ bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
            mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
 }
 
-std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowInfo& info,
+/// Everything of this member's own that may run out. Null then, with a word in the log: the others
+/// are told in the first exchange, where they would wait for a member that had thrown.
+WindowObject* prepare(const WindowRequest& request) noexcept
+{
+    try {
+        datatype::register_predefined();
+        Runtime::instance();
+        WindowInfo info;
+        info.update(request.info);
+        WindowObject& object = window_table::take();
+        object.info = info;
+        return &object;
+    } catch (const std::exception& error) {
+        log(LogLevel::warn, "no window of our own: %s", error.what());
+        return nullptr;
+    }
+}
+
+/// `object` is null where this member cannot take part.
+std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowObject* object,
                                    int members)
 {
-    const bool contiguous = request.flavor == Flavor::shared && !info.noncontiguous();
+    const bool contiguous =
+        request.flavor == Flavor::shared && object != nullptr && !object->info.noncontiguous();
     return host::node::allocate_node_memory(
         request.comm,
         {.common_bytes = sizeof(rma::BarrierWord),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members)),
          .window_bytes = brings_memory(request.flavor) ? 0 : static_cast<std::size_t>(request.size),
-         .placement =
-             contiguous ? host::node::Placement::contiguous : host::node::Placement::pages});
+         .placement = contiguous ? host::node::Placement::contiguous : host::node::Placement::pages,
+         .usable = object != nullptr});
 }
 
 rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
@@ -163,19 +184,19 @@ WindowObject* create_window(const WindowRequest& request)
         (members > 1 && brings_memory(request.flavor))) {
         return nullptr;
     }
-    datatype::register_predefined();
-    Runtime& runtime = Runtime::instance();
-    WindowInfo info;
-    info.update(request.info);
-    auto memory = allocate(request, info, members);
+    WindowObject* prepared = prepare(request);
+    auto memory = allocate(request, prepared, members);
     if (!memory.has_value()) {
-        log(LogLevel::info, "window over %d processes left to the host: not all on one node",
+        log(LogLevel::info, "window over %d processes left to the host: no memory that all can map",
             members);
+        if (prepared != nullptr) {
+            window_table::give_back(*prepared);
+        }
         return nullptr;
     }
-    WindowObject& object = window_table::take();
+    Runtime& runtime = Runtime::instance();
+    WindowObject& object = *prepared;
     object.memory = std::move(memory);
-    object.info = info;
     if (!join(object, request, rank, members)) {
         window_table::give_back(object);
         return nullptr;

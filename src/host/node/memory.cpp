@@ -31,6 +31,7 @@ struct Card {
     std::uint64_t core_set = 0;
     std::uint64_t window_bytes = 0;
     MemoryFileAddress file; ///< of rank 0
+    bool usable = false;
 };
 
 std::string boot_identity()
@@ -76,6 +77,11 @@ bool one_node(const std::vector<Card>& cards) noexcept
 {
     return std::all_of(cards.begin(), cards.end(),
                        [&](const Card& card) { return card.node == cards.front().node; });
+}
+
+bool all_usable(const std::vector<Card>& cards) noexcept
+{
+    return std::all_of(cards.begin(), cards.end(), [](const Card& card) { return card.usable; });
 }
 
 int count_neighbours(const std::vector<Card>& cards, std::uint64_t core_set) noexcept
@@ -150,15 +156,16 @@ std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape&
     mpi::table().Comm_rank(comm, &rank);
     mpi::table().Comm_size(comm, &members);
     if (members == 1) {
-        return allocate_alone(mine);
+        return mine.usable ? allocate_alone(mine) : std::nullopt;
     }
     const File own = rank == 0 ? create_memory_file() : File();
     const Card card{.node = node_identity(),
                     .core_set = core_set(),
                     .window_bytes = mine.window_bytes,
-                    .file = address_of(own)};
+                    .file = address_of(own),
+                    .usable = mine.usable};
     const std::vector<Card> cards = exchange(comm, card, members);
-    if (cards.empty() || !one_node(cards)) {
+    if (cards.empty() || !one_node(cards) || !all_usable(cards)) {
         return std::nullopt;
     }
     std::vector<std::uint64_t> sizes;

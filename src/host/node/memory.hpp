@@ -24,6 +24,9 @@ struct MemoryShape {
     std::size_t control_bytes = 0; ///< per member
     std::size_t window_bytes = 0;  ///< of this member's part of the window
     Placement placement = Placement::pages;
+    /// False: this member can have no window, and so nobody gets memory. To say so here lets the
+    /// others go on, who would wait for one that does not come.
+    bool usable = true;
 };
 
 /// Where everything is in the file. Pure arithmetic on what the members said.
@@ -63,7 +66,8 @@ private:
 };
 
 /// Collective over `comm`, an intracommunicator. Nothing, on all members alike, where one of them
-/// is on another node or in another namespace of processes, or cannot map the memory.
+/// is on another node or in another namespace of processes, is not usable, or cannot map the
+/// memory.
 /// A member that is alone gets private memory. Throws std::bad_alloc before anything collective.
 [[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm,
                                                              const MemoryShape& mine);
