@@ -23,6 +23,9 @@ bool sweep_from_host() noexcept
     return moved;
 }
 
+/// Called from the host's wait for a request of ours.
+void pause_in_host() noexcept { Runtime::existing()->pause(sweep_from_host); }
+
 void complete_host_request(rma::Request& request) noexcept
 {
     static_cast<host::mpi::HostRequest&>(static_cast<NonblockingRequest&>(request)).complete();
@@ -72,7 +75,7 @@ Runtime::Runtime()
     threaded_ = threads_possible();
     lock_.set_threaded(threaded_);
     process_.set_threaded(threaded_);
-    host::mpi::set_request_sweep(sweep_from_host);
+    host::mpi::set_request_sweep(sweep_from_host, pause_in_host);
     learn_neighbours(host::node::launched_neighbours());
 }
 
@@ -126,6 +129,13 @@ void Runtime::wait(rma::Request& request) noexcept
             return waited.complete;
         },
         &waiting);
+}
+
+void Runtime::pause(bool (*host_sweep)() noexcept) noexcept
+{
+    waiter_.pause(
+        [](void* context) noexcept { return (*static_cast<bool (**)() noexcept>(context))(); },
+        &host_sweep);
 }
 
 /// The window may have been unlocked meanwhile, or freed: then there is nothing to wait for.

@@ -50,6 +50,8 @@ public:
     /// Sweeps and gives the core away until `request` is complete. Must not hold the engine.
     /// With threads, whoever completes the request rings for the one that waits.
     void wait(rma::Request& request) noexcept;
+    /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
+    void pause(bool (*host_sweep)() noexcept) noexcept;
     /// Sweeps once.
     void sweep() noexcept;
     /// After something that another thread may wait for has completed.
@@ -146,8 +148,8 @@ int pass_through(MPI_Win win, HostCall call) noexcept
     return call();
 }
 
-/// The same, by the name of the host's function. One that the host lacks is an operation that it does
-/// not support.
+/// The same, by the name of the host's function. One that the host lacks is an operation that it
+/// does not support.
 template <auto host_function, class... Arguments>
 int pass_on(MPI_Win win, Arguments... arguments) noexcept
 {

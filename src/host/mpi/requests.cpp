@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/mpi/requests.hpp"
 
-#include <sched.h>
-
-#include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::mpi {
@@ -11,10 +8,7 @@ namespace sidelight::host::mpi {
 namespace {
 
 std::atomic<bool (*)() noexcept> request_sweep{nullptr};
-
-/// A fruitless poll of a request in so many lets the host progress and gives the core away: while
-/// the program waits for one of our requests, some hosts do nothing but poll it.
-constexpr unsigned polls_per_pause = 32;
+std::atomic<void (*)() noexcept> request_pause{nullptr}; ///< set before the sweep
 
 /// MPICH's generalized requests with a poll and a wait function, also where its loop sweeps for us:
 /// beside a null request, MPICH 5's MPI_Waitall takes an incomplete one without a wait function for
@@ -99,18 +93,18 @@ int HostRequest::freed(void* state) noexcept
 /// Epochs cannot be cancelled (P1, V), so the request goes on.
 int HostRequest::cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
 
+/// MPI_Wait calls it in a loop and does nothing else; MPI_Waitany and the tests go over all their
+/// requests and let the host progress in between.
 int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
 {
-    thread_local unsigned fruitless = 0;
     bool (*const sweep)() noexcept = request_sweep.load(std::memory_order_acquire);
-    if (sweep != nullptr && !sweep() && ++fruitless % polls_per_pause == 0) {
-        poll_host();
-        sched_yield();
+    if (sweep != nullptr && !sweep()) {
+        request_pause.load(std::memory_order_relaxed)();
     }
     return MPI_SUCCESS;
 }
 
-/// MPI_Waitall calls it again until the request is complete.
+/// MPI_Waitall takes one request after the other, and calls it again until that one is complete.
 int HostRequest::wait(int /*count*/, void** /*states*/, double /*timeout*/,
                       MPI_Status* status) noexcept
 {
@@ -160,8 +154,9 @@ void end_idle_request(MPI_Request* handle) noexcept
     *handle = MPI_REQUEST_NULL;
 }
 
-void set_request_sweep(bool (*sweep)() noexcept) noexcept
+void set_request_sweep(bool (*sweep)() noexcept, void (*pause)() noexcept) noexcept
 {
+    request_pause.store(pause, std::memory_order_relaxed);
     request_sweep.store(sweep, std::memory_order_release);
 }
 

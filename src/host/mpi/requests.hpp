@@ -121,8 +121,10 @@ private:
 /// Completes and frees it, and sets it to MPI_REQUEST_NULL.
 void end_idle_request(MPI_Request* handle) noexcept;
 
-/// Where the host's loop calls no hook (see progress.hpp), waiting for a request of ours calls
-/// `sweep`. Set it once, before the first request.
-void set_request_sweep(bool (*sweep)() noexcept) noexcept;
+/// MPICH tests a request of ours, and waits for one, by a function of ours: that calls `sweep`, and
+/// after a sweep that moved nothing `pause`, which lets the host progress and gives the core away
+/// for a while, but never for long: the program may only be testing, or the host be waiting for
+/// other requests as well. Set it once, before the first request.
+void set_request_sweep(bool (*sweep)() noexcept, void (*pause)() noexcept) noexcept;
 
 } // namespace sidelight::host::mpi

@@ -34,6 +34,20 @@ constexpr std::chrono::nanoseconds first_nap_alone = 50us;
 constexpr std::chrono::nanoseconds first_nap_crowded = 500us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
 
+/// A wait in steps: so many polls between two looks at the host, and how long a thread may do other
+/// things between two polls that are still of one wait.
+constexpr unsigned steps_per_host_poll = 32;
+constexpr std::chrono::nanoseconds longest_step = 5us;
+
+/// The fruitless polls of one wait in steps.
+struct Steps {
+    unsigned count = 0;
+    std::chrono::nanoseconds nap = first_nap_alone;
+    std::chrono::steady_clock::time_point last;
+};
+
+thread_local Steps steps;
+
 int polls_before_sleep(bool crowded) noexcept
 {
     const int set = settings().spin;
@@ -71,6 +85,42 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
         }
     }
     return false;
+}
+
+/// Answers what `poll` did.
+bool Waiter::nap(bool (*poll)(void*) noexcept, void* context,
+                 std::chrono::nanoseconds limit) noexcept
+{
+    const Doorbell::Visit visit = bell_.enter();
+    const bool moved = poll(context);
+    if (!moved) {
+        bell_.sleep(visit, limit);
+    }
+    bell_.leave(visit);
+    return moved;
+}
+
+/// Threads that own their cores poll on, as the host does when it waits.
+void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    using Clock = std::chrono::steady_clock;
+    if (Clock::now() - steps.last > longest_step) {
+        steps = {};
+    }
+    ++steps.count;
+    if (crowded() && settings().sleep) {
+        if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
+            if (steps.nap > first_nap_alone) {
+                mpi::poll_host();
+            }
+            steps.nap = nap(poll, context, steps.nap) ? first_nap_alone
+                                                      : std::min(2 * steps.nap, first_nap_crowded);
+        }
+    } else if (steps.count % steps_per_host_poll == 0) {
+        mpi::poll_host();
+        sched_yield();
+    }
+    steps.last = Clock::now();
 }
 
 void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept

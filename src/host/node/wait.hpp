@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 #include "base/doorbell.hpp"
 
@@ -23,11 +24,18 @@ public:
     /// for has happened. Lets the host progress all the while.
     void wait(bool (*poll)(void* context) noexcept, void* context) noexcept;
 
+    /// The same in steps, for a wait whose loop is not ours: called after each poll that answered
+    /// false, it returns at once at first, and later sleeps, each time for as long at most as
+    /// whatever else the caller waits for may be late. A thread that does other things in between
+    /// starts anew.
+    void pause(bool (*poll)(void* context) noexcept, void* context) noexcept;
+
     /// After a sweep that may have completed what another thread of this process waits for.
     /// Nobody asleep: one load.
     void rouse() noexcept { bell_.ring(); }
 
 private:
+    bool nap(bool (*poll)(void*) noexcept, void* context, std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     Doorbell& bell_;
