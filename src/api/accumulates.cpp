@@ -7,34 +7,32 @@
 /// Accumulates (MPI-4.1, 12.3.4): the short way where it is open, else the long one.
 using namespace sidelight;
 using namespace sidelight::api;
-using host::mpi::table;
+using host::mpi::Table;
 using rma::OperationKind;
 
 namespace {
 
-using direct::Elements;
-
-bool is_one(Elements elements, MPI_Datatype type) noexcept
+bool is_one(direct::Elements elements, MPI_Datatype type) noexcept
 {
     return elements.count == 1 && elements.type == type;
 }
 
-// The longer ways, out of line and with the arguments of the call, so that the short way keeps them
-// in registers.
+// The `_slowly` functions are the longer ways, out of line and with the arguments of the call, so
+// that the short way keeps them in registers.
 
-[[gnu::noinline]] int accumulate_slowly(const void* origin, int origin_count,
+template <auto host_function, class Count>
+[[gnu::noinline]] int accumulate_slowly(const void* origin, Count origin_count,
                                         MPI_Datatype origin_type, int target, MPI_Aint displacement,
-                                        int count, MPI_Datatype type, MPI_Op op,
+                                        Count count, MPI_Datatype type, MPI_Op op,
                                         MPI_Win win) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Accumulate(origin, origin_count, origin_type, target, displacement,
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
                                       count, type, op, win);
-        });
     }
-    if (count == 1 && is_one({origin_count, origin_type}, type) &&
+    if (op != MPI_NO_OP && is_one({count, type}, type) &&
+        is_one({origin_count, origin_type}, type) &&
         direct::accumulate(*object->window, origin, nullptr, type, target, displacement, op)) {
         return MPI_SUCCESS;
     }
@@ -51,49 +49,34 @@ bool is_one(Elements elements, MPI_Datatype type) noexcept
                           });
 }
 
-[[gnu::noinline]] int accumulate_c_slowly(const void* origin, MPI_Count origin_count,
-                                          MPI_Datatype origin_type, int target,
-                                          MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
-                                          MPI_Op op, MPI_Win win) noexcept
+template <auto host_function, class Count>
+int accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+               MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Op op,
+               MPI_Win win) noexcept
 {
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_large(win, table().Accumulate_c != nullptr, [&] {
-            return table().Accumulate_c(origin, origin_count, origin_type, target, displacement,
-                                        count, type, op, win);
-        });
-    }
-    if (count == 1 && is_one({origin_count, origin_type}, type) &&
-        direct::accumulate(*object->window, origin, nullptr, type, target, displacement, op)) {
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && is_one({count, type}, type) &&
+        is_one({origin_count, origin_type}, type) &&
+        direct::add(*window, origin, nullptr, type, target, displacement, op)) [[likely]] {
         return MPI_SUCCESS;
     }
-    return issue(*object, {
-                              .kind = OperationKind::accumulate,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                              .op = op,
-                          });
+    return accumulate_slowly<host_function, Count>(origin, origin_count, origin_type, target,
+                                                   displacement, count, type, op, win);
 }
 
-[[gnu::noinline]] int get_accumulate_slowly(const void* origin, int origin_count,
+template <auto host_function, class Count>
+[[gnu::noinline]] int get_accumulate_slowly(const void* origin, Count origin_count,
                                             MPI_Datatype origin_type, void* result,
-                                            int result_count, MPI_Datatype result_type, int target,
-                                            MPI_Aint displacement, int count, MPI_Datatype type,
-                                            MPI_Op op, MPI_Win win) noexcept
+                                            Count result_count, MPI_Datatype result_type,
+                                            int target, MPI_Aint displacement, Count count,
+                                            MPI_Datatype type, MPI_Op op, MPI_Win win) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Get_accumulate(origin, origin_count, origin_type, result, result_count,
-                                          result_type, target, displacement, count, type, op, win);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, result, result_count,
+                                      result_type, target, displacement, count, type, op, win);
     }
-    if (count == 1 && is_one({result_count, result_type}, type) &&
+    if (is_one({count, type}, type) && is_one({result_count, result_type}, type) &&
         (op == MPI_NO_OP || is_one({origin_count, origin_type}, type)) &&
         direct::accumulate(*object->window, origin, result, type, target, displacement, op)) {
         return MPI_SUCCESS;
@@ -115,40 +98,20 @@ bool is_one(Elements elements, MPI_Datatype type) noexcept
                           });
 }
 
-[[gnu::noinline]] int get_accumulate_c_slowly(const void* origin, MPI_Count origin_count,
-                                              MPI_Datatype origin_type, void* result,
-                                              MPI_Count result_count, MPI_Datatype result_type,
-                                              int target, MPI_Aint displacement, MPI_Count count,
-                                              MPI_Datatype type, MPI_Op op, MPI_Win win) noexcept
+template <auto host_function, class Count>
+int get_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
+                   Count result_count, MPI_Datatype result_type, int target, MPI_Aint displacement,
+                   Count count, MPI_Datatype type, MPI_Op op, MPI_Win win) noexcept
 {
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_large(win, table().Get_accumulate_c != nullptr, [&] {
-            return table().Get_accumulate_c(origin, origin_count, origin_type, result, result_count,
-                                            result_type, target, displacement, count, type, op,
-                                            win);
-        });
-    }
-    if (count == 1 && is_one({result_count, result_type}, type) &&
-        (op == MPI_NO_OP || is_one({origin_count, origin_type}, type)) &&
-        direct::accumulate(*object->window, origin, result, type, target, displacement, op)) {
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && is_one({count, type}, type) &&
+        is_one({origin_count, origin_type}, type) && is_one({result_count, result_type}, type) &&
+        direct::add(*window, origin, result, type, target, displacement, op)) [[likely]] {
         return MPI_SUCCESS;
     }
-    return issue(*object, {
-                              .kind = OperationKind::accumulate,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                              .op = op,
-                              .fetches = true,
-                              .result = result,
-                              .result_count = result_count,
-                              .result_type = result_type,
-                          });
+    return get_accumulate_slowly<host_function, Count>(origin, origin_count, origin_type, result,
+                                                       result_count, result_type, target,
+                                                       displacement, count, type, op, win);
 }
 
 [[gnu::noinline]] int fetch_and_op_slowly(const void* origin, void* result, MPI_Datatype type,
@@ -157,9 +120,8 @@ bool is_one(Elements elements, MPI_Datatype type) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Fetch_and_op(origin, result, type, target, displacement, op, win);
-        });
+        return pass_on<&Table::Fetch_and_op>(win, origin, result, type, target, displacement, op,
+                                             win);
     }
     if (direct::accumulate(*object->window, origin, result, type, target, displacement, op)) {
         return MPI_SUCCESS;
@@ -188,10 +150,8 @@ bool is_one(Elements elements, MPI_Datatype type) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Compare_and_swap(origin, compare, result, type, target, displacement,
-                                            win);
-        });
+        return pass_on<&Table::Compare_and_swap>(win, origin, compare, result, type, target,
+                                                 displacement, win);
     }
     return issue(*object, {
                               .kind = OperationKind::compare_and_swap,
@@ -217,13 +177,8 @@ SIDELIGHT_ENTRY int MPI_Accumulate(const void* origin, int origin_count, MPI_Dat
                                    int target, MPI_Aint displacement, int count, MPI_Datatype type,
                                    MPI_Op op, MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && count == 1 && is_one({origin_count, origin_type}, type) &&
-        direct::add(*window, origin, nullptr, type, target, displacement, op)) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return accumulate_slowly(origin, origin_count, origin_type, target, displacement, count, type,
-                             op, win);
+    return accumulate<&Table::Accumulate>(origin, origin_count, origin_type, target, displacement,
+                                          count, type, op, win);
 }
 SIDELIGHT_PROFILED(Accumulate);
 
@@ -231,13 +186,8 @@ SIDELIGHT_ENTRY int MPI_Accumulate_c(const void* origin, MPI_Count origin_count,
                                      MPI_Datatype origin_type, int target, MPI_Aint displacement,
                                      MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && count == 1 && is_one({origin_count, origin_type}, type) &&
-        direct::add(*window, origin, nullptr, type, target, displacement, op)) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return accumulate_c_slowly(origin, origin_count, origin_type, target, displacement, count, type,
-                               op, win);
+    return accumulate<&Table::Accumulate_c>(origin, origin_count, origin_type, target, displacement,
+                                            count, type, op, win);
 }
 SIDELIGHT_PROFILED(Accumulate_c);
 
@@ -246,14 +196,9 @@ SIDELIGHT_ENTRY int MPI_Get_accumulate(const void* origin, int origin_count,
                                        MPI_Datatype result_type, int target, MPI_Aint displacement,
                                        int count, MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && count == 1 && is_one({origin_count, origin_type}, type) &&
-        is_one({result_count, result_type}, type) &&
-        direct::add(*window, origin, result, type, target, displacement, op)) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return get_accumulate_slowly(origin, origin_count, origin_type, result, result_count,
-                                 result_type, target, displacement, count, type, op, win);
+    return get_accumulate<&Table::Get_accumulate>(origin, origin_count, origin_type, result,
+                                                  result_count, result_type, target, displacement,
+                                                  count, type, op, win);
 }
 SIDELIGHT_PROFILED(Get_accumulate);
 
@@ -263,14 +208,9 @@ SIDELIGHT_ENTRY int MPI_Get_accumulate_c(const void* origin, MPI_Count origin_co
                                          int target, MPI_Aint displacement, MPI_Count count,
                                          MPI_Datatype type, MPI_Op op, MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && count == 1 && is_one({origin_count, origin_type}, type) &&
-        is_one({result_count, result_type}, type) &&
-        direct::add(*window, origin, result, type, target, displacement, op)) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return get_accumulate_c_slowly(origin, origin_count, origin_type, result, result_count,
-                                   result_type, target, displacement, count, type, op, win);
+    return get_accumulate<&Table::Get_accumulate_c>(origin, origin_count, origin_type, result,
+                                                    result_count, result_type, target, displacement,
+                                                    count, type, op, win);
 }
 SIDELIGHT_PROFILED(Get_accumulate_c);
 

@@ -95,7 +95,7 @@ SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
     if (table().Session_finalize == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
-    if (session != nullptr && *session != MPI_SESSION_NULL && !host::mpi::world_is_up()) {
+    if (!host::mpi::world_is_up()) {
         if (sessions.load(std::memory_order_relaxed) == 1) {
             close_down();
         } else {

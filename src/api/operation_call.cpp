@@ -39,7 +39,9 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
     operation.target = call.target;
     operation.displacement = call.displacement;
     operation.compare = call.compare;
-    if (call.kind == OperationKind::accumulate && !find_reduce_op(call.op, operation.reduce)) {
+    if (call.kind == OperationKind::accumulate &&
+        (!find_reduce_op(call.op, operation.reduce) ||
+         (operation.reduce == ReduceOp::no_op && !call.fetches))) {
         return Status::op;
     }
     Buffer target{};

@@ -7,24 +7,23 @@
 /// Put and get (MPI-4.1, 12.3.1 and 12.3.2): the short way where it is open, else the long one.
 using namespace sidelight;
 using namespace sidelight::api;
-using host::mpi::table;
+using host::mpi::Table;
 using rma::OperationKind;
 
 namespace {
 
-// The longer ways, out of line and with the arguments of the call, so that the short way keeps them
-// in registers.
+// The `_slowly` functions are the longer ways, out of line and with the arguments of the call, so
+// that the short way keeps them in registers.
 
-[[gnu::noinline]] int put_slowly(const void* origin, int origin_count, MPI_Datatype origin_type,
-                                 int target, MPI_Aint displacement, int count, MPI_Datatype type,
+template <auto host_function, class Count>
+[[gnu::noinline]] int put_slowly(const void* origin, Count origin_count, MPI_Datatype origin_type,
+                                 int target, MPI_Aint displacement, Count count, MPI_Datatype type,
                                  MPI_Win win) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Put(origin, origin_count, origin_type, target, displacement, count, type,
-                               win);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
+                                      count, type, win);
     }
     if (direct::put(*object->window, origin, {origin_count, origin_type}, target, displacement,
                     {count, type})) {
@@ -42,43 +41,28 @@ namespace {
                           });
 }
 
-[[gnu::noinline]] int put_c_slowly(const void* origin, MPI_Count origin_count,
-                                   MPI_Datatype origin_type, int target, MPI_Aint displacement,
-                                   MPI_Count count, MPI_Datatype type, MPI_Win win) noexcept
+template <auto host_function, class Count>
+int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+        MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win) noexcept
 {
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_large(win, table().Put_c != nullptr, [&] {
-            return table().Put_c(origin, origin_count, origin_type, target, displacement, count,
-                                 type, win);
-        });
-    }
-    if (direct::put(*object->window, origin, {origin_count, origin_type}, target, displacement,
-                    {count, type})) {
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && direct::put_few(*window, origin, {origin_count, origin_type}, target,
+                                             displacement, {count, type})) [[likely]] {
         return MPI_SUCCESS;
     }
-    return issue(*object, {
-                              .kind = OperationKind::put,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                          });
+    return put_slowly<host_function, Count>(origin, origin_count, origin_type, target, displacement,
+                                            count, type, win);
 }
 
-[[gnu::noinline]] int get_slowly(void* origin, int origin_count, MPI_Datatype origin_type,
-                                 int target, MPI_Aint displacement, int count, MPI_Datatype type,
+template <auto host_function, class Count>
+[[gnu::noinline]] int get_slowly(void* origin, Count origin_count, MPI_Datatype origin_type,
+                                 int target, MPI_Aint displacement, Count count, MPI_Datatype type,
                                  MPI_Win win) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Get(origin, origin_count, origin_type, target, displacement, count, type,
-                               win);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
+                                      count, type, win);
     }
     if (direct::get(*object->window, origin, {origin_count, origin_type}, target, displacement,
                     {count, type})) {
@@ -96,31 +80,17 @@ namespace {
                           });
 }
 
-[[gnu::noinline]] int get_c_slowly(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
-                                   int target, MPI_Aint displacement, MPI_Count count,
-                                   MPI_Datatype type, MPI_Win win) noexcept
+template <auto host_function, class Count>
+int get(void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+        MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win) noexcept
 {
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_large(win, table().Get_c != nullptr, [&] {
-            return table().Get_c(origin, origin_count, origin_type, target, displacement, count,
-                                 type, win);
-        });
-    }
-    if (direct::get(*object->window, origin, {origin_count, origin_type}, target, displacement,
-                    {count, type})) {
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && direct::get_few(*window, origin, {origin_count, origin_type}, target,
+                                             displacement, {count, type})) [[likely]] {
         return MPI_SUCCESS;
     }
-    return issue(*object, {
-                              .kind = OperationKind::get,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                          });
+    return get_slowly<host_function, Count>(origin, origin_count, origin_type, target, displacement,
+                                            count, type, win);
 }
 
 } // namespace
@@ -129,12 +99,8 @@ SIDELIGHT_ENTRY int MPI_Put(const void* origin, int origin_count, MPI_Datatype o
                             int target, MPI_Aint displacement, int count, MPI_Datatype type,
                             MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::put_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return put_slowly(origin, origin_count, origin_type, target, displacement, count, type, win);
+    return put<&Table::Put>(origin, origin_count, origin_type, target, displacement, count, type,
+                            win);
 }
 SIDELIGHT_PROFILED(Put);
 
@@ -142,24 +108,16 @@ SIDELIGHT_ENTRY int MPI_Put_c(const void* origin, MPI_Count origin_count, MPI_Da
                               int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
                               MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::put_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return put_c_slowly(origin, origin_count, origin_type, target, displacement, count, type, win);
+    return put<&Table::Put_c>(origin, origin_count, origin_type, target, displacement, count, type,
+                              win);
 }
 SIDELIGHT_PROFILED(Put_c);
 
 SIDELIGHT_ENTRY int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target,
                             MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::get_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return get_slowly(origin, origin_count, origin_type, target, displacement, count, type, win);
+    return get<&Table::Get>(origin, origin_count, origin_type, target, displacement, count, type,
+                            win);
 }
 SIDELIGHT_PROFILED(Get);
 
@@ -167,11 +125,7 @@ SIDELIGHT_ENTRY int MPI_Get_c(void* origin, MPI_Count origin_count, MPI_Datatype
                               int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
                               MPI_Win win)
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::get_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return get_c_slowly(origin, origin_count, origin_type, target, displacement, count, type, win);
+    return get<&Table::Get_c>(origin, origin_count, origin_type, target, displacement, count, type,
+                              win);
 }
 SIDELIGHT_PROFILED(Get_c);

@@ -4,22 +4,24 @@
 #include "api/runtime.hpp"
 #include "host/mpi/table.hpp"
 
-/// Request-based operations (MPI-4.1, 12.3.5). Always the long way: a request costs more.
+/// Request-based operations (MPI-4.1, 12.3.5). Always the long way: a request costs more. They work
+/// in every kind of epoch, though the standard asks for a passive one.
 using namespace sidelight;
 using namespace sidelight::api;
-using host::mpi::table;
+using host::mpi::Table;
 using rma::OperationKind;
 
-SIDELIGHT_ENTRY int MPI_Rput(const void* origin, int origin_count, MPI_Datatype origin_type,
-                             int target, MPI_Aint displacement, int count, MPI_Datatype type,
-                             MPI_Win win, MPI_Request* request)
+namespace {
+
+template <auto host_function, class Count>
+int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+         MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win,
+         MPI_Request* request) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Rput(origin, origin_count, origin_type, target, displacement, count,
-                                type, win, request);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
+                                      count, type, win, request);
     }
     return issue(*object,
                  {
@@ -34,44 +36,16 @@ SIDELIGHT_ENTRY int MPI_Rput(const void* origin, int origin_count, MPI_Datatype 
                  },
                  request);
 }
-SIDELIGHT_PROFILED(Rput);
 
-SIDELIGHT_ENTRY int MPI_Rput_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
-                               int target, MPI_Aint displacement, MPI_Count count,
-                               MPI_Datatype type, MPI_Win win, MPI_Request* request)
+template <auto host_function, class Count>
+int rget(void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+         MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win,
+         MPI_Request* request) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_large(win, table().Rput_c != nullptr, [&] {
-            return table().Rput_c(origin, origin_count, origin_type, target, displacement, count,
-                                  type, win, request);
-        });
-    }
-    return issue(*object,
-                 {
-                     .kind = OperationKind::put,
-                     .origin = origin,
-                     .origin_count = origin_count,
-                     .origin_type = origin_type,
-                     .target = target,
-                     .displacement = displacement,
-                     .count = count,
-                     .type = type,
-                 },
-                 request);
-}
-SIDELIGHT_PROFILED(Rput_c);
-
-SIDELIGHT_ENTRY int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int target,
-                             MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win,
-                             MPI_Request* request)
-{
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Rget(origin, origin_count, origin_type, target, displacement, count,
-                                type, win, request);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
+                                      count, type, win, request);
     }
     return issue(*object,
                  {
@@ -86,44 +60,16 @@ SIDELIGHT_ENTRY int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin
                  },
                  request);
 }
-SIDELIGHT_PROFILED(Rget);
 
-SIDELIGHT_ENTRY int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
-                               int target, MPI_Aint displacement, MPI_Count count,
-                               MPI_Datatype type, MPI_Win win, MPI_Request* request)
+template <auto host_function, class Count>
+int raccumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
+                MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                MPI_Request* request) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_large(win, table().Rget_c != nullptr, [&] {
-            return table().Rget_c(origin, origin_count, origin_type, target, displacement, count,
-                                  type, win, request);
-        });
-    }
-    return issue(*object,
-                 {
-                     .kind = OperationKind::get,
-                     .origin = origin,
-                     .origin_count = origin_count,
-                     .origin_type = origin_type,
-                     .target = target,
-                     .displacement = displacement,
-                     .count = count,
-                     .type = type,
-                 },
-                 request);
-}
-SIDELIGHT_PROFILED(Rget_c);
-
-SIDELIGHT_ENTRY int MPI_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
-                                    int target, MPI_Aint displacement, int count, MPI_Datatype type,
-                                    MPI_Op op, MPI_Win win, MPI_Request* request)
-{
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Raccumulate(origin, origin_count, origin_type, target, displacement,
-                                       count, type, op, win, request);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
+                                      count, type, op, win, request);
     }
     return issue(*object,
                  {
@@ -139,49 +85,18 @@ SIDELIGHT_ENTRY int MPI_Raccumulate(const void* origin, int origin_count, MPI_Da
                  },
                  request);
 }
-SIDELIGHT_PROFILED(Raccumulate);
 
-SIDELIGHT_ENTRY int MPI_Raccumulate_c(const void* origin, MPI_Count origin_count,
-                                      MPI_Datatype origin_type, int target, MPI_Aint displacement,
-                                      MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
-                                      MPI_Request* request)
+template <auto host_function, class Count>
+int rget_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
+                    Count result_count, MPI_Datatype result_type, int target, MPI_Aint displacement,
+                    Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                    MPI_Request* request) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_large(win, table().Raccumulate_c != nullptr, [&] {
-            return table().Raccumulate_c(origin, origin_count, origin_type, target, displacement,
-                                         count, type, op, win, request);
-        });
-    }
-    return issue(*object,
-                 {
-                     .kind = OperationKind::accumulate,
-                     .origin = origin,
-                     .origin_count = origin_count,
-                     .origin_type = origin_type,
-                     .target = target,
-                     .displacement = displacement,
-                     .count = count,
-                     .type = type,
-                     .op = op,
-                 },
-                 request);
-}
-SIDELIGHT_PROFILED(Raccumulate_c);
-
-SIDELIGHT_ENTRY int MPI_Rget_accumulate(const void* origin, int origin_count,
-                                        MPI_Datatype origin_type, void* result, int result_count,
-                                        MPI_Datatype result_type, int target, MPI_Aint displacement,
-                                        int count, MPI_Datatype type, MPI_Op op, MPI_Win win,
-                                        MPI_Request* request)
-{
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_through(win, [&] {
-            return table().Rget_accumulate(origin, origin_count, origin_type, result, result_count,
-                                           result_type, target, displacement, count, type, op, win,
-                                           request);
-        });
+        return pass_on<host_function>(win, origin, origin_count, origin_type, result, result_count,
+                                      result_type, target, displacement, count, type, op, win,
+                                      request);
     }
     return issue(*object,
                  {
@@ -200,6 +115,74 @@ SIDELIGHT_ENTRY int MPI_Rget_accumulate(const void* origin, int origin_count,
                      .result_type = result_type,
                  },
                  request);
+}
+
+} // namespace
+
+SIDELIGHT_ENTRY int MPI_Rput(const void* origin, int origin_count, MPI_Datatype origin_type,
+                             int target, MPI_Aint displacement, int count, MPI_Datatype type,
+                             MPI_Win win, MPI_Request* request)
+{
+    return rput<&Table::Rput>(origin, origin_count, origin_type, target, displacement, count, type,
+                              win, request);
+}
+SIDELIGHT_PROFILED(Rput);
+
+SIDELIGHT_ENTRY int MPI_Rput_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                               int target, MPI_Aint displacement, MPI_Count count,
+                               MPI_Datatype type, MPI_Win win, MPI_Request* request)
+{
+    return rput<&Table::Rput_c>(origin, origin_count, origin_type, target, displacement, count,
+                                type, win, request);
+}
+SIDELIGHT_PROFILED(Rput_c);
+
+SIDELIGHT_ENTRY int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int target,
+                             MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win,
+                             MPI_Request* request)
+{
+    return rget<&Table::Rget>(origin, origin_count, origin_type, target, displacement, count, type,
+                              win, request);
+}
+SIDELIGHT_PROFILED(Rget);
+
+SIDELIGHT_ENTRY int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                               int target, MPI_Aint displacement, MPI_Count count,
+                               MPI_Datatype type, MPI_Win win, MPI_Request* request)
+{
+    return rget<&Table::Rget_c>(origin, origin_count, origin_type, target, displacement, count,
+                                type, win, request);
+}
+SIDELIGHT_PROFILED(Rget_c);
+
+SIDELIGHT_ENTRY int MPI_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                    int target, MPI_Aint displacement, int count, MPI_Datatype type,
+                                    MPI_Op op, MPI_Win win, MPI_Request* request)
+{
+    return raccumulate<&Table::Raccumulate>(origin, origin_count, origin_type, target, displacement,
+                                            count, type, op, win, request);
+}
+SIDELIGHT_PROFILED(Raccumulate);
+
+SIDELIGHT_ENTRY int MPI_Raccumulate_c(const void* origin, MPI_Count origin_count,
+                                      MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                                      MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                                      MPI_Request* request)
+{
+    return raccumulate<&Table::Raccumulate_c>(origin, origin_count, origin_type, target,
+                                              displacement, count, type, op, win, request);
+}
+SIDELIGHT_PROFILED(Raccumulate_c);
+
+SIDELIGHT_ENTRY int MPI_Rget_accumulate(const void* origin, int origin_count,
+                                        MPI_Datatype origin_type, void* result, int result_count,
+                                        MPI_Datatype result_type, int target, MPI_Aint displacement,
+                                        int count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                                        MPI_Request* request)
+{
+    return rget_accumulate<&Table::Rget_accumulate>(origin, origin_count, origin_type, result,
+                                                    result_count, result_type, target, displacement,
+                                                    count, type, op, win, request);
 }
 SIDELIGHT_PROFILED(Rget_accumulate);
 
@@ -210,30 +193,8 @@ SIDELIGHT_ENTRY int MPI_Rget_accumulate_c(const void* origin, MPI_Count origin_c
                                           MPI_Datatype type, MPI_Op op, MPI_Win win,
                                           MPI_Request* request)
 {
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_large(win, table().Rget_accumulate_c != nullptr, [&] {
-            return table().Rget_accumulate_c(origin, origin_count, origin_type, result,
-                                             result_count, result_type, target, displacement, count,
-                                             type, op, win, request);
-        });
-    }
-    return issue(*object,
-                 {
-                     .kind = OperationKind::accumulate,
-                     .origin = origin,
-                     .origin_count = origin_count,
-                     .origin_type = origin_type,
-                     .target = target,
-                     .displacement = displacement,
-                     .count = count,
-                     .type = type,
-                     .op = op,
-                     .fetches = true,
-                     .result = result,
-                     .result_count = result_count,
-                     .result_type = result_type,
-                 },
-                 request);
+    return rget_accumulate<&Table::Rget_accumulate_c>(origin, origin_count, origin_type, result,
+                                                      result_count, result_type, target,
+                                                      displacement, count, type, op, win, request);
 }
 SIDELIGHT_PROFILED(Rget_accumulate_c);

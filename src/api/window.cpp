@@ -45,6 +45,15 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
     return code;
 }
 
+/// A large-count call of the host, which it may lack.
+template <auto host_function, class... Arguments>
+int make_large(MPI_Comm comm, Arguments... arguments) noexcept
+{
+    auto* function = table().*host_function;
+    return function != nullptr ? function(arguments...)
+                               : host::mpi::answer_comm(Status::unsupported, comm);
+}
+
 } // namespace
 
 } // namespace sidelight::api
@@ -63,8 +72,10 @@ SIDELIGHT_PROFILED(Win_create);
 SIDELIGHT_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                      MPI_Comm comm, MPI_Win* win)
 {
-    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr,
-                [&] { return table().Win_create_c(base, size, disp_unit, info, comm, win); });
+    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr, [&] {
+        return make_large<&host::mpi::Table::Win_create_c>(comm, base, size, disp_unit, info, comm,
+                                                           win);
+    });
 }
 SIDELIGHT_PROFILED(Win_create_c);
 
@@ -79,8 +90,10 @@ SIDELIGHT_PROFILED(Win_allocate);
 SIDELIGHT_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                        MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr,
-                [&] { return table().Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
+    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
+        return make_large<&host::mpi::Table::Win_allocate_c>(comm, size, disp_unit, info, comm,
+                                                             baseptr, win);
+    });
 }
 SIDELIGHT_PROFILED(Win_allocate_c);
 
@@ -97,7 +110,8 @@ SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit,
                                               MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
     return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
-        return table().Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+        return make_large<&host::mpi::Table::Win_allocate_shared_c>(comm, size, disp_unit, info,
+                                                                    comm, baseptr, win);
     });
 }
 SIDELIGHT_PROFILED(Win_allocate_shared_c);
@@ -115,10 +129,12 @@ SIDELIGHT_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_attach(win, base, size); });
     }
-    const EngineGuard guard(Runtime::instance().lock());
-    const Status status = size < 0 ? Status::size
-                                   : object->window->attach(static_cast<std::byte*>(base),
-                                                            static_cast<std::size_t>(size));
+    Status status = Status::size;
+    if (size >= 0) {
+        const EngineGuard guard(Runtime::existing()->lock());
+        status =
+            object->window->attach(static_cast<std::byte*>(base), static_cast<std::size_t>(size));
+    }
     return host::mpi::answer_window(status, win);
 }
 SIDELIGHT_PROFILED(Win_attach);
@@ -129,9 +145,12 @@ SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_detach(win, base); });
     }
-    const EngineGuard guard(Runtime::instance().lock());
-    return host::mpi::answer_window(object->window->detach(static_cast<const std::byte*>(base)),
-                                    win);
+    Status status = Status::ok;
+    {
+        const EngineGuard guard(Runtime::existing()->lock());
+        status = object->window->detach(static_cast<const std::byte*>(base));
+    }
+    return host::mpi::answer_window(status, win);
 }
 SIDELIGHT_PROFILED(Win_detach);
 
@@ -142,14 +161,20 @@ SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });
     }
-    const int closed = Runtime::instance().blocking(
-        *object, [&](rma::Request* request) { return object->window->close(request); });
-    if (closed != MPI_SUCCESS) {
-        return closed;
+    if (!object->closed) {
+        const int code = Runtime::existing()->blocking(
+            *object, [&](rma::Request* request) { return object->window->close(request); });
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        object->closed = true;
     }
+    window_table::retire(*object);
     const int freed = host::mpi::destroy_handle(win);
     if (freed == MPI_SUCCESS) {
         discard_window(*object);
+    } else {
+        window_table::insert(*object);
     }
     return freed;
 }

@@ -16,9 +16,12 @@
 
 namespace sidelight::api {
 
+/// The bits of no handle.
+inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
+
 /// What the fastest calls know of a window.
 struct WindowKey {
-    std::atomic<std::uint64_t> key{0}; ///< of the handle; 0: not in use
+    std::atomic<std::uint64_t> key{no_handle}; ///< of the handle; no_handle: not in use
     rma::Window* window = nullptr;
 };
 
@@ -26,8 +29,9 @@ struct WindowKey {
 /// another window may look at it at any time.
 struct WindowObject : WindowKey {
     MPI_Win handle{};
-    MPI_Comm own{}; ///< a communicator of this process alone
+    MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
     MPI_Group group{};
+    bool closed = false;  ///< freed but for its handle, which a delete callback has refused
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
     int disp_unit = 1;
@@ -97,7 +101,9 @@ void give_back(WindowObject& object) noexcept;
 
 /// Makes it findable by `object.handle`. Throws std::bad_alloc.
 void insert(WindowObject& object);
-/// Its handle is a freed one from now on, until the host uses it again.
+/// Its handle is about to be freed, and counts as freed as soon as `remove` has been called, unless
+/// the host has by then used it again. Until then the window is still found.
+void retire(const WindowObject& object) noexcept;
 void remove(WindowObject& object) noexcept;
 /// The host uses the handle for a window of its own.
 void forget_freed(MPI_Win win) noexcept;

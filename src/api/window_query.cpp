@@ -106,7 +106,8 @@ SIDELIGHT_ENTRY int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size
                                            MPI_Aint* disp_unit, void* baseptr)
 {
     return shared_query(win, rank, size, disp_unit, baseptr, [&] {
-        return table().Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+        return pass_on<&host::mpi::Table::Win_shared_query_c>(win, win, rank, size, disp_unit,
+                                                              baseptr);
     });
 }
 SIDELIGHT_PROFILED(Win_shared_query_c);

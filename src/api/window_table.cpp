@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <deque>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,6 +19,17 @@ struct Registry {
     std::vector<WindowObject*> spare;
     std::unordered_map<std::uint64_t, WindowObject*> by_key;
     std::unordered_set<std::uint64_t> freed;
+
+    /// The host has given a handle to another window while a thread that frees its former owner has
+    /// not come to `remove` yet.
+    void displace(std::uint64_t key, const WindowObject* owner) noexcept
+    {
+        const auto found = by_key.find(key);
+        if (found != by_key.end() && found->second != owner) {
+            found->second->key.store(no_handle, std::memory_order_relaxed);
+            by_key.erase(found);
+        }
+    }
 };
 
 Registry& registry()
@@ -27,8 +39,7 @@ Registry& registry()
 }
 
 constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
-constexpr std::uint64_t no_handle = ~std::uint64_t{0};
-constinit WindowKey nobody{no_handle};
+constinit WindowKey nobody;
 
 template <std::size_t... indices>
 constexpr std::array<std::atomic<WindowKey*>, slot_count>
@@ -69,6 +80,7 @@ WindowObject& take()
 void give_back(WindowObject& object) noexcept
 {
     object.window = nullptr;
+    object.closed = false;
     object.memory.reset();
     object.info = {};
     object.start_group = {};
@@ -84,25 +96,40 @@ void insert(WindowObject& object)
     const std::uint64_t key = key_of(object.handle);
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
+    all.displace(key, &object);
     all.by_key.insert_or_assign(key, &object);
     all.freed.erase(key);
     object.key.store(key, std::memory_order_relaxed);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }
 
+void retire(const WindowObject& object) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    try {
+        all.freed.insert(object.key.load(std::memory_order_relaxed));
+    } catch (const std::bad_alloc&) {
+        // A use after free is then the host's to find.
+    }
+}
+
 void remove(WindowObject& object) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const std::uint64_t key = object.key.exchange(0, std::memory_order_relaxed);
-    all.by_key.erase(key);
-    all.freed.insert(key);
+    const std::uint64_t key = object.key.exchange(no_handle, std::memory_order_relaxed);
+    const auto found = all.by_key.find(key);
+    if (found != all.by_key.end() && found->second == &object) {
+        all.by_key.erase(found);
+    }
 }
 
 void forget_freed(MPI_Win win) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
+    all.displace(key_of(win), nullptr);
     all.freed.erase(key_of(win));
 }
 

@@ -53,6 +53,7 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
     if (flush == nullptr) {
         return Status::no_memory;
     }
+    order_direct(); // what is performed later has a barrier of its own
     *flush = {.request = request, .target = target, .scope = scope, .clock = clock_};
     Status status = Status::ok;
     if (target != all_targets) {
@@ -72,7 +73,6 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         return Status::ok;
     }
     if (status == Status::ok) {
-        order_direct();
         finish(request);
     }
     return status;

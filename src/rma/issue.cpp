@@ -34,6 +34,12 @@ bool carried_by_messages(Basic basic) noexcept
     return shape.size == shape.extent;
 }
 
+/// Whether a side of an accumulate is there and made of other elements than the target.
+bool differs(const Buffer& side, const datatype::Layout& target) noexcept
+{
+    return side.layout != nullptr && side.layout->basic != target.basic;
+}
+
 void hold_layouts(const Operation& operation) noexcept
 {
     for (const datatype::Layout* layout :
@@ -118,11 +124,14 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
         return Status::rma_range;
     }
     address = static_cast<std::size_t>(offset);
+    if (touched.overflow) {
+        return Status::rma_range;
+    }
     if (touched.first == touched.last) {
         return Status::ok;
     }
-    if (touched.overflow || offset > address_limit || offset < -address_limit ||
-        touched.first < -address_limit || touched.last > address_limit) {
+    if (offset > address_limit || offset < -address_limit || touched.first < -address_limit ||
+        touched.last > address_limit) {
         return Status::rma_range;
     }
     const std::int64_t first = offset + touched.first;
@@ -152,6 +161,11 @@ Status Window::check(const Operation& operation) const noexcept
         return can_compare_and_swap(operation.layout->basic) ? Status::ok : Status::type;
     }
     const bool origin_counts = !reduces || carries_origin(operation);
+    if (reduces && data_bytes(operation) != 0 &&
+        ((origin_counts && differs(operation.origin, *operation.layout)) ||
+         differs(operation.result, *operation.layout))) {
+        return Status::type;
+    }
     if (origin_counts && operation.origin.bytes() > data_bytes(operation)) {
         return Status::rma_range;
     }
@@ -181,7 +195,7 @@ Status Window::perform(const Operation& operation, std::size_t address) noexcept
     case OperationKind::get:
         return transfer(Direction::get, operation.origin, memory);
     case OperationKind::accumulate:
-        return operation.result.address == nullptr
+        return operation.result.layout == nullptr
                    ? accumulate(operation.reduce, operation.origin, memory, locks)
                    : get_accumulate(operation.reduce, operation.origin, operation.result, memory,
                                     locks);

@@ -72,7 +72,7 @@ const Buffer* returned_to(const Operation& operation) noexcept
     if (operation.kind == OperationKind::get) {
         return &operation.origin;
     }
-    return operation.result.address != nullptr ? &operation.result : nullptr;
+    return operation.result.layout != nullptr ? &operation.result : nullptr;
 }
 
 bool carries_data(const Operation& operation) noexcept

@@ -53,15 +53,21 @@ MPI_Comm make_own(MPI_Comm comm) noexcept
     return made;
 }
 
+/// Needs `own_mutex`.
+MPI_Comm find_own(MPI_Comm comm) noexcept
+{
+    if (own == MPI_COMM_NULL) {
+        own = make_own(comm);
+    }
+    return own;
+}
+
 } // namespace
 
 MPI_Comm own_communicator(MPI_Comm comm) noexcept
 {
     const std::scoped_lock lock(own_mutex);
-    if (own == MPI_COMM_NULL) {
-        own = make_own(comm);
-    }
-    return own;
+    return find_own(comm);
 }
 
 void free_own_communicator() noexcept
@@ -75,7 +81,9 @@ void free_own_communicator() noexcept
 
 Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept
 {
-    const MPI_Comm alone = own_communicator(comm);
+    // Also keeps two threads from making windows on the one communicator at once.
+    const std::scoped_lock lock(own_mutex);
+    const MPI_Comm alone = find_own(comm);
     void* unused = nullptr;
     if (alone == MPI_COMM_NULL || table().Win_allocate_shared(handle_bytes, 1, MPI_INFO_NULL, alone,
                                                               &unused, handle) != MPI_SUCCESS) {
