@@ -29,7 +29,7 @@ struct Elements {
     const auto other_count = static_cast<std::uint64_t>(origin.count);
     std::uint64_t bytes = 0;
     std::uint64_t other_bytes = 0;
-    // Negative counts overflow here.
+    // Negative counts overflow here, or, of one byte each, are beyond every window.
     if (__builtin_mul_overflow(count, size, &bytes)) [[unlikely]] {
         return 0;
     }

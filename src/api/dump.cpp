@@ -2,14 +2,14 @@
 #include <sidelight.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "api/entry.hpp"
 #include "api/runtime.hpp"
 
-/// For whoever looks for the reason of a wait: by call, from a debugger, or a signal handler of the
-/// program's own.
+/// For whoever looks for the reason of a wait: by call, or from a debugger. Not from a signal
+/// handler: the table of windows has a lock.
 using namespace sidelight;
 using namespace sidelight::api;
 
@@ -21,7 +21,7 @@ void write_line(void* context, const char* text) noexcept
     const int length =
         std::snprintf(line, sizeof line, "sidelight[%d]   %s\n", static_cast<int>(getpid()), text);
     const std::size_t bytes = std::min(sizeof line - 1, static_cast<std::size_t>(length));
-    static_cast<void>(!write(*static_cast<const int*>(context), line, bytes));
+    [[maybe_unused]] const ssize_t written = write(*static_cast<const int*>(context), line, bytes);
 }
 
 void describe(WindowObject& object, void* context)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
-#include "api/window_object.hpp"
+#include "api/window_query.hpp"
 #include "host/mpi/table.hpp"
 
 /// Fortran comes to us through the C functions that its bindings call, with one exception: asking a
@@ -29,36 +29,14 @@ MPI_Win window_of(MPI_Fint handle) noexcept
 #endif
 }
 
-/// The value of a predefined attribute, which Fortran gets itself and not by its address. Answers
-/// false for any other key.
-bool predefined(const WindowObject& object, int keyval, MPI_Aint& value) noexcept
-{
-    switch (keyval) {
-    case MPI_WIN_BASE:
-        value = reinterpret_cast<MPI_Aint>(object.base);
-        return true;
-    case MPI_WIN_SIZE:
-        value = object.size;
-        return true;
-    case MPI_WIN_DISP_UNIT:
-        value = object.disp_unit;
-        return true;
-    case MPI_WIN_CREATE_FLAVOR:
-        value = object.flavor;
-        return true;
-    case MPI_WIN_MODEL:
-        value = object.model;
-        return true;
-    default:
-        return false;
-    }
-}
-
 void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
               MPI_Fint* flag, MPI_Fint* error) noexcept
 {
-    const WindowObject* object = window_table::find(window_of(*win));
-    if (object != nullptr && predefined(*object, *keyval - fortran_above_c, *value)) {
+    WindowObject* object = window_table::find(window_of(*win));
+    const auto predefined =
+        object == nullptr ? std::nullopt : predefined_attribute(*object, *keyval - fortran_above_c);
+    if (predefined) {
+        *value = predefined->value;
         *flag = 1;
         *error = MPI_SUCCESS;
     } else {

@@ -56,6 +56,7 @@ bool threads_possible() noexcept
 
 std::atomic<Runtime*> Runtime::existing_{nullptr};
 bool Runtime::threaded_ = false;
+int Runtime::polls_ = 100;
 const WindowObject* Runtime::ungranted_ = nullptr;
 
 Runtime& Runtime::instance()
@@ -99,6 +100,8 @@ void Runtime::learn_neighbours(int ranks) noexcept
 {
     waiter_.learn_neighbours(ranks);
     host::mpi::set_crowded(waiter_.crowded());
+    constexpr int polls_crowded = 2;
+    polls_ = waiter_.crowded() ? polls_crowded : polls_;
 }
 
 void Runtime::sweep() noexcept

@@ -34,6 +34,9 @@ public:
     }
     /// A session was opened; whether it has MPI_THREAD_MULTIPLE. Counts before the first window.
     static void learn_session(bool multiple) noexcept;
+    /// How often a call polls for its peers by itself before it waits: a microsecond or two, hardly
+    /// at all where ranks outnumber cores.
+    [[nodiscard]] static int polls() noexcept { return polls_; }
     /// Whether other threads may be inside; false before there is a runtime.
     [[nodiscard]] static bool threaded() noexcept { return threaded_; }
 
@@ -128,6 +131,7 @@ private:
 
     static std::atomic<Runtime*> existing_;
     static bool threaded_;
+    static int polls_;
     static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 
     fabric::MappedFabric fabric_;

@@ -59,6 +59,16 @@ Status end_opening(const WindowObject& object, Status opened, bool must_be_grant
     return object.window->await_grant(target, request);
 }
 
+[[gnu::noinline]] int fence_slowly(int assertion, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            return api::fence(object, assertion, request);
+        },
+        [&] { return table().Win_fence(assertion, win); });
+}
+
 [[gnu::noinline]] int lock_slowly(int lock_type, int rank, int assertion, MPI_Win win) noexcept
 {
     settle_locks();
@@ -106,12 +116,12 @@ Status end_opening(const WindowObject& object, Status opened, bool must_be_grant
 
 SIDELIGHT_ENTRY int MPI_Win_fence(int assertion, MPI_Win win)
 {
-    return synchronize(
-        win,
-        [&](WindowObject& object, Request* request) {
-            return api::fence(object, assertion, request);
-        },
-        [&] { return table().Win_fence(assertion, win); });
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && assertion == 0 && !Runtime::threaded() &&
+        Direct::fence(*window, Runtime::polls())) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return fence_slowly(assertion, win);
 }
 SIDELIGHT_PROFILED(Win_fence);
 

@@ -14,8 +14,6 @@ constexpr int access_bits = MPI_MODE_NOCHECK;
 bool read_assertion(int bits, int allowed, rma::Assertion& assertion) noexcept
 {
     assertion = {.no_check = (bits & MPI_MODE_NOCHECK) != 0,
-                 .no_store = (bits & MPI_MODE_NOSTORE) != 0,
-                 .no_put = (bits & MPI_MODE_NOPUT) != 0,
                  .no_precede = (bits & MPI_MODE_NOPRECEDE) != 0,
                  .no_succeed = (bits & MPI_MODE_NOSUCCEED) != 0};
     return (bits & ~allowed) == 0;
@@ -39,6 +37,9 @@ Status fence(const WindowObject& object, int assertion, Request* request) noexce
     if (!read_assertion(assertion, fence_bits, asserted)) {
         return Status::assertion;
     }
+    // What the program loads and stores after the fence must wait for the others.
+    asserted.no_precede =
+        asserted.no_precede && !object.loads_and_stores.load(std::memory_order_relaxed);
     return object.window->fence(asserted, request);
 }
 
@@ -50,7 +51,7 @@ Status post(WindowObject& object, MPI_Group group, int assertion, Request* reque
     }
     std::span<const int> origins;
     const Status status = object.post_group.translate(group, object.group, origins);
-    return status == Status::ok ? object.window->post(origins, asserted, request) : status;
+    return status == Status::ok ? object.window->post(origins, request) : status;
 }
 
 Status start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept

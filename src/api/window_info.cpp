@@ -96,13 +96,19 @@ void WindowInfo::update(MPI_Info info)
 int WindowInfo::create(MPI_Info* info) const noexcept
 {
     const auto& mpi = host::mpi::table();
-    int code = mpi.Info_create(info);
+    if (const int code = mpi.Info_create(info); code != MPI_SUCCESS) {
+        return code;
+    }
+    int code = MPI_SUCCESS;
     for (std::size_t key = 0; key < keys && code == MPI_SUCCESS; ++key) {
         if (!values_[key].empty()) {
             const char* name =
                 host_takes(known[key].name) ? known[key].name : known[key].short_name;
             code = mpi.Info_set(*info, name, values_[key].c_str());
         }
+    }
+    if (code != MPI_SUCCESS) {
+        mpi.Info_free(info);
     }
     return code;
 }

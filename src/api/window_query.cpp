@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "api/window_query.hpp"
+
 #include <new>
 
 #include "api/entry.hpp"
@@ -65,33 +67,32 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
     return MPI_SUCCESS;
 }
 
-/// The address of what MPI_Win_get_attr answers for a predefined key; null for all others.
-/// The base is its own address, the others are where they are kept (MPI-4.1, 12.2.6).
-void* predefined_attribute(WindowObject& object, int keyval) noexcept
+template <class Number>
+PredefinedAttribute number(Number& value) noexcept
 {
-    switch (keyval) {
-    case MPI_WIN_BASE:
-        return object.base;
-    case MPI_WIN_SIZE:
-        return &object.size;
-    case MPI_WIN_DISP_UNIT:
-        return &object.disp_unit;
-    case MPI_WIN_CREATE_FLAVOR:
-        return &object.flavor;
-    case MPI_WIN_MODEL:
-        return &object.model;
-    default:
-        return nullptr;
-    }
-}
-
-bool is_predefined_attribute(int keyval) noexcept
-{
-    return keyval == MPI_WIN_BASE || keyval == MPI_WIN_SIZE || keyval == MPI_WIN_DISP_UNIT ||
-           keyval == MPI_WIN_CREATE_FLAVOR || keyval == MPI_WIN_MODEL;
+    return {&value, value};
 }
 
 } // namespace
+
+std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowObject& object,
+                                                                        int keyval) noexcept
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return PredefinedAttribute{object.base, reinterpret_cast<MPI_Aint>(object.base)};
+    case MPI_WIN_SIZE:
+        return number(object.size);
+    case MPI_WIN_DISP_UNIT:
+        return number(object.disp_unit);
+    case MPI_WIN_CREATE_FLAVOR:
+        return number(object.flavor);
+    case MPI_WIN_MODEL:
+        return number(object.model);
+    default:
+        return std::nullopt;
+    }
+}
 
 SIDELIGHT_ENTRY int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit,
                                          void* baseptr)
@@ -126,11 +127,13 @@ SIDELIGHT_PROFILED(Win_get_group);
 SIDELIGHT_ENTRY int MPI_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
 {
     WindowObject* object = window_table::find(win);
-    if (object == nullptr || !is_predefined_attribute(keyval)) {
+    const auto predefined =
+        object == nullptr ? std::nullopt : predefined_attribute(*object, keyval);
+    if (!predefined) {
         return pass_through(win,
                             [&] { return table().Win_get_attr(win, keyval, attribute, flag); });
     }
-    *static_cast<void**>(attribute) = predefined_attribute(*object, keyval);
+    *static_cast<void**>(attribute) = predefined->address;
     *flag = 1;
     return MPI_SUCCESS;
 }

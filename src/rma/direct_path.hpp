@@ -118,6 +118,32 @@ struct Direct {
         return true;
     }
 
+    /// A fence between two fence epochs, with nothing recorded in the first and no other epoch
+    /// pending, where all members pass the barrier within `polls` polls: the epoch stays the same
+    /// object and goes on as the next one. Answers false if they do not, having announced this
+    /// member; Window::fence then takes it from there. Needs the engine.
+    [[nodiscard]] static bool fence(Window& window, int polls) noexcept
+    {
+        Epoch* epoch = window.fence_;
+        if (epoch == nullptr || window.pending_ != 1 ||
+            !window.direct_all_.load(std::memory_order_relaxed) || !window.all_mapped_) {
+            return false;
+        }
+        const std::uint64_t number = window.barriers_ + 1;
+        window.barrier_.arrive(number);
+        while (!window.barrier_.passed(number)) {
+            if (--polls < 0) {
+                return false;
+            }
+            relax_cpu();
+        }
+        window.barriers_ = number;
+        epoch->barrier_in = number;
+        epoch->opened_at = ++window.clock_;
+        window.used_.store(false, relaxed);
+        return true;
+    }
+
 private:
     /// A granted fence epoch lets operations reach every mapped target.
     static std::uint64_t reach_of_all(const Window& window, const Target& target) noexcept

@@ -189,7 +189,7 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
     case Call::fence:
         return w.fence(step.assertion, request);
     case Call::post:
-        return w.post(step.list, step.assertion, request);
+        return w.post(step.list, request);
     case Call::start:
         return w.start(step.list, step.assertion, request);
     case Call::complete:
@@ -254,6 +254,8 @@ bool Rank::take_direct_path(const Step& step)
         return !step.assertion.no_check && rma::Direct::lock(w, step.target, step.lock_type);
     case Call::unlock:
         return rma::Direct::unlock(w, step.target);
+    case Call::fence:
+        return !step.assertion.no_precede && !step.assertion.no_succeed && rma::Direct::fence(w, 0);
     default:
         return is_operation(step.call) && copy_directly(step);
     }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "api/window_object.hpp"
+
+namespace sidelight::api {
+
+/// A predefined attribute of a window (MPI-4.1, 12.2.6): C gets the address, which for the base is
+/// the base itself; Fortran gets the value.
+struct PredefinedAttribute {
+    void* address = nullptr;
+    MPI_Aint value = 0;
+};
+
+/// Nothing for any other key.
+[[nodiscard]] std::optional<PredefinedAttribute> predefined_attribute(WindowObject& object,
+                                                                      int keyval) noexcept;
+
+} // namespace sidelight::api
