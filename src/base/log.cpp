@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstdio>

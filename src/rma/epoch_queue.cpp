@@ -99,8 +99,8 @@ void Window::activate(Epoch& epoch) noexcept
     advance(epoch);
 }
 
-/// Does all that an active epoch can do now. It may be completed, and gone, on return.
-bool Window::advance(Epoch& epoch) noexcept
+/// Does all that an active epoch can do now.
+Window::Advance Window::advance(Epoch& epoch) noexcept
 {
     bool moved = false;
     const bool closed = epoch.state == EpochState::active_closed;
@@ -114,10 +114,10 @@ bool Window::advance(Epoch& epoch) noexcept
     }
     if (closed && epoch.parts_done == epoch.parts.size()) {
         complete_epoch(epoch);
-        return true;
+        return Advance::completed;
     }
     count(epoch);
-    return moved;
+    return moved ? Advance::moved : Advance::none;
 }
 
 void Window::close_epoch(Epoch& epoch, Request* request) noexcept
@@ -128,12 +128,9 @@ void Window::close_epoch(Epoch& epoch, Request* request) noexcept
     epoch.state = next_state(epoch.state, EpochEvent::close);
     epoch.closed_at = ++clock_;
     epoch.closing = request;
-    if (epoch.active()) {
-        advance(epoch);
-        if (epoch.state == EpochState::completed) {
-            activate_deferred();
-            return;
-        }
+    if (epoch.active() && advance(epoch) == Advance::completed) {
+        activate_deferred();
+        return;
     }
     hold_back_later(epoch);
 }

@@ -20,9 +20,7 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
         return Status::ok;
     }
     const PartRef where = find_part(target);
-    const bool passive =
-        where && (where.epoch->kind == EpochKind::lock || where.epoch->kind == EpochKind::lock_all);
-    return passive ? begin_flush(target, scope, request) : Status::rma_sync;
+    return where && where.epoch->passive() ? begin_flush(target, scope, request) : Status::rma_sync;
 }
 
 Status Window::flush_all(FlushScope scope, Request* request) noexcept

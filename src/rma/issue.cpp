@@ -17,11 +17,6 @@ namespace {
 /// MPI_Aint displacements and layout bounds stay below this, so their sums cannot overflow.
 constexpr std::int64_t address_limit = std::int64_t{1} << 62;
 
-bool carries_origin(const Operation& operation) noexcept
-{
-    return operation.reduce != ReduceOp::no_op;
-}
-
 std::size_t data_bytes(const Operation& operation) noexcept
 {
     return operation.layout->size * operation.count;
@@ -160,7 +155,7 @@ Status Window::check(const Operation& operation) const noexcept
     if (operation.kind == OperationKind::compare_and_swap) {
         return can_compare_and_swap(operation.layout->basic) ? Status::ok : Status::type;
     }
-    const bool origin_counts = !reduces || carries_origin(operation);
+    const bool origin_counts = !reduces || operation.reduce != ReduceOp::no_op;
     if (reduces && data_bytes(operation) != 0 &&
         ((origin_counts && differs(operation.origin, *operation.layout)) ||
          differs(operation.result, *operation.layout))) {

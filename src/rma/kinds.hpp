@@ -35,11 +35,10 @@ struct Reorder {
     bool exposure_after_access = false;
 };
 
-/// The assertions of MPI-4.1, 12.5.5, as bits.
+/// The assertions of MPI-4.1, 12.5.5, that change what the engine does. MPI_MODE_NOSTORE and
+/// MPI_MODE_NOPUT promise what nothing here could save by.
 struct Assertion {
     bool no_check = false;
-    bool no_store = false;
-    bool no_put = false;
     bool no_precede = false;
     bool no_succeed = false;
 };

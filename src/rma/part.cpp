@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include "base/cpu.hpp"
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
@@ -121,9 +120,6 @@ bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
 /// Performs what was recorded while the grant was missing, in order of issue.
 void Window::replay(Part& part) noexcept
 {
-    if (part.recorded.empty()) {
-        return;
-    }
     while (!part.recorded.empty()) {
         execute(*part.recorded.pop());
     }

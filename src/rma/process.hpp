@@ -15,8 +15,8 @@ namespace sidelight::rma {
 /// One rank's engine: its windows and pools. There is one in a process of an MPI job and any number
 /// in a simulation. No globals, no clock, no MPI: it talks to the fabric that it is given.
 ///
-/// Threads: one at a time (the caller holds "the engine"); only the direct path (direct.hpp) may
-/// run beside it. Nothing here blocks.
+/// Threads: one at a time (the caller holds "the engine"); only the direct path (direct_path.hpp)
+/// may run beside it. Nothing here blocks.
 class Process final : public fabric::Receiver {
 public:
     explicit Process(fabric::Fabric& fabric) noexcept : fabric_(fabric) {}
@@ -43,11 +43,6 @@ public:
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
     /// Set by the owner if the fabric carries messages (some member is not mapped).
     void set_messages(bool messages) noexcept { messages_ = messages; }
-
-    [[nodiscard]] const std::vector<std::unique_ptr<Window>>& windows() const noexcept
-    {
-        return windows_;
-    }
 
     void receive(int from, std::span<const std::byte> message) noexcept override;
 

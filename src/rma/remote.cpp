@@ -16,9 +16,6 @@ using datatype::Cursor;
 
 namespace {
 
-/// Data bytes in one message. A multiple of the size of every basic type.
-constexpr std::size_t piece_bytes = 4096;
-
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
 void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept
 {

@@ -17,11 +17,9 @@ using datatype::Layout;
 
 namespace {
 
-constexpr std::size_t largest_piece = 4096;
-
 /// Payloads are aligned for the widest element before a reduction reads them.
 struct alignas(64) Staging {
-    std::array<std::byte, largest_piece> bytes;
+    std::array<std::byte, piece_bytes> bytes;
 };
 
 } // namespace

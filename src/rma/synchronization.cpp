@@ -49,8 +49,7 @@ Status Window::fence(Assertion assertion, Request* request) noexcept
     return Status::ok;
 }
 
-Status Window::post(std::span<const int> origins, Assertion /*assertion*/,
-                    Request* request) noexcept
+Status Window::post(std::span<const int> origins, Request* request) noexcept
 {
     if (exposure_ != nullptr || fence_in_use()) {
         return Status::rma_sync;
@@ -145,7 +144,6 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
         fence_in_use()) {
         return Status::rma_sync;
     }
-    leave_fence();
     if (!assertion.no_check && Direct::lock(*this, target, type)) {
         finish(request);
         return Status::ok;
@@ -154,6 +152,7 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
     if (epoch == nullptr) {
         return Status::no_memory;
     }
+    leave_fence();
     epoch->lock_type = type;
     epoch->no_check = assertion.no_check;
     epoch->parts[0].rank = target;

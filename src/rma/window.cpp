@@ -59,7 +59,7 @@ bool Window::advance_active() noexcept
     Epoch* epoch = queue_.front();
     while (epoch != first_deferred_) {
         Epoch* next = decltype(queue_)::after(*epoch);
-        moved |= advance(*epoch);
+        moved |= advance(*epoch) != Advance::none;
         epoch = next;
     }
     return moved;

@@ -39,7 +39,7 @@ struct Member {
 
 /// Everything a new window is made of. The memory belongs to the caller and outlives the window.
 struct WindowShape {
-    std::uint32_t id = 0; ///< the same on every member, unique in each of them
+    std::uint32_t id = 0; ///< unique in this process; where members send messages, the same on all
     int rank = 0;         ///< of this process
     Flavor flavor = Flavor::allocate;
     std::vector<Member> members;    ///< in rank order; own entry always with control
@@ -63,7 +63,7 @@ public:
 
     // --- Synchronisation (MPI-4.1, 12.5; nonblocking forms P1, section V) -----------------------
     Status fence(Assertion assertion, Request* request) noexcept;
-    Status post(std::span<const int> origins, Assertion assertion, Request* request) noexcept;
+    Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request) noexcept;
     Status complete(Request* request) noexcept;
     Status wait(Request* request) noexcept;
@@ -102,7 +102,6 @@ public:
     {
         return targets_[static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] const Reorder& reorder() const noexcept { return reorder_; }
     void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
 
     /// Epochs opened and not yet completed inside, open ones included.
@@ -138,6 +137,9 @@ private:
         Flush* next = nullptr;
     };
 
+    /// What became of an epoch; a completed one is gone.
+    enum class Advance : std::uint8_t { none, moved, completed };
+
     // epoch_queue.cpp: opening, activation, closing, completion
     Epoch* open(EpochKind kind, std::size_t parts) noexcept;
     Epoch* open_group(EpochKind kind, std::span<const int> ranks) noexcept;
@@ -157,7 +159,7 @@ private:
         return fence_ != nullptr && used_.load(relaxed);
     }
     void leave_fence() noexcept;
-    bool advance(Epoch& epoch) noexcept;
+    Advance advance(Epoch& epoch) noexcept;
 
     // part.cpp: one epoch towards one peer
     void enter_part(Epoch& epoch, Part& part) noexcept;
@@ -226,7 +228,7 @@ private:
     [[nodiscard]] Control& own() noexcept { return *own_; }
     [[nodiscard]] bool valid_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
 
-    // The first line is what the direct path reads (direct.hpp).
+    // The first line is what the direct path reads (direct_path.hpp).
     Target* first_target_ = nullptr;
     std::uint32_t members_ = 0;
     std::atomic<bool> direct_all_{false}; ///< a granted fence epoch: every mapped target is direct

@@ -41,6 +41,9 @@ struct MessageHeader {
     std::uint64_t number = 0;   ///< grant, done, barrier
 };
 
+/// Data bytes in one message, at most. A multiple of the size of every basic type.
+inline constexpr std::size_t piece_bytes = 4096;
+
 struct Message {
     MessageHeader header;
     std::span<const std::byte> payload;
