@@ -15,11 +15,6 @@ extern "C" {
 int PMPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session*);
 int PMPI_Session_finalize(MPI_Session*);
 int PMPI_Session_get_info(MPI_Session, MPI_Info*);
-int PMPI_Session_get_errhandler(MPI_Session, MPI_Errhandler*);
-int PMPI_Session_set_errhandler(MPI_Session, MPI_Errhandler);
-int PMPI_Session_call_errhandler(MPI_Session, int);
-int PMPI_Group_from_session_pset(MPI_Session, const char*, MPI_Group*);
-int PMPI_Comm_create_from_group(MPI_Group, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
 int PMPI_Type_get_envelope_c(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
 int PMPI_Type_get_contents_c(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*,
                              MPI_Aint*, MPI_Count*, MPI_Datatype*);
