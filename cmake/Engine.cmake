@@ -4,10 +4,6 @@
 function(sidelight_static_library name)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE patterns)
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    if(NOT sources)
-        add_library(${name} INTERFACE)
-        return()
-    endif()
     add_library(${name} STATIC ${sources})
     set_target_properties(${name} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
@@ -22,7 +18,4 @@ endfunction()
 sidelight_static_library(sidelight-engine
     base/*.cpp rma/*.cpp datatype/*.cpp fabric/*.cpp fabric/mapped/*.cpp)
 sidelight_static_library(sidelight-sim fabric/sim/*.cpp)
-get_target_property(sim_type sidelight-sim TYPE)
-if(NOT sim_type STREQUAL INTERFACE_LIBRARY)
-    target_link_libraries(sidelight-sim PUBLIC sidelight-engine)
-endif()
+target_link_libraries(sidelight-sim PUBLIC sidelight-engine)

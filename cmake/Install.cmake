@@ -4,12 +4,10 @@
 
 set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
-    if(TARGET ${host}-sidelight)
-        install(TARGETS ${host}-sidelight LIBRARY DESTINATION ${destination}/${host})
-    endif()
+    install(TARGETS ${host}-sidelight LIBRARY DESTINATION ${destination}/${host})
 endforeach()
 install(FILES include/sidelight.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools OPTIONAL)
+install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
     FILES_MATCHING PATTERN "*.py")
 install(CODE "
