@@ -126,6 +126,49 @@ static void wrong_operations(struct window *w, MPI_Aint at)
         expect(w, accumulates[i], (struct access){0, at, 1, MPI_INT, MPI_MAXLOC}, MPI_ERR_OP);
     }
     MPI_Op_free(&mine);
+    for (int count = 1; count <= 2; ++count) {
+        struct access const none = {0, at, count, MPI_INT, MPI_NO_OP};
+        expect(w, ACCUMULATE, none, MPI_ERR_OP);
+        expect(w, RACCUMULATE, none, MPI_ERR_OP);
+    }
+}
+
+/* Origin and target of an accumulate, or old values and target, are of different types. */
+static void mismatches(struct window *w, int target)
+{
+    MPI_Aint const at = cell_at(w, target, 0);
+    CHECK_ERROR(
+        MPI_Accumulate(origin_memory, 1, MPI_INT, target, at, 1, MPI_FLOAT, MPI_SUM, w->win),
+        MPI_ERR_TYPE);
+    CHECK_ERROR(MPI_Get_accumulate(origin_memory, 1, MPI_FLOAT, result_memory, 1, MPI_INT, target,
+                                   at, 1, MPI_FLOAT, MPI_SUM, w->win),
+                MPI_ERR_TYPE);
+    CHECK_ERROR(MPI_Get_accumulate(NULL, 0, MPI_INT, result_memory, 1, MPI_INT, target, at, 1,
+                                   MPI_FLOAT, MPI_NO_OP, w->win),
+                MPI_ERR_TYPE);
+}
+
+/* The same error whether the target has exposed its memory yet or not. */
+static void mismatches_around_grant(struct window *w)
+{
+    int const target = (w->rank + 1) % w->size, origin = (w->rank + w->size - 1) % w->size;
+    MPI_Group all, to, from;
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &target, &to);
+    MPI_Group_incl(all, 1, &origin, &from);
+    check_step("mismatch before the grant");
+    CHECK_OK(MPI_Win_start(to, 0, w->win));
+    mismatches(w, target);
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_post(from, 0, w->win));
+    MPI_Barrier(w->comm);
+    check_step("mismatch after the grant");
+    mismatches(w, target);
+    CHECK_OK(MPI_Win_complete(w->win));
+    CHECK_OK(MPI_Win_wait(w->win));
+    MPI_Group_free(&all);
+    MPI_Group_free(&to);
+    MPI_Group_free(&from);
 }
 
 static void wrong_counts(struct window *w, MPI_Aint at)
@@ -138,6 +181,14 @@ static void wrong_counts(struct window *w, MPI_Aint at)
     CHECK(MPI_Put(values, 8, MPI_INT, 0, at, 4, MPI_INT, w->win) != MPI_SUCCESS);
     CHECK(MPI_Put(values, 4, MPI_INT, 0, at, 8, MPI_INT, w->win) != MPI_SUCCESS);
     CHECK(MPI_Get(values, 4, MPI_INT, 0, at, 8, MPI_INT, w->win) != MPI_SUCCESS);
+#if MPI_VERSION >= 4
+    /* So many bytes that their number in 64 bits is none. */
+    MPI_Count const most = (MPI_Count)1 << 61;
+    CHECK_ERROR(MPI_Put_c(values, most, MPI_DOUBLE, 0, at, most, MPI_DOUBLE, w->win),
+                MPI_ERR_RMA_RANGE);
+    CHECK_ERROR(MPI_Get_c(values, most, MPI_DOUBLE, 0, at, most, MPI_DOUBLE, w->win),
+                MPI_ERR_RMA_RANGE);
+#endif
 }
 
 static void wrong_assertions(struct window *w)
@@ -182,6 +233,8 @@ static void arguments(struct window *w)
     check_step("wrong assertions and groups");
     wrong_assertions(w);
     wrong_groups(w);
+    if (w->flavor != FLAVOR_SHARED) /* there MPI_Win_start waits */
+        mismatches_around_grant(w);
 }
 
 static void creation(void)

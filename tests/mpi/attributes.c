@@ -93,6 +93,36 @@ static void deleted_with_window(struct window *w)
     CHECK_EQ(deleted_value, 11);
 }
 
+static int refusals;
+
+static int refuse_once(MPI_Win win, int key, void *value, void *state)
+{
+    (void)win, (void)key, (void)value, (void)state;
+    return refusals++ == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* A delete callback may keep a window from being freed, on one rank alone; it can be freed again,
+ * though the others have freed theirs. Open MPI does not heed what the callback answers. */
+static void refused_free(void)
+{
+    static int value;
+    bool const is_heeded = strncmp(CHECK_HOST, "mpich", 5) == 0;
+    int key;
+    check_step("a free that is refused");
+    struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8, 1);
+    CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, refuse_once, &key, NULL));
+    if (w.rank == 0)
+        CHECK_OK(MPI_Win_set_attr(w.win, key, &value));
+    int const code = MPI_Win_free(&w.win);
+    CHECK_EQ(refusals, w.rank == 0);
+    CHECK_EQ(code != MPI_SUCCESS, w.rank == 0 && is_heeded);
+    if (code != MPI_SUCCESS)
+        CHECK_OK(MPI_Win_free(&w.win));
+    CHECK(w.win == MPI_WIN_NULL);
+    CHECK_OK(MPI_Win_free_keyval(&key));
+}
+
 /* --- Name and group --------------------------------------------------------------------------- */
 
 static void name(struct window *w)
@@ -301,6 +331,8 @@ int main(int argc, char **argv)
     }
     check_step("info at first");
     info_at_first();
+    if (!host_is_alone())
+        refused_free();
     one_after_another();
     at_once();
     return check_end();

@@ -92,6 +92,8 @@ static void nothing(struct window *w)
         CHECK_OK(MPI_Put(&value, 0, MPI_INT, target, end, 2, empty, w->win));
         CHECK_OK(MPI_Get(&value, 1, none, target, end, 0, MPI_INT, w->win));
         CHECK_OK(MPI_Accumulate(&value, 1, none, target, end, 1, none, MPI_SUM, w->win));
+        CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, target, end, 0, MPI_INT,
+                                    MPI_NO_OP, w->win));
     }
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_EQ(value, 7);
@@ -138,6 +140,32 @@ static void absolute(struct window *w)
     CHECK_EQ(in[1], 32);
 }
 
+/* The same for the old values of an accumulate, whose place is then the address zero. */
+static void absolute_result(struct window *w)
+{
+    int const before[2] = {41, 42}, add[2] = {100, 200};
+    int old[2] = {0, 0}, after[2] = {0, 0};
+    int const target = (w->rank + 1) % w->size, length = 2;
+    MPI_Aint const at = window_at(w, target, 128);
+    MPI_Aint address;
+    MPI_Datatype type;
+    MPI_Get_address(old, &address);
+    MPI_Type_create_hindexed(1, &length, &address, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Put(before, 2, MPI_INT, target, at, 2, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get_accumulate(add, 2, MPI_INT, MPI_BOTTOM, 1, type, target, at, 2, MPI_INT,
+                                MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(after, 2, MPI_INT, target, at, 2, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    for (int i = 0; i < 2; ++i) {
+        CHECK_EQ(old[i], before[i]);
+        CHECK_EQ(after[i], before[i] + add[i]);
+    }
+    MPI_Type_free(&type);
+}
+
 static void everything(struct window *w)
 {
     CHECK_OK(MPI_Win_lock_all(0, w->win));
@@ -146,6 +174,7 @@ static void everything(struct window *w)
     nothing(w);
     bounds(w);
     absolute(w);
+    absolute_result(w);
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 

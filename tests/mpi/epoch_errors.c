@@ -2,6 +2,8 @@
 /* Calls that the open epochs do not allow, windows that are none, and who is told of it. */
 #include "wrong_calls.h"
 
+enum { MANY = 400 }; /* more than the table of windows has places */
+
 /* --- Epochs ----------------------------------------------------------------------------------- */
 
 static void no_operation_at(struct window *w, int target)
@@ -180,6 +182,19 @@ static void no_window(MPI_Win win)
     CHECK_ERROR(MPI_Win_free(&copy), MPI_ERR_WIN);
 }
 
+/* Handles of all bits zero are no windows, whatever was freed before. */
+static void no_window_after_many(void)
+{
+    static struct window windows[MANY];
+    MPI_Win zero;
+    memset(&zero, 0, sizeof zero);
+    for (int k = 0; k < MANY; ++k)
+        windows[k] = window_open(FLAVOR_ALLOCATE, MPI_COMM_SELF, 8, 1);
+    for (int k = 0; k < MANY; ++k)
+        window_close(&windows[k]);
+    no_window(zero);
+}
+
 static void everything(struct window *w)
 {
     if (w->flavor >= FLAVOR_CREATE && w->size > 1)
@@ -206,5 +221,7 @@ int main(int argc, char **argv)
     window_close(&w);
     no_window(freed);
     no_window(MPI_WIN_NULL);
+    check_step("windows that are none, after many");
+    no_window_after_many();
     return check_end();
 }
