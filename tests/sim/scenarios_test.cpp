@@ -280,6 +280,37 @@ TEST_P(Scenarios, FlushesHaveAges)
     });
 }
 
+/// A flush of all targets waits for the lock that is not granted, and completes what was written
+/// under the one that is; on the direct path that lock has no epoch.
+TEST_P(Scenarios, FlushAllBesideAWaitingLock)
+{
+    for (const bool direct : {false, true}) {
+        Draft d = draft(3);
+        d.program().direct = direct;
+        d.program().autonomous = true;
+        const Time late = 5'000'000;
+        d.rank(2).lock(LockType::exclusive, 2);
+        d.rank(2).await_grant(2);
+        d.rank(2).meet();
+        d.rank(2).compute(late);
+        d.rank(2).unlock(2, blocking);
+        d.rank(1).meet();
+        Author a = d.rank(0);
+        a.meet();
+        a.lock(LockType::exclusive, 1);
+        const auto put = a.write(Call::put, 1);
+        a.lock(LockType::exclusive, 2);
+        a.write(Call::put, 2);
+        const auto flush = a.flush(rma::all_targets, FlushScope::remote, blocking);
+        a.unlock(1, blocking);
+        a.unlock(2, blocking);
+        run(d.finish(), [&](World& world) {
+            EXPECT_GT(world.rank(0).times(flush).done, late);
+            EXPECT_LE(world.rank(0).times(put).done, world.rank(0).times(flush).done);
+        });
+    }
+}
+
 /// P1, VII.D: each target is told on its own that its part is done.
 TEST_P(Scenarios, TargetsDoNotWaitForEachOther)
 {
