@@ -37,6 +37,7 @@ public:
 private:
     bool nap(bool (*poll)(void*) noexcept, void* context, std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
+    bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     Doorbell& bell_;
     std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
