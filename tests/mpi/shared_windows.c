@@ -140,6 +140,21 @@ static void between_fences(struct window *w)
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
 }
 
+/* Also by a fence that ends no operations; one rank after the other is late. */
+static void before_first_fence(struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    volatile int64_t *const here = cells_of(w, w->rank), *const there = cells_of(w, right);
+    for (int64_t k = 0; k < 20; ++k) {
+        MPI_Barrier(w->comm);
+        if (w->rank == k % w->size)
+            usleep(1000);
+        there[5] = 10 * k + w->rank;
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED, w->win));
+        CHECK_EQ(here[5], 10 * k + left);
+    }
+}
+
 /* Stores between start and complete; a host may let them through before the target has posted. */
 static void in_access_epochs(struct window *w)
 {
@@ -189,6 +204,8 @@ static void on_window(struct window *w)
     stores_and_calls(w);
     under_locks(w);
     between_fences(w);
+    if (!host_is_alone())
+        before_first_fence(w);
     in_access_epochs(w);
 }
 
