@@ -23,11 +23,13 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
         return nullptr;
     }
     try {
-        epoch->parts.clear();
         epoch->parts.resize(parts);
     } catch (const std::bad_alloc&) {
         process_.epochs_.give_back(epoch);
         return nullptr;
+    }
+    for (Part& part : epoch->parts) {
+        part = {};
     }
     epoch->kind = kind;
     epoch->state = EpochState::deferred_open;
