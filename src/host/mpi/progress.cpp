@@ -99,13 +99,9 @@ bool start_async() noexcept
     return start != nullptr && start(async_callback, nullptr, MPIX_STREAM_NULL) == MPI_SUCCESS;
 }
 
-bool has_async() noexcept { return find_symbol("MPIX_Async_start") != nullptr; }
-
 #else
 
 bool start_async() noexcept { return false; }
-
-bool has_async() noexcept { return false; }
 
 #endif
 
@@ -191,14 +187,5 @@ void stop_hook() noexcept
 }
 
 void set_crowded(bool crowded) noexcept { is_crowded.store(crowded, std::memory_order_relaxed); }
-
-const char* hook_name() noexcept
-{
-    return opal_progress().add != nullptr ? "opal_progress_register"
-           : has_async()                  ? "MPIX_Async_start"
-                                          : "grequest";
-}
-
-bool inside_hook() noexcept { return is_inside; }
 
 } // namespace sidelight::host::mpi

@@ -24,10 +24,4 @@ void stop_hook() noexcept;
 /// now and then.
 void set_crowded(bool crowded) noexcept;
 
-/// How this host sweeps for us: "MPIX_Async_start", "opal_progress_register" or "grequest".
-[[nodiscard]] const char* hook_name() noexcept;
-
-/// Whether this thread is inside a sweep that the host's loop has called.
-[[nodiscard]] bool inside_hook() noexcept;
-
 } // namespace sidelight::host::mpi
