@@ -4,6 +4,7 @@
 #include "api/entry.hpp"
 #include "api/runtime.hpp"
 #include "api/synchronization_call.hpp"
+#include "host/mpi/exposure_request.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 
@@ -99,7 +100,7 @@ SIDELIGHT_ENTRY int MPIX_Win_iwait(MPI_Win win, MPI_Request* request)
     return begin(
         win, request,
         [](WindowObject& object, Request* engine_side) { return object.window->wait(engine_side); },
-        [&] { return refuse(win); });
+        [&] { return host::mpi::create_exposure_request(win, request); });
 }
 
 SIDELIGHT_ENTRY int MPIX_Win_ilock(int lock_type, int rank, int assertion, MPI_Win win,

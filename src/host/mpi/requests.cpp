@@ -10,19 +10,9 @@ namespace {
 std::atomic<bool (*)() noexcept> request_sweep{nullptr};
 std::atomic<void (*)() noexcept> request_pause{nullptr}; ///< set before the sweep
 
-/// MPICH's generalized requests with a poll and a wait function, also where its loop sweeps for us:
-/// beside a null request, MPICH 5's MPI_Waitall takes an incomplete one without a wait function for
-/// a mistake of its own, and aborts.
-using ExtendedStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
-                          MPI_Grequest_cancel_function*, int (*)(void*, MPI_Status*),
-                          int (*)(int, void**, double, MPI_Status*), void*, MPI_Request*);
+int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
 
-ExtendedStart* extended_start() noexcept
-{
-    static auto* const found =
-        reinterpret_cast<ExtendedStart*>(find_symbol("PMPIX_Grequest_start"));
-    return found;
-}
+} // namespace
 
 int query_nothing(void* /*state*/, MPI_Status* status) noexcept
 {
@@ -33,11 +23,14 @@ int query_nothing(void* /*state*/, MPI_Status* status) noexcept
     return MPI_SUCCESS;
 }
 
-int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
-
 int ignore_cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
 
-} // namespace
+ExtendedStart* find_extended_start() noexcept
+{
+    static auto* const found =
+        reinterpret_cast<ExtendedStart*>(find_symbol("PMPIX_Grequest_start"));
+    return found;
+}
 
 void ReleasedRequests::push(HostRequest* request) noexcept
 {
@@ -56,8 +49,8 @@ Status HostRequest::start() noexcept
 {
     constexpr std::uint8_t host_and_engine = 2;
     holders_.store(host_and_engine, std::memory_order_relaxed);
-    const int code = extended_start() != nullptr
-                         ? extended_start()(query, freed, cancel, poll, wait, this, &handle_)
+    const int code = find_extended_start() != nullptr
+                         ? find_extended_start()(query, freed, cancel, poll, wait, this, &handle_)
                          : table().Grequest_start(query, freed, cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
         handle_ = MPI_REQUEST_NULL;

@@ -12,6 +12,18 @@
 
 namespace sidelight::host::mpi {
 
+/// MPICH's generalized requests with a poll and a wait function; null where the host has none. Used
+/// also where the host's loop sweeps for us: beside a null request, MPICH 5's MPI_Waitall takes an
+/// incomplete one without a wait function for a mistake of its own, and aborts.
+using ExtendedStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
+                          MPI_Grequest_cancel_function*, int (*)(void*, MPI_Status*),
+                          int (*)(int, void**, double, MPI_Status*), void*, MPI_Request*);
+[[nodiscard]] ExtendedStart* find_extended_start() noexcept;
+
+/// Callbacks of generalized requests that carry no data and cannot be cancelled.
+int query_nothing(void* state, MPI_Status* status) noexcept;
+int ignore_cancel(void* state, int complete) noexcept;
+
 class HostRequest;
 
 /// Requests that both the host and the engine have let go of: pushed by any thread, taken all at
