@@ -8,7 +8,7 @@
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
 # preloaded, unless NO_PRELOAD. Defects of a host are data: SKIP_HOSTS, with the reason printed.
 
-set(SIDELIGHT_TEST_TIMEOUT 60 CACHE STRING "Seconds that an MPI test may take")
+set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
