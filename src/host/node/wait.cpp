@@ -100,17 +100,15 @@ bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
     return false;
 }
 
-/// Answers what `poll` did.
-bool Waiter::nap(bool (*poll)(void*) noexcept, void* context,
-                 std::chrono::nanoseconds limit) noexcept
+Waiter::Nap Waiter::nap(bool (*poll)(void*) noexcept, void* context,
+                        std::chrono::nanoseconds limit) noexcept
 {
     const Doorbell::Visit visit = bell_.enter();
-    const bool moved = poll(context);
-    if (!moved) {
+    const bool polled = poll(context);
+    if (!polled) {
         bell_.sleep(visit, limit);
     }
-    bell_.leave(visit);
-    return moved;
+    return {.polled = polled, .rung = bell_.leave(visit)};
 }
 
 /// Threads that own their cores poll on, as the host does when it waits.
@@ -126,8 +124,9 @@ void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
             if (steps.nap > first_nap_alone) {
                 mpi::poll_host();
             }
-            steps.nap = nap(poll, context, steps.nap) ? first_nap_alone
-                                                      : std::min(2 * steps.nap, first_nap_crowded);
+            steps.nap = nap(poll, context, steps.nap).polled
+                            ? first_nap_alone
+                            : std::min(2 * steps.nap, first_nap_crowded);
         }
     } else if (steps.count % steps_per_host_poll == 0) {
         mpi::poll_host();
@@ -142,8 +141,8 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
         return;
     }
     const std::chrono::nanoseconds first_nap = crowded() ? first_nap_crowded : first_nap_alone;
-    for (std::chrono::nanoseconds nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
-        if (nap > first_nap) {
+    for (std::chrono::nanoseconds limit = first_nap;; limit = std::min(2 * limit, longest_nap)) {
+        if (limit > first_nap) {
             mpi::poll_host();
         }
         if (!settings().sleep) {
@@ -153,17 +152,12 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
             }
             continue;
         }
-        const Doorbell::Visit visit = bell_.enter();
-        const bool over = poll(context);
-        if (!over) {
-            bell_.sleep(visit, nap);
-        }
-        const bool rung = bell_.leave(visit);
-        if (over || poll(context)) {
+        const Nap taken = nap(poll, context, limit);
+        if (taken.polled || poll(context)) {
             return;
         }
-        if (rung) {
-            nap = first_nap;
+        if (taken.rung) {
+            limit = first_nap;
         }
     }
 }

@@ -35,7 +35,12 @@ public:
     void rouse() noexcept { bell_.ring(); }
 
 private:
-    bool nap(bool (*poll)(void*) noexcept, void* context, std::chrono::nanoseconds limit) noexcept;
+    /// What came of a nap: whether its one poll answered true, and whether somebody rang.
+    struct Nap {
+        bool polled;
+        bool rung;
+    };
+    Nap nap(bool (*poll)(void*) noexcept, void* context, std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
 
