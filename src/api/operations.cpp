@@ -15,22 +15,30 @@ namespace {
 // The `_slowly` functions are the longer ways, out of line and with the arguments of the call, so
 // that the short way keeps them in registers.
 
-template <auto host_function, class Count>
-[[gnu::noinline]] int put_slowly(const void* origin, Count origin_count, MPI_Datatype origin_type,
-                                 int target, MPI_Aint displacement, Count count, MPI_Datatype type,
-                                 MPI_Win win) noexcept
+/// Put or get: `Origin` is what the call points at, const for a put.
+template <OperationKind kind, auto host_function, class Origin, class Count>
+[[gnu::noinline]] int transfer_slowly(Origin* origin, Count origin_count, MPI_Datatype origin_type,
+                                      int target, MPI_Aint displacement, Count count,
+                                      MPI_Datatype type, MPI_Win win) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
         return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
                                       count, type, win);
     }
-    if (direct::put(*object->window, origin, {origin_count, origin_type}, target, displacement,
-                    {count, type})) {
+    constexpr auto* direct_way = [] {
+        if constexpr (kind == OperationKind::put) {
+            return &direct::put;
+        } else {
+            return &direct::get;
+        }
+    }();
+    if (direct_way(*object->window, origin, {origin_count, origin_type}, target, displacement,
+                   {count, type})) {
         return MPI_SUCCESS;
     }
     return issue(*object, {
-                              .kind = OperationKind::put,
+                              .kind = kind,
                               .origin = origin,
                               .origin_count = origin_count,
                               .origin_type = origin_type,
@@ -50,34 +58,8 @@ int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int ta
                                              displacement, {count, type})) [[likely]] {
         return MPI_SUCCESS;
     }
-    return put_slowly<host_function, Count>(origin, origin_count, origin_type, target, displacement,
-                                            count, type, win);
-}
-
-template <auto host_function, class Count>
-[[gnu::noinline]] int get_slowly(void* origin, Count origin_count, MPI_Datatype origin_type,
-                                 int target, MPI_Aint displacement, Count count, MPI_Datatype type,
-                                 MPI_Win win) noexcept
-{
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
-                                      count, type, win);
-    }
-    if (direct::get(*object->window, origin, {origin_count, origin_type}, target, displacement,
-                    {count, type})) {
-        return MPI_SUCCESS;
-    }
-    return issue(*object, {
-                              .kind = OperationKind::get,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                          });
+    return transfer_slowly<OperationKind::put, host_function>(
+        origin, origin_count, origin_type, target, displacement, count, type, win);
 }
 
 template <auto host_function, class Count>
@@ -89,8 +71,8 @@ int get(void* origin, Count origin_count, MPI_Datatype origin_type, int target,
                                              displacement, {count, type})) [[likely]] {
         return MPI_SUCCESS;
     }
-    return get_slowly<host_function, Count>(origin, origin_count, origin_type, target, displacement,
-                                            count, type, win);
+    return transfer_slowly<OperationKind::get, host_function>(
+        origin, origin_count, origin_type, target, displacement, count, type, win);
 }
 
 } // namespace

@@ -13,10 +13,11 @@ using rma::OperationKind;
 
 namespace {
 
-template <auto host_function, class Count>
-int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
-         MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win,
-         MPI_Request* request) noexcept
+/// Put or get: `Origin` is what the call points at, const for a put.
+template <OperationKind kind, auto host_function, class Origin, class Count>
+int rtransfer(Origin* origin, Count origin_count, MPI_Datatype origin_type, int target,
+              MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win,
+              MPI_Request* request) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -25,31 +26,7 @@ int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int t
     }
     return issue(*object,
                  {
-                     .kind = OperationKind::put,
-                     .origin = origin,
-                     .origin_count = origin_count,
-                     .origin_type = origin_type,
-                     .target = target,
-                     .displacement = displacement,
-                     .count = count,
-                     .type = type,
-                 },
-                 request);
-}
-
-template <auto host_function, class Count>
-int rget(void* origin, Count origin_count, MPI_Datatype origin_type, int target,
-         MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win,
-         MPI_Request* request) noexcept
-{
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
-                                      count, type, win, request);
-    }
-    return issue(*object,
-                 {
-                     .kind = OperationKind::get,
+                     .kind = kind,
                      .origin = origin,
                      .origin_count = origin_count,
                      .origin_type = origin_type,
@@ -123,8 +100,8 @@ SIDELIGHT_ENTRY int MPI_Rput(const void* origin, int origin_count, MPI_Datatype 
                              int target, MPI_Aint displacement, int count, MPI_Datatype type,
                              MPI_Win win, MPI_Request* request)
 {
-    return rput<&Table::Rput>(origin, origin_count, origin_type, target, displacement, count, type,
-                              win, request);
+    return rtransfer<OperationKind::put, &Table::Rput>(origin, origin_count, origin_type, target,
+                                                       displacement, count, type, win, request);
 }
 SIDELIGHT_PROFILED(Rput);
 
@@ -132,8 +109,8 @@ SIDELIGHT_ENTRY int MPI_Rput_c(const void* origin, MPI_Count origin_count, MPI_D
                                int target, MPI_Aint displacement, MPI_Count count,
                                MPI_Datatype type, MPI_Win win, MPI_Request* request)
 {
-    return rput<&Table::Rput_c>(origin, origin_count, origin_type, target, displacement, count,
-                                type, win, request);
+    return rtransfer<OperationKind::put, &Table::Rput_c>(origin, origin_count, origin_type, target,
+                                                         displacement, count, type, win, request);
 }
 SIDELIGHT_PROFILED(Rput_c);
 
@@ -141,8 +118,8 @@ SIDELIGHT_ENTRY int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin
                              MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win,
                              MPI_Request* request)
 {
-    return rget<&Table::Rget>(origin, origin_count, origin_type, target, displacement, count, type,
-                              win, request);
+    return rtransfer<OperationKind::get, &Table::Rget>(origin, origin_count, origin_type, target,
+                                                       displacement, count, type, win, request);
 }
 SIDELIGHT_PROFILED(Rget);
 
@@ -150,8 +127,8 @@ SIDELIGHT_ENTRY int MPI_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatyp
                                int target, MPI_Aint displacement, MPI_Count count,
                                MPI_Datatype type, MPI_Win win, MPI_Request* request)
 {
-    return rget<&Table::Rget_c>(origin, origin_count, origin_type, target, displacement, count,
-                                type, win, request);
+    return rtransfer<OperationKind::get, &Table::Rget_c>(origin, origin_count, origin_type, target,
+                                                         displacement, count, type, win, request);
 }
 SIDELIGHT_PROFILED(Rget_c);
 
