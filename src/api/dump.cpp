@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 
 #include "api/entry.hpp"
@@ -27,7 +28,7 @@ void write_line(void* context, const char* text) noexcept
 void describe(WindowObject& object, void* context)
 {
     char text[128];
-    std::snprintf(text, sizeof text, "window %u, rank %d of %d: %zu epochs pending",
+    std::snprintf(text, sizeof text, "window %" PRIx64 ", rank %d of %d: %zu epochs pending",
                   object.window->id(), object.window->rank(), object.window->size(),
                   object.window->pending_epochs());
     write_line(context, text);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rma/process.hpp"
+
 namespace sidelight::api {
 
 /// Says which thread holds the engine. Under MPI_THREAD_MULTIPLE a lock that sleeps in the kernel;
@@ -11,6 +13,9 @@ namespace sidelight::api {
 /// ours has entered it, from sweeping the engine a second time.
 class EngineLock {
 public:
+    explicit EngineLock(rma::Process& process) noexcept : process_(process) {}
+
+    [[nodiscard]] rma::Process& process() noexcept { return process_; }
     void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
 
@@ -54,15 +59,20 @@ private:
         }
     }
 
+    rma::Process& process_;
     std::atomic<std::uint32_t> state_{free};
     bool threaded_ = false; ///< set while one thread only is inside
 };
 
-/// Holds the engine for a scope.
+/// Holds the engine for a scope, and lets what was sent there leave at its end.
 class EngineGuard {
 public:
     explicit EngineGuard(EngineLock& lock) noexcept : lock_(lock) { lock_.acquire(); }
-    ~EngineGuard() { lock_.release(); }
+    ~EngineGuard()
+    {
+        lock_.process().push();
+        lock_.release();
+    }
     EngineGuard(const EngineGuard&) = delete;
     EngineGuard& operator=(const EngineGuard&) = delete;
 

@@ -102,7 +102,7 @@ public:
         if (!complete) {
             wait(request);
         }
-        return MPI_SUCCESS;
+        return host::mpi::answer_window(request.status, object.handle);
     }
 
     /// The body of every nonblocking call: starts it and makes the MPI request.
@@ -139,7 +139,7 @@ private:
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
     NonblockingRequest* spare_ = nullptr; ///< started, for the next nonblocking call
-    EngineLock lock_;
+    EngineLock lock_{process_};
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.

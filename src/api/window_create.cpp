@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/window_create.hpp"
 
+#include <array>
 #include <exception>
 #include <new>
 
 #include "api/runtime.hpp"
+#include "base/digest.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "datatype/mpi/cache.hpp"
@@ -19,13 +21,6 @@ namespace {
 
 using host::node::NodeMemory;
 using rma::Flavor;
-
-/// What the members of a window tell each other.
-struct Greeting {
-    fabric::PeerAddress peer;
-    std::uint64_t disp_unit = 1;
-    bool ready = false; ///< this member has all that it needs
-};
 
 int mpi_flavor(Flavor flavor) noexcept
 {
@@ -89,31 +84,30 @@ std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowObj
          .usable = object != nullptr});
 }
 
-rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
-                          const std::vector<Greeting>& greetings, fabric::MappedFabric& fabric)
+/// Unique in the job: no other process has this one's identity.
+std::uint64_t next_window_id(std::uint64_t identity) noexcept
 {
-    static std::atomic<std::uint32_t> windows{0};
-    NodeMemory& memory = *object.memory;
+    static std::atomic<std::uint64_t> windows{0};
+    const std::array<std::uint64_t, 2> name{identity,
+                                            windows.fetch_add(1, std::memory_order_relaxed)};
+    const auto* bytes = reinterpret_cast<const char*>(name.data());
+    return digest({bytes, sizeof name});
+}
+
+rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
+                          std::uint64_t id)
+{
     rma::WindowShape shape;
-    shape.id = windows.fetch_add(1, std::memory_order_relaxed);
+    shape.id = id;
     shape.rank = rank;
+    shape.size = object.memory->members();
     shape.flavor = request.flavor;
+    shape.members = &*object.members;
+    shape.neighbours = object.members->ranks();
+    shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(object.memory->common()),
+                     .node = 0,
+                     .leaders = shape.neighbours.first(1)};
     shape.reorder = object.info.reorder();
-    shape.barrier = reinterpret_cast<rma::BarrierWord*>(memory.common());
-    for (int member = 0; member < memory.members(); ++member) {
-        const Greeting& from = greetings[static_cast<std::size_t>(member)];
-        shape.members.push_back({.base = memory.base(member),
-                                 .size = memory.size(member),
-                                 .disp_unit = from.disp_unit,
-                                 .control = reinterpret_cast<rma::Control*>(memory.control(member)),
-                                 .peer = fabric.meet(from.peer)});
-    }
-    if (brings_memory(request.flavor)) {
-        rma::Member& own = shape.members[0];
-        own.base =
-            request.flavor == Flavor::create ? static_cast<std::byte*>(request.base) : nullptr;
-        own.size = request.flavor == Flavor::create ? static_cast<std::uint64_t>(request.size) : 0;
-    }
     return shape;
 }
 
@@ -140,19 +134,26 @@ bool join(WindowObject& object, const WindowRequest& request, int rank, int memb
     object.own = host::mpi::own_communicator(request.comm);
     datatype::set_commit_probe(object.own);
     Greeting mine{.peer = runtime.fabric().address(),
-                  .disp_unit = static_cast<std::uint64_t>(request.disp_unit)};
+                  .disp_unit = static_cast<std::uint64_t>(request.disp_unit),
+                  .window = next_window_id(runtime.fabric().address().identity)};
     mine.ready = object.own != MPI_COMM_NULL &&
                  host::mpi::create_handle(request.comm, &object.handle) == Status::ok &&
                  host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
-    const auto greetings = host::node::exchange(request.comm, mine, members);
+    auto greetings = host::node::exchange(request.comm, mine, members);
     bool all_ready = !greetings.empty();
     for (const Greeting& greeting : greetings) {
         all_ready = all_ready && greeting.ready;
     }
     if (all_ready) {
         const EngineGuard guard(runtime.lock());
-        object.window = &runtime.process().create_window(
-            shape_of(object, request, rank, greetings, runtime.fabric()));
+        const std::uint64_t id = greetings.front().window;
+        object.members.emplace(memory, std::move(greetings), runtime.fabric());
+        if (brings_memory(request.flavor)) {
+            const bool create = request.flavor == Flavor::create;
+            object.members->bring(rank, create ? static_cast<std::byte*>(request.base) : nullptr,
+                                  create ? static_cast<std::size_t>(request.size) : 0);
+        }
+        object.window = &runtime.process().create_window(shape_of(object, request, rank, id));
     } else if (mine.ready) {
         host::mpi::table().Group_free(&object.group);
         static_cast<void>(host::mpi::destroy_handle(&object.handle));

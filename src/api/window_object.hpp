@@ -9,6 +9,7 @@
 
 #include "api/translated_group.hpp"
 #include "api/window_info.hpp"
+#include "api/window_members.hpp"
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 #include "host/node/memory.hpp"
@@ -41,6 +42,7 @@ struct WindowObject : WindowKey {
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
+    std::optional<WindowMembers> members;
     WindowInfo info;
     TranslatedGroup start_group;
     TranslatedGroup post_group;

@@ -82,6 +82,7 @@ void give_back(WindowObject& object) noexcept
 {
     object.window = nullptr;
     object.closed = false;
+    object.members.reset();
     object.memory.reset();
     object.info = {};
     object.start_group = {};

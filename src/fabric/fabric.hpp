@@ -8,29 +8,64 @@
 
 namespace sidelight::fabric {
 
-/// Who takes the messages that a fabric delivers: the engine of one process.
+/// Header and payload of a message that goes by `send`, together at most.
+inline constexpr std::size_t max_message = 4096 + 128;
+
+/// Who takes the messages that a fabric delivers: the engine of one process. Called from within
+/// `Fabric::poll` alone.
 class Receiver {
 public:
-    /// `message` is valid during the call only. May send.
+    /// A message. `message` is valid during the call only. May send.
     virtual void receive(int from, std::span<const std::byte> message) noexcept = 0;
+
+    /// A long message comes: `header` is here, valid during the call only, and `bytes` of payload
+    /// follow. Answers where they are to be written, or null: then they are thrown away and
+    /// `placed` is not called.
+    virtual std::byte* place(int from, std::span<const std::byte> header,
+                             std::size_t bytes) noexcept = 0;
+
+    /// All of the payload of a long message is where `place` wanted it. The same header. May send.
+    virtual void placed(int from, std::span<const std::byte> header,
+                        std::size_t bytes) noexcept = 0;
+
+    /// The peer cannot be reached any more. Told once; nothing more comes from it, and what is
+    /// sent to it is lost.
+    virtual void lost(int peer) noexcept = 0;
 
 protected:
     ~Receiver() = default;
+};
+
+/// Something that the fabric has been asked to do and that is over later. Owned by the caller and
+/// kept by the fabric until `finished` has been called, once: from within `poll` or `push`, never
+/// from within the call that started it.
+struct Completion {
+    void (*finished)(Completion& self, Status status) noexcept = nullptr;
 };
 
 /// How messages move between processes, as one process sees it. Memory that is mapped needs no
 /// fabric to be read and written; `wake` is all that it asks of one.
 ///
 /// Peers are numbered by the fabric; the number of a window's member is in its Target.
-/// Contract: messages between an ordered pair of processes arrive once, whole, in the order sent.
-/// Nothing blocks. All calls come from the thread that holds the engine.
+/// Contract: messages that `send` takes for one peer arrive once, whole, in the order sent. A long
+/// message arrives once and whole; others that were sent after it may overtake it. Nothing blocks.
+/// All calls come from the thread that holds the engine.
 class Fabric {
 public:
     virtual ~Fabric() = default;
 
-    /// Sends `header` and `payload` as one message. Both may be reused when the call returns.
+    /// Sends `header` and `payload` as one message. Both may be reused when the call returns. The
+    /// fabric may hold it back, to send it together with others, until `push`.
     virtual Status send(int peer, std::span<const std::byte> header,
                         std::span<const std::byte> payload) noexcept = 0;
+
+    /// Whatever is held back leaves.
+    virtual void push() noexcept = 0;
+
+    /// Sends a message with a payload of any length, which the receiver says where to place. The
+    /// header may be reused when the call returns, the payload when `sent` has finished.
+    virtual Status send_long(int peer, std::span<const std::byte> header,
+                             std::span<const std::byte> payload, Completion& sent) noexcept = 0;
 
     /// Hands what has arrived to the receiver. Answers whether there was anything.
     virtual bool poll(Receiver& receiver) noexcept = 0;

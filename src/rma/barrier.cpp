@@ -3,9 +3,17 @@
 
 #include <algorithm>
 
+#include "base/log.hpp"
 #include "rma/window.hpp"
 
 namespace sidelight::rma {
+
+Barrier::Barrier(Window& window, const BarrierShape& shape, std::size_t on_node, int rank) noexcept
+    : window_(window),
+      shape_(shape),
+      on_node_(on_node),
+      leads_(!shape.one_node() && shape.leaders[shape.node] == rank)
+{}
 
 void Barrier::arrive(std::uint64_t number) noexcept
 {
@@ -13,15 +21,9 @@ void Barrier::arrive(std::uint64_t number) noexcept
         return;
     }
     arrived_ = number;
-    if (word_ == nullptr) {
-        round_ = 0;
-        send_round();
-        return;
-    }
-    // Release of everything before the barrier; pairs with the acquire in `passed`.
-    const std::uint64_t before = word_->arrivals.fetch_add(1, std::memory_order_seq_cst);
-    const auto members = static_cast<std::uint64_t>(window_.size());
-    if (rules::barrier_passed(number, members, before + 1)) {
+    // Release of everything before the barrier; pairs with the acquire in `node_arrived`.
+    const std::uint64_t before = shape_.word->arrivals.fetch_add(1, std::memory_order_seq_cst);
+    if (rules::barrier_passed(number, on_node_, before + 1)) {
         window_.wake_members();
     }
 }
@@ -31,45 +33,72 @@ bool Barrier::passed(std::uint64_t number) noexcept
     if (passed_ >= number) {
         return true;
     }
-    const auto members = static_cast<std::uint64_t>(window_.size());
-    if (word_ != nullptr) {
-        if (!rules::barrier_passed(number, members,
-                                   word_->arrivals.load(std::memory_order_acquire))) {
+    if (shape_.one_node()) {
+        if (!node_arrived(number)) {
             return false;
         }
-    } else {
-        while ((std::uint64_t{1} << round_) < members) {
-            if (heard_[round_] < number) {
-                return false;
-            }
-            ++round_;
-            send_round();
+    } else if (leads_) {
+        if (!node_arrived(number) || !disseminate(number)) {
+            return false;
         }
+        // Release of what other nodes have told; pairs with the acquire below.
+        shape_.word->passed.store(number, std::memory_order_seq_cst);
+        window_.wake_members();
+    } else if (shape_.word->passed.load(std::memory_order_acquire) < number) {
+        return false;
     }
     passed_ = number;
     return true;
 }
 
-void Barrier::receive(std::uint32_t round, std::uint64_t number) noexcept
+bool Barrier::node_arrived(std::uint64_t number) const noexcept
+{
+    return rules::barrier_passed(number, on_node_,
+                                 shape_.word->arrivals.load(std::memory_order_acquire));
+}
+
+/// The leader's part, once its own node is there. Answers whether all nodes are.
+bool Barrier::disseminate(std::uint64_t number) noexcept
+{
+    if (sent_ < number) {
+        sent_ = number;
+        round_ = 0;
+        send_round(number);
+    }
+    while ((std::uint64_t{1} << round_) < shape_.leaders.size()) {
+        if (heard_[round_] < number) {
+            return false;
+        }
+        ++round_;
+        send_round(number);
+    }
+    return true;
+}
+
+void Barrier::receive(std::uint64_t round, std::uint64_t number) noexcept
 {
     if (round < max_rounds) {
         heard_[round] = std::max(heard_[round], number);
     }
 }
 
-void Barrier::send_round() noexcept
+void Barrier::send_round(std::uint64_t number) noexcept
 {
     const std::uint64_t distance = std::uint64_t{1} << round_;
-    const auto members = static_cast<std::uint64_t>(window_.size());
-    if (distance >= members) {
+    const std::uint64_t nodes = shape_.leaders.size();
+    if (distance >= nodes) {
         return;
     }
-    const auto rank = static_cast<std::uint64_t>(window_.rank());
+    const std::int32_t leader = shape_.leaders[(shape_.node + distance) % nodes];
+    if (window_.meet(leader) != Status::ok) {
+        log(LogLevel::error, "rank %d cannot be reached: no barrier with it", leader);
+        return;
+    }
     MessageHeader header;
     header.kind = MessageKind::barrier;
     header.round = round_;
-    header.number = arrived_;
-    window_.send(static_cast<int>((rank + distance) % members), header);
+    header.number = number;
+    window_.send(leader, header);
 }
 
 } // namespace sidelight::rma

@@ -4,39 +4,43 @@
 #include <array>
 #include <cstdint>
 
-#include "rma/control.hpp"
+#include "rma/members.hpp"
 
 namespace sidelight::rma {
 
 class Window;
 
-/// The barriers of one window, numbered from 1. Arriving never waits; `passed` is polled. A member
-/// arrives at a number only after it has passed the one before. On one node a sum in shared memory;
-/// else dissemination: in round r each member tells the one 2^r further on. See
-/// docs/design/fence.md.
+/// The barriers of one window, numbered from 1. Arriving never waits; `passed` is polled by each
+/// member until it is true. A member arrives at a number only after it has passed the one before.
+/// Inside a node a sum in shared memory; between nodes dissemination among their leaders: in round
+/// r each tells the one 2^r further on. See docs/design/fence.md.
 class Barrier {
 public:
-    /// `word` is null where not every member maps it.
-    Barrier(Window& window, BarrierWord* word) noexcept : window_(window), word_(word) {}
+    Barrier(Window& window, const BarrierShape& shape, std::size_t on_node, int rank) noexcept;
 
     /// Announces this member at barrier `number`. Does nothing if it has done so already.
     void arrive(std::uint64_t number) noexcept;
 
-    /// Whether every member has arrived at `number`; sends the next round's message where it can.
+    /// Whether every member has arrived at `number`. The leader carries the barrier on meanwhile.
     [[nodiscard]] bool passed(std::uint64_t number) noexcept;
 
-    /// A member has arrived at `number` as far as `round` is concerned.
-    void receive(std::uint32_t round, std::uint64_t number) noexcept;
+    /// All of another node have arrived at `number` as far as `round` is concerned.
+    void receive(std::uint64_t round, std::uint64_t number) noexcept;
 
 private:
     static constexpr std::uint32_t max_rounds = 32;
 
-    void send_round() noexcept;
+    [[nodiscard]] bool node_arrived(std::uint64_t number) const noexcept;
+    bool disseminate(std::uint64_t number) noexcept;
+    void send_round(std::uint64_t number) noexcept;
 
     Window& window_;
-    BarrierWord* word_;
+    BarrierShape shape_;
+    std::uint64_t on_node_; ///< members of the window on this node
+    bool leads_;
     std::uint64_t arrived_ = 0;
     std::uint64_t passed_ = 0;
+    std::uint64_t sent_ = 0; ///< the barrier that `round_` belongs to
     std::uint32_t round_ = 0;
     std::array<std::uint64_t, max_rounds> heard_{};
 };

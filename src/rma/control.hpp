@@ -92,10 +92,4 @@ struct Control {
     static Control* create(void* memory, std::size_t members) noexcept;
 };
 
-/// One per window and node, where all members of the window are on that node: arrivals at its
-/// barriers, added up since the window was made.
-struct alignas(64) BarrierWord {
-    std::atomic<std::uint64_t> arrivals{0};
-};
-
 } // namespace sidelight::rma

@@ -114,6 +114,7 @@ struct Direct {
         --window.locks_open_;
         if (target.control->lock.depart(target.light_type)) [[unlikely]] {
             window.wake_members();
+            window.grant_waiting();
         }
         return true;
     }
@@ -126,7 +127,8 @@ struct Direct {
     {
         Epoch* epoch = window.fence_;
         if (epoch == nullptr || window.pending_ != 1 ||
-            !window.direct_all_.load(std::memory_order_relaxed) || !window.all_mapped_) {
+            !window.direct_all_.load(std::memory_order_relaxed) || !window.one_node_ ||
+            window.unfinished_ != 0) {
             return false;
         }
         const std::uint64_t number = window.barriers_ + 1;

@@ -158,7 +158,7 @@ void Window::complete_epoch(Epoch& epoch) noexcept
     --pending_;
     Request* closing = epoch.closing;
     process_.epochs_.give_back(&epoch);
-    finish(closing);
+    conclude(closing);
 }
 
 /// Keeps the number of epochs that a sweep has to look at.

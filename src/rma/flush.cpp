@@ -14,9 +14,9 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
     if (!valid_rank(target)) {
         return Status::rank;
     }
-    if (targets_[static_cast<std::size_t>(target)].light) {
+    if (targets_[target].light) {
         order_direct();
-        finish(request);
+        conclude(request);
         return Status::ok;
     }
     const PartRef where = find_part(target);
@@ -28,9 +28,9 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
     if (lock_all_ == nullptr && locks_open_ == 0) {
         return Status::rma_sync;
     }
-    if (unsettled_ == 0 && first_deferred_ == nullptr && all_mapped_) {
+    if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0) {
         order_direct();
-        finish(request);
+        conclude(request);
         return Status::ok;
     }
     return begin_flush(all_targets, scope, request);
@@ -38,8 +38,8 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
 
 Status Window::await_grant(int target, Request* request) noexcept
 {
-    if (target != all_targets && targets_[static_cast<std::size_t>(target)].light) {
-        finish(request);
+    if (target != all_targets && targets_[target].light) {
+        conclude(request);
         return Status::ok;
     }
     return begin_flush(target, FlushScope::remote, request);
@@ -71,7 +71,7 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         return Status::ok;
     }
     if (status == Status::ok) {
-        finish(request);
+        conclude(request);
     }
     return status;
 }
@@ -123,7 +123,7 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
         }
         Request* request = flush.request;
         flush_pool_.give_back(&flush);
-        finish(request);
+        conclude(request);
         return true;
     });
 }

@@ -22,13 +22,6 @@ std::size_t data_bytes(const Operation& operation) noexcept
     return operation.layout->size * operation.count;
 }
 
-/// Messages carry accumulates element by element without their holes.
-bool carried_by_messages(Basic basic) noexcept
-{
-    const datatype::BasicShape shape = datatype::shape_of(basic);
-    return shape.size == shape.extent;
-}
-
 /// Whether a side of an accumulate is there and made of other elements than the target.
 bool differs(const Buffer& side, const datatype::Layout& target) noexcept
 {
@@ -59,7 +52,7 @@ void drop_layouts(const Operation& operation) noexcept
 
 Window::PartRef Window::find_part(int target) noexcept
 {
-    const Target& wanted = targets_[static_cast<std::size_t>(target)];
+    const Target& wanted = targets_[target];
     if (wanted.epoch != nullptr) {
         return {wanted.epoch, wanted.part};
     }
@@ -74,7 +67,10 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!valid_rank(operation.target)) {
         return Status::rank;
     }
-    const Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    if (Status status = meet(operation.target); status != Status::ok) {
+        return status;
+    }
+    const Target& target = targets_[operation.target];
     const PartRef where = target.light ? PartRef{} : find_part(operation.target);
     if (!target.light && !where) {
         return Status::rma_sync;
@@ -111,7 +107,7 @@ bool Window::may_perform(PartRef where, const Target& target) noexcept
 /// The offset of the operation in the target's memory, if all that it touches lies in there.
 Status Window::locate(const Operation& operation, std::size_t& address) const noexcept
 {
-    const Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    const Target& target = targets_[operation.target];
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
     std::int64_t offset = 0;
     if (__builtin_mul_overflow(operation.displacement, static_cast<std::int64_t>(target.disp_unit),
@@ -148,10 +144,6 @@ Status Window::check(const Operation& operation) const noexcept
         data_bytes(operation) != 0) {
         return operation.layout->basic == Basic::none ? Status::type : Status::op;
     }
-    if (reduces && !carried_by_messages(operation.layout->basic) &&
-        !targets_[static_cast<std::size_t>(operation.target)].mapped) {
-        return Status::unsupported;
-    }
     if (operation.kind == OperationKind::compare_and_swap) {
         return can_compare_and_swap(operation.layout->basic) ? Status::ok : Status::type;
     }
@@ -176,7 +168,7 @@ Status Window::check(const Operation& operation) const noexcept
 /// On mapped memory: complete at the target on return.
 Status Window::perform(const Operation& operation, std::size_t address) noexcept
 {
-    Target& target = targets_[static_cast<std::size_t>(operation.target)];
+    Target& target = targets_[operation.target];
     auto* base =
         reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + address);
     const Buffer memory{base, operation.layout, operation.count};
@@ -213,9 +205,11 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
     op->request = request;
     op->age = ++ages_;
     op->address = address;
-    op->replies = 0;
+    op->locally_complete = false;
+    op->window = this;
     op->epoch = &epoch;
     op->part = static_cast<std::uint32_t>(&part - epoch.parts.data());
+    ++unfinished_;
     ++part.outstanding;
     ++part.local;
     if (part.granted) {
@@ -230,7 +224,7 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
 void Window::execute(Op& op) noexcept
 {
     const bool marker = op.operation.kind == OperationKind::marker;
-    if (!marker && !targets_[static_cast<std::size_t>(op.operation.target)].mapped) {
+    if (!marker && !targets_[op.operation.target].mapped) {
         launch(op);
         return;
     }
@@ -246,14 +240,35 @@ void Window::execute(Op& op) noexcept
 /// Its buffers at the origin are free again.
 void Window::local_complete(Op& op) noexcept
 {
+    op.locally_complete = true;
     --op.epoch->parts[op.part].local;
     count_down(op, FlushScope::local);
     finish(std::exchange(op.request, nullptr));
 }
 
+/// It was not performed. Told by its own request, or else by the next call that waits for it.
+void Window::note_failure(Op& op, Status status) noexcept
+{
+    if (op.request != nullptr) {
+        op.request->status = status;
+    } else {
+        failure_ = status;
+    }
+}
+
+/// What a request has waited for is over: it also tells what went wrong.
+void Window::conclude(Request* request) noexcept
+{
+    if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
+        request->status = std::exchange(failure_, Status::ok);
+    }
+    finish(request);
+}
+
 /// It is complete at the target. Gone on return.
 void Window::remote_complete(Op& op) noexcept
 {
+    --unfinished_;
     --op.epoch->parts[op.part].outstanding;
     count_down(op, FlushScope::remote);
     drop_layouts(op.operation);

@@ -35,11 +35,12 @@ struct Operation {
 /// until it is complete at the target. Holds a reference to each layout it names.
 struct Op {
     Operation operation;
-    Request* request = nullptr;    ///< of the request-based forms
-    std::uint64_t age = 0;         ///< position in the order of issue on this window
-    std::size_t address = 0;       ///< offset in the target's memory, range already checked
-    std::uint32_t replies = 0;     ///< messages still to come back, on an emulated route
-    std::uint32_t part = 0;        ///< index in the epoch
+    Request* request = nullptr; ///< of the request-based forms
+    std::uint64_t age = 0;      ///< position in the order of issue on this window
+    std::size_t address = 0;    ///< offset in the target's memory, range already checked
+    std::uint32_t part = 0;     ///< index in the epoch
+    bool locally_complete = false;
+    class Window* window = nullptr;
     struct Epoch* epoch = nullptr; ///< the epoch that it was issued in
     Op* next = nullptr;
 };

@@ -44,7 +44,7 @@ void Window::ask_in_order(Epoch& epoch) noexcept
 void Window::grant_exposure(const Part& part) noexcept
 {
     const Target& origin = target_of(part);
-    if (origin.mapped) {
+    if (origin.control != nullptr) {
         // Pairs with the acquire in `is_granted` at the origin.
         origin.control->words(rank_).granted.exchange(part.number, std::memory_order_seq_cst);
         process_.fabric_.wake(origin.peer);
@@ -60,15 +60,14 @@ void Window::grant_exposure(const Part& part) noexcept
 void Window::take_place(Epoch& epoch, Part& part) noexcept
 {
     const Target& target = target_of(part);
-    if (target.mapped) {
+    if (target.control != nullptr) {
         part.place = target.control->lock.arrive(epoch.lock_type);
         return;
     }
+    part.number = ++targets_[part.rank].lock_requests;
     MessageHeader header;
     header.kind = MessageKind::lock;
     header.flag = static_cast<std::uint8_t>(epoch.lock_type);
-    header.cookie = reinterpret_cast<std::uintptr_t>(&epoch);
-    header.position = static_cast<std::uint64_t>(&part - epoch.parts.data());
     send(part.rank, header);
 }
 
@@ -92,8 +91,9 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
     const Target& target = target_of(part);
     const bool asked =
         epoch.kind == EpochKind::lock || &part < epoch.parts.data() + epoch.parts_asked;
-    return asked && (target.mapped ? target.control->lock.admits(epoch.lock_type, part.place)
-                                   : part.number != 0);
+    return asked &&
+           (target.control != nullptr ? target.control->lock.admits(epoch.lock_type, part.place)
+                                      : part.number <= target.lock_grants);
 }
 
 bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
@@ -177,7 +177,7 @@ bool Window::finish_access(const Part& part) noexcept
         return false;
     }
     target.done = part.number;
-    if (target.mapped) {
+    if (target.control != nullptr) {
         // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
         target.control->words(rank_).done.exchange(part.number, std::memory_order_seq_cst);
         process_.fabric_.wake(target.peer);
@@ -212,7 +212,7 @@ bool Window::finish_lock(const Epoch& epoch, const Part& part) noexcept
         return true;
     }
     Target& target = target_of(part);
-    if (target.mapped) {
+    if (target.control != nullptr) {
         leave_lock(*target.control, epoch.lock_type);
     } else {
         MessageHeader header;
@@ -227,6 +227,7 @@ void Window::leave_lock(Control& control, LockType type) noexcept
 {
     if (control.lock.depart(type)) {
         wake_members();
+        grant_waiting();
     }
 }
 

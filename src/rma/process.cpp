@@ -6,9 +6,9 @@
 
 namespace sidelight::rma {
 
-Window& Process::create_window(WindowShape shape)
+Window& Process::create_window(const WindowShape& shape)
 {
-    auto window = std::make_unique<Window>(*this, std::move(shape));
+    auto window = std::make_unique<Window>(*this, shape);
     by_id_.emplace(window->id(), window.get());
     windows_.push_back(std::move(window));
     return *windows_.back();
@@ -28,21 +28,51 @@ bool Process::progress() noexcept
         moved |= window->progress();
         window = next;
     }
+    if (messages_) {
+        unpushed_ = false;
+        fabric_.push();
+    }
     return moved;
+}
+
+/// The window that a message names; null for what is no message of ours, or comes for a window that
+/// has been freed.
+Window* Process::window_of(std::span<const std::byte> message, MessageHeader& header) noexcept
+{
+    if (message.size() < sizeof header) {
+        return nullptr;
+    }
+    std::memcpy(&header, message.data(), sizeof header);
+    const auto found = by_id_.find(header.window);
+    return found != by_id_.end() ? found->second : nullptr;
 }
 
 void Process::receive(int /*from*/, std::span<const std::byte> message) noexcept
 {
     Message taken;
-    if (message.size() < sizeof taken.header) {
-        return;
-    }
-    std::memcpy(&taken.header, message.data(), sizeof taken.header);
-    taken.payload = message.subspan(sizeof taken.header);
-    const auto found = by_id_.find(taken.header.window);
-    if (found != by_id_.end()) {
-        found->second->receive(taken);
+    if (Window* window = window_of(message, taken.header); window != nullptr) {
+        taken.payload = message.subspan(sizeof taken.header);
+        window->receive(taken);
     }
 }
+
+std::byte* Process::place(int /*from*/, std::span<const std::byte> message,
+                          std::size_t bytes) noexcept
+{
+    MessageHeader header;
+    Window* window = window_of(message, header);
+    return window != nullptr ? window->place(header, bytes) : nullptr;
+}
+
+void Process::placed(int /*from*/, std::span<const std::byte> message,
+                     std::size_t /*bytes*/) noexcept
+{
+    MessageHeader header;
+    if (Window* window = window_of(message, header); window != nullptr) {
+        window->placed(header);
+    }
+}
+
+void Process::lost(int /*peer*/) noexcept {}
 
 } // namespace sidelight::rma

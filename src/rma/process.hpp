@@ -22,7 +22,7 @@ public:
     explicit Process(fabric::Fabric& fabric) noexcept : fabric_(fabric) {}
 
     /// Throws std::bad_alloc. The window lives until destroy_window.
-    Window& create_window(WindowShape shape);
+    Window& create_window(const WindowShape& shape);
     /// After Window::close has completed.
     void destroy_window(Window& window) noexcept;
 
@@ -44,9 +44,25 @@ public:
     /// Set by the owner if the fabric carries messages (some member is not mapped).
     void set_messages(bool messages) noexcept { messages_ = messages; }
 
+    /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
+    /// engine calls this before it lets go of it. `progress` does so by itself.
+    void push() noexcept
+    {
+        if (unpushed_) [[unlikely]] {
+            unpushed_ = false;
+            fabric_.push();
+        }
+    }
+
     void receive(int from, std::span<const std::byte> message) noexcept override;
+    std::byte* place(int from, std::span<const std::byte> header,
+                     std::size_t bytes) noexcept override;
+    void placed(int from, std::span<const std::byte> header, std::size_t bytes) noexcept override;
+    void lost(int peer) noexcept override;
 
 private:
+    [[nodiscard]] Window* window_of(std::span<const std::byte> message,
+                                    MessageHeader& header) noexcept;
     friend class Window;
     friend class Barrier;
 
@@ -58,13 +74,17 @@ private:
     fabric::Fabric& fabric_;
     bool threaded_ = false;
     bool messages_ = false;
+    bool unpushed_ = false; ///< something was sent that must not be held back
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.
     List<Window, &Window::in_busy_> busy_windows_;
     std::atomic<bool> any_busy_{false}; ///< whether that list has any, for those without the engine
     std::vector<std::unique_ptr<Window>> windows_;
-    std::unordered_map<std::uint32_t, Window*> by_id_;
+    std::unordered_map<std::uint64_t, Window*> by_id_;
     Pool<Epoch> epochs_;
     Pool<Op> ops_;
+    Pool<Waiting> waiting_;
+    Pool<LongSend> long_sends_;
+    Flights flights_;
 };
 
 } // namespace sidelight::rma

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
 /// The emulated route, at the origin: an operation becomes messages to the target's engine, one or
-/// more per contiguous piece of target memory, and is complete when each has been answered.
+/// more for each contiguous piece of target memory, and is complete when each has been answered.
 namespace sidelight::rma {
 
 using datatype::Buffer;
 using datatype::Cursor;
 
 namespace {
+
+/// Pieces sent to one target and not answered, at most. What is more waits here, so a target that
+/// is late is not buried.
+constexpr std::uint32_t most_in_flight = 512;
+/// So many may leave at once. Further ones leave together: when there are enough of them, when
+/// something is answered, or when the program closes or flushes.
+constexpr std::uint32_t eager_in_flight = 8;
+constexpr std::uint32_t batched = 16;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
 void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept
@@ -37,15 +45,6 @@ void scatter(Cursor& to, std::span<const std::byte> from) noexcept
         std::memcpy(piece.address, from.data(), length);
         to.advance(length);
         from = from.subspan(length);
-    }
-}
-
-void skip(Cursor& cursor, std::size_t bytes) noexcept
-{
-    while (bytes != 0 && !cursor.at_end()) {
-        const std::size_t length = std::min(bytes, cursor.piece().length);
-        cursor.advance(length);
-        bytes -= length;
     }
 }
 
@@ -78,98 +77,264 @@ bool carries_data(const Operation& operation) noexcept
            (operation.kind == OperationKind::accumulate && operation.reduce != ReduceOp::no_op);
 }
 
+/// How much of the operation's data the next message is about. Elements are never cut, and those
+/// with holes travel one by one.
+std::size_t next_length(const Flight& flight) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    const std::size_t piece = flight.target.piece().length;
+    if (operation.kind == OperationKind::accumulate) {
+        const datatype::BasicShape shape = datatype::shape_of(operation.layout->basic);
+        return shape.size != shape.extent ? shape.size : std::min(piece, piece_bytes);
+    }
+    const std::size_t both = std::min(piece, flight.data.piece().length);
+    return both >= long_bytes ? both : std::min(piece, piece_bytes);
+}
+
 } // namespace
 
 void Window::send(int target, MessageHeader header, std::span<const std::byte> payload) noexcept
 {
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
-    const Target& to = targets_[static_cast<std::size_t>(target)];
-    static_cast<void>(
-        process_.fabric_.send(to.peer, std::as_bytes(std::span(&header, 1)), payload));
+    process_.unpushed_ = true;
+    static_cast<void>(process_.fabric_.send(targets_[target].peer,
+                                            std::as_bytes(std::span(&header, 1)), payload));
+}
+
+/// The payload is read until `sent` has finished; where that never begins, it finishes at once.
+void Window::send_long(int target, MessageHeader header, std::span<const std::byte> payload,
+                       fabric::Completion& sent) noexcept
+{
+    header.window = id_;
+    header.origin = static_cast<std::uint32_t>(rank_);
+    const Status status = process_.fabric_.send_long(
+        targets_[target].peer, std::as_bytes(std::span(&header, 1)), payload, sent);
+    if (status != Status::ok) {
+        sent.finished(sent, status);
+    }
 }
 
 void Window::launch(Op& op) noexcept
 {
+    Flight* flight = process_.flights_.take(op);
+    if (flight == nullptr) {
+        note_failure(op, Status::no_memory);
+        local_complete(op);
+        remote_complete(op);
+        return;
+    }
     const Operation& operation = op.operation;
+    flight->target =
+        Cursor({reinterpret_cast<void*>(op.address), operation.layout, operation.count});
+    if (carries_data(operation) || operation.kind == OperationKind::get) {
+        flight->data = Cursor(operation.origin);
+    }
+    if (const Buffer* to = returned_to(operation); to != nullptr) {
+        flight->answers = Cursor(*to);
+    }
+    Target& target = targets_[operation.target];
+    target.launching.push(flight);
+    launch_more(target);
+}
+
+/// Sends what waits for this target, in order of issue, as far as it may.
+void Window::launch_more(Target& target) noexcept
+{
+    const bool pushed = std::exchange(process_.unpushed_, false);
+    bool push = pushed;
+    while (!target.launching.empty() && target.in_flight < most_in_flight) {
+        Flight& flight = *target.launching.front();
+        send_pieces(flight, target);
+        push = push || target.in_flight <= eager_in_flight || target.in_flight % batched == 0;
+        if (!flight.launched) {
+            break;
+        }
+        target.launching.pop();
+        answer_complete(flight);
+    }
+    process_.unpushed_ = push;
+}
+
+void Window::send_pieces(Flight& flight, Target& target) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    if (operation.kind == OperationKind::compare_and_swap) {
+        send_compare_and_swap(flight);
+        ++target.in_flight;
+        flight.launched = true;
+        return;
+    }
+    while (!flight.target.at_end() && target.in_flight < most_in_flight) {
+        send_piece(flight);
+        ++target.in_flight;
+    }
+    flight.launched = flight.target.at_end();
+}
+
+MessageHeader Window::header_of(const Flight& flight) noexcept
+{
+    const Operation& operation = flight.op->operation;
     MessageHeader header;
     header.kind = message_of(operation);
     header.reduce = static_cast<std::uint8_t>(operation.reduce);
     header.basic = static_cast<std::uint8_t>(operation.layout->basic);
     header.flag = returned_to(operation) != nullptr ? 1 : 0;
-    header.cookie = reinterpret_cast<std::uintptr_t>(&op);
-    ++op.replies; // held back until everything is sent
-    if (operation.kind == OperationKind::compare_and_swap) {
-        launch_compare_and_swap(op, header);
+    header.address = reinterpret_cast<std::uintptr_t>(flight.target.piece().address);
+    header.position = flight.position;
+    header.cookie = Flights::cookie(flight);
+    return header;
+}
+
+void Window::send_piece(Flight& flight) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    const std::size_t length = next_length(flight);
+    MessageHeader header = header_of(flight);
+    header.bytes = length;
+    ++flight.replies;
+    flight.position += length;
+    flight.target.advance(length);
+    if (!carries_data(operation)) {
+        flight.data.advance(length); // where a get goes
+        send(operation.target, header);
+    } else if (length >= long_bytes) {
+        send_long_piece(flight, header, length);
     } else {
-        launch_pieces(op, header);
+        std::array<std::byte, piece_bytes> staging;
+        gather(flight.data, staging.data(), length);
+        send(operation.target, header, {staging.data(), length});
     }
-    if (returned_to(operation) == nullptr) {
-        local_complete(op);
+}
+
+/// Straight from the origin's memory.
+void Window::send_long_piece(Flight& flight, const MessageHeader& header,
+                             std::size_t length) noexcept
+{
+    const std::byte* from = flight.data.piece().address;
+    flight.data.advance(length);
+    LongSend* sent = process_.long_sends_.take();
+    if (sent == nullptr) {
+        refuse(flight, Status::no_memory);
+        return;
     }
-    one_reply(op);
+    ++flight.sends;
+    sent->owner = &process_;
+    sent->window = this;
+    sent->flight = &flight;
+    sent->finished = long_piece_sent;
+    send_long(flight.op->operation.target, header, {from, length}, *sent);
+}
+
+void Window::long_piece_sent(fabric::Completion& self, Status status) noexcept
+{
+    auto& sent = static_cast<LongSend&>(self);
+    Window& window = *sent.window;
+    Flight& flight = *sent.flight;
+    sent.owner->long_sends_.give_back(&sent);
+    --flight.sends;
+    if (status != Status::ok) {
+        window.refuse(flight, status);
+    } else {
+        window.answer_complete(flight);
+    }
 }
 
 /// Compare and origin travel side by side.
-void Window::launch_compare_and_swap(Op& op, MessageHeader header) noexcept
+void Window::send_compare_and_swap(Flight& flight) noexcept
 {
-    const Operation& operation = op.operation;
+    const Operation& operation = flight.op->operation;
     std::array<std::byte, 32> both{};
     const std::size_t size = operation.layout->size;
     std::memcpy(both.data(), operation.compare, size);
     std::memcpy(both.data() + size, operation.origin.address, size);
-    header.address = op.address;
+    MessageHeader header = header_of(flight);
     header.bytes = size;
-    ++op.replies;
+    ++flight.replies;
     send(operation.target, header, {both.data(), 2 * size});
 }
 
-/// Walks the target's layout over offsets in place of addresses, and the origin's data beside it.
-void Window::launch_pieces(Op& op, MessageHeader header) noexcept
+/// A piece was not performed.
+void Window::refuse(Flight& flight, Status status) noexcept
 {
-    const Operation& operation = op.operation;
-    Cursor target({reinterpret_cast<void*>(op.address), operation.layout, operation.count});
-    const bool data = carries_data(operation);
-    Cursor origin(data ? operation.origin : Buffer{nullptr, operation.layout, 0});
-    std::array<std::byte, piece_bytes> staging;
-    while (!target.at_end()) {
-        const datatype::Piece piece = target.piece();
-        const std::size_t length = std::min(piece.length, piece_bytes);
-        header.address = reinterpret_cast<std::uintptr_t>(piece.address);
-        header.bytes = length;
-        if (data) {
-            gather(origin, staging.data(), length);
-        }
-        ++op.replies;
-        send(operation.target, header, {staging.data(), data ? length : 0});
-        header.position += length;
-        target.advance(length);
-    }
+    flight.status = flight.status == Status::ok ? status : flight.status;
+    --flight.replies;
+    --targets_[flight.op->operation.target].in_flight;
+    answer_complete(flight);
 }
 
-/// One message of the operation is answered, or it has been sent whole.
-void Window::one_reply(Op& op) noexcept
+/// Completes what the answers so far complete. The flight may be gone on return.
+void Window::answer_complete(Flight& flight) noexcept
 {
-    if (--op.replies != 0) {
+    Op& op = *flight.op;
+    if (!flight.launched || flight.sends != 0) {
         return;
     }
-    if (returned_to(op.operation) != nullptr) {
+    const bool answered = flight.replies == 0;
+    if (answered && flight.status != Status::ok) {
+        note_failure(op, std::exchange(flight.status, Status::ok));
+    }
+    if (!op.locally_complete && (answered || returned_to(op.operation) == nullptr)) {
         local_complete(op);
     }
-    remote_complete(op);
+    if (answered) {
+        process_.flights_.give_back(flight);
+        remote_complete(op);
+    }
 }
 
-void Window::take_reply(const Message& message) noexcept
+/// The flight that an answer names, if it is one of this window towards the sender.
+Flight* Window::flight_of(const MessageHeader& header) noexcept
 {
-    Op& op = *std::bit_cast<Op*>(message.header.cookie);
-    if (message.header.kind == MessageKind::reply) {
-        if (const Buffer* to = returned_to(op.operation); to != nullptr) {
-            Cursor cursor(*to);
-            skip(cursor, message.header.position);
-            scatter(cursor, message.payload);
-        }
+    Flight* flight = process_.flights_.find(header.cookie);
+    const bool right = flight != nullptr && flight->op->window == this && flight->replies != 0 &&
+                       flight->op->operation.target == static_cast<int>(header.origin);
+    return right ? flight : nullptr;
+}
+
+void Window::take_answer(const Message& message) noexcept
+{
+    Flight* flight = flight_of(message.header);
+    if (flight == nullptr) {
+        return;
     }
-    one_reply(op);
+    Target& target = targets_[flight->op->operation.target];
+    if (message.header.kind == MessageKind::reply) {
+        scatter(answers_at(*flight, message.header.position), message.payload);
+        flight->answered += message.payload.size();
+    }
+    if (message.header.kind == MessageKind::refused) {
+        refuse(*flight, static_cast<Status>(message.header.flag));
+    } else {
+        --target.in_flight;
+        --flight->replies;
+        answer_complete(*flight);
+    }
+    launch_more(target);
+}
+
+/// Answers come in order, as a rule; long ones may come later.
+Cursor& Window::answers_at(Flight& flight, std::uint64_t position) noexcept
+{
+    const Buffer* to = returned_to(flight.op->operation);
+    if (position < flight.answered && to != nullptr) {
+        flight.answers = Cursor(*to);
+        flight.answered = 0;
+    }
+    flight.answers.advance(position - flight.answered);
+    flight.answered = position;
+    return flight.answers;
+}
+
+/// Where the data of a long answer go: they were asked for only where they lie side by side.
+std::byte* Window::place_reply(const MessageHeader& header, std::size_t bytes) noexcept
+{
+    Flight* flight = flight_of(header);
+    if (flight == nullptr) {
+        return nullptr;
+    }
+    const datatype::Piece piece = answers_at(*flight, header.position).piece();
+    return bytes <= piece.length ? piece.address : nullptr;
 }
 
 } // namespace sidelight::rma

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/status.hpp"
+
 namespace sidelight::rma {
 
 /// Something that completes later: an operation with a request, the closing of an epoch, a flush.
@@ -8,6 +10,9 @@ namespace sidelight::rma {
 /// kept by the engine from the call until `complete` is set; then the engine has forgotten it.
 struct Request {
     bool complete = false;
+    /// Set before it is complete: why what it stands for, or an operation that it waited for, was
+    /// not performed.
+    Status status = Status::ok;
     /// Called once, when `complete` has just been set, if not null. May start nothing.
     void (*on_complete)(Request&) noexcept = nullptr;
 };

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+#include <cstdlib>
 
+#include "base/bytes.hpp"
+#include "base/log.hpp"
 #include "datatype/basic_layout.hpp"
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
 /// What messages ask of this member: the target's side of the emulated route, and the words and the
-/// lock queue that members elsewhere cannot write themselves.
+/// lock queue that members elsewhere cannot write themselves. Nothing in a message is trusted: what
+/// does not fit into this member's memory, or into the protocol, changes nothing.
 namespace sidelight::rma {
 
 using datatype::Basic;
@@ -17,21 +20,72 @@ using datatype::Layout;
 
 namespace {
 
-/// Payloads are aligned for the widest element before a reduction reads them.
+/// Payloads are aligned for the widest element before a reduction reads them. Elements with holes
+/// travel without them, one in a message.
 struct alignas(64) Staging {
     std::array<std::byte, piece_bytes> bytes;
 };
+static_assert(sizeof(Staging::bytes) >= 2 * 64);
+
+/// A number of elements of one basic type, packed in a message and spread in memory.
+struct Elements {
+    const Layout& layout;
+    std::size_t count;
+
+    [[nodiscard]] Buffer at(void* address) const noexcept { return {address, &layout, count}; }
+};
+
+void unpack(std::span<const std::byte> packed, const Buffer& to) noexcept
+{
+    // Only read from; a Buffer has one type of address.
+    auto* from = const_cast<std::byte*>(packed.data());
+    datatype::copy(to, {from, &datatype::basic_layout(Basic::byte), packed.size()});
+}
+
+std::size_t pack(const Buffer& from, std::byte* to) noexcept
+{
+    return datatype::copy({to, &datatype::basic_layout(Basic::byte), from.bytes()}, from);
+}
+
+bool is_basic(std::uint8_t basic) noexcept
+{
+    return basic > static_cast<std::uint8_t>(Basic::none) &&
+           basic < static_cast<std::uint8_t>(Basic::count_);
+}
+
+/// The extent of all that a message's elements touch; 0 for what is no number of them, or for more
+/// than a message may be about.
+std::size_t extent_of(const MessageHeader& header) noexcept
+{
+    const datatype::BasicShape shape = datatype::shape_of(static_cast<Basic>(header.basic));
+    const bool whole = header.bytes != 0 && header.bytes <= piece_bytes &&
+                       header.bytes % shape.size == 0 &&
+                       (shape.size == shape.extent || header.bytes == shape.size);
+    return whole ? header.bytes / shape.size * shape.extent : 0;
+}
 
 } // namespace
 
-std::byte* Window::own_memory(std::uint64_t address) noexcept
+/// This member's memory, if all of it is in the window.
+std::byte* Window::own_memory(std::uint64_t address, std::uint64_t bytes) noexcept
 {
-    return targets_[static_cast<std::size_t>(rank_)].base + address;
+    if (flavor_ == Flavor::dynamic) {
+        return bytes <= ~address && regions_.covers(address, address + bytes)
+                   ? reinterpret_cast<std::byte*>(address)
+                   : nullptr;
+    }
+    const Target& own = targets_[rank_];
+    return address <= own.size && bytes <= own.size - address ? own.base + address : nullptr;
 }
 
 void Window::receive(const Message& message) noexcept
 {
     const MessageHeader& header = message.header;
+    if (header.origin >= members_ || meet(static_cast<int>(header.origin)) != Status::ok) {
+        log(LogLevel::error, "a message from rank %u, which cannot be reached, is dropped",
+            header.origin);
+        return;
+    }
     switch (header.kind) {
     case MessageKind::put:
         serve_put(message);
@@ -47,123 +101,237 @@ void Window::receive(const Message& message) noexcept
         break;
     case MessageKind::reply:
     case MessageKind::done_op:
-        take_reply(message);
-        break;
-    case MessageKind::grant:
-        raise(own().words(static_cast<int>(header.origin)).granted, header.number);
-        break;
-    case MessageKind::done:
-        raise(own().words(static_cast<int>(header.origin)).done, header.number);
-        break;
-    case MessageKind::lock:
-        serve_lock(message);
-        break;
-    case MessageKind::lock_grant:
-        take_lock_grant(message);
-        break;
-    case MessageKind::unlock:
-        leave_lock(own(), static_cast<LockType>(header.flag));
+    case MessageKind::refused:
+        take_answer(message);
         break;
     case MessageKind::barrier:
         barrier_.receive(header.round, header.number);
         break;
-    case MessageKind::count_:
+    default:
+        receive_word(header);
         break;
     }
-    progress();
 }
 
-void Window::answer(const Message& message, MessageKind kind,
-                    std::span<const std::byte> payload) noexcept
+/// What a member on this node would write itself.
+void Window::receive_word(const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    switch (header.kind) {
+    case MessageKind::grant:
+        raise(own().words(origin).granted, header.number);
+        break;
+    case MessageKind::done:
+        raise(own().words(origin).done, header.number);
+        break;
+    case MessageKind::lock:
+        serve_lock(header);
+        break;
+    case MessageKind::lock_grant:
+        targets_[origin].lock_grants = std::max(targets_[origin].lock_grants, header.number);
+        break;
+    case MessageKind::unlock:
+        leave_lock(own(), lock_type_of(header));
+        break;
+    default:
+        break;
+    }
+}
+
+LockType Window::lock_type_of(const MessageHeader& header) noexcept
+{
+    return header.flag == static_cast<std::uint8_t>(LockType::shared) ? LockType::shared
+                                                                      : LockType::exclusive;
+}
+
+void Window::answer(const MessageHeader& asked, MessageKind kind,
+                    std::span<const std::byte> payload, Status status) noexcept
 {
     MessageHeader header;
     header.kind = kind;
-    header.cookie = message.header.cookie;
-    header.position = message.header.position;
-    send(static_cast<int>(message.header.origin), header, payload);
+    header.flag = static_cast<std::uint8_t>(status);
+    header.cookie = asked.cookie;
+    header.position = asked.position;
+    send(static_cast<int>(asked.origin), header, payload);
 }
 
 void Window::serve_put(const Message& message) noexcept
 {
-    std::memcpy(own_memory(message.header.address), message.payload.data(), message.payload.size());
-    answer(message, MessageKind::done_op);
+    std::byte* memory = own_memory(message.header.address, message.payload.size());
+    if (memory == nullptr) {
+        answer(message.header, MessageKind::refused, {}, Status::rma_range);
+        return;
+    }
+    store_bytes(memory, message.payload.data(), message.payload.size());
+    answer(message.header, MessageKind::done_op);
+}
+
+/// Where the payload of a long message goes.
+std::byte* Window::place(const MessageHeader& header, std::size_t bytes) noexcept
+{
+    if (header.origin >= members_ || meet(static_cast<int>(header.origin)) != Status::ok) {
+        return nullptr;
+    }
+    if (header.kind == MessageKind::reply) {
+        return place_reply(header, bytes);
+    }
+    if (header.kind != MessageKind::put) {
+        return nullptr;
+    }
+    std::byte* memory = own_memory(header.address, bytes);
+    if (memory == nullptr) {
+        answer(header, MessageKind::refused, {}, Status::rma_range);
+    }
+    return memory;
+}
+
+void Window::placed(const MessageHeader& header) noexcept
+{
+    if (header.kind == MessageKind::reply) {
+        take_answer({header, {}});
+    } else {
+        answer(header, MessageKind::done_op);
+    }
 }
 
 void Window::serve_get(const Message& message) noexcept
 {
-    answer(message, MessageKind::reply, {own_memory(message.header.address), message.header.bytes});
+    const MessageHeader& header = message.header;
+    const std::byte* memory = own_memory(header.address, header.bytes);
+    if (memory == nullptr) {
+        answer(header, MessageKind::refused, {}, Status::rma_range);
+    } else if (header.bytes <= piece_bytes) {
+        std::array<std::byte, piece_bytes> data;
+        store_bytes(data.data(), memory, header.bytes); // aligned few bytes are not torn
+        answer(header, MessageKind::reply, {data.data(), header.bytes});
+    } else {
+        answer_long(header, {memory, header.bytes});
+    }
+}
+
+void Window::answer_long(const MessageHeader& asked, std::span<const std::byte> payload) noexcept
+{
+    LongSend* sent = process_.long_sends_.take();
+    if (sent == nullptr) {
+        answer(asked, MessageKind::refused, {}, Status::no_memory);
+        return;
+    }
+    sent->owner = &process_;
+    sent->finished = [](fabric::Completion& self, Status) noexcept {
+        auto& done = static_cast<LongSend&>(self);
+        done.owner->long_sends_.give_back(&done);
+    };
+    MessageHeader header;
+    header.kind = MessageKind::reply;
+    header.cookie = asked.cookie;
+    header.position = asked.position;
+    send_long(static_cast<int>(asked.origin), header, payload, *sent);
 }
 
 void Window::serve_accumulate(const Message& message) noexcept
 {
     const MessageHeader& header = message.header;
-    const Layout& layout = datatype::basic_layout(static_cast<Basic>(header.basic));
-    const std::size_t elements = header.bytes / layout.size;
     const auto op = static_cast<ReduceOp>(header.reduce);
-    Staging origin;
-    std::memcpy(origin.bytes.data(), message.payload.data(), message.payload.size());
-    const Buffer from{origin.bytes.data(), &layout, elements};
-    const Buffer memory{own_memory(header.address), &layout, elements};
-    if (header.flag == 0) {
-        static_cast<void>(accumulate(op, from, memory, own().atomicity));
-        answer(message, MessageKind::done_op);
+    const std::size_t extent = is_basic(header.basic) ? extent_of(header) : 0;
+    const std::size_t expected = op == ReduceOp::no_op ? 0 : header.bytes;
+    if (extent == 0 || op >= ReduceOp::count_ || message.payload.size() != expected) {
+        answer(header, MessageKind::refused, {}, Status::op);
         return;
     }
+    std::byte* memory = own_memory(header.address, extent);
+    if (memory == nullptr) {
+        answer(header, MessageKind::refused, {}, Status::rma_range);
+        return;
+    }
+    const Layout& layout = datatype::basic_layout(static_cast<Basic>(header.basic));
+    const Elements elements{layout, header.bytes / layout.size};
+    Staging from;
     Staging old;
-    const Buffer to{old.bytes.data(), &layout, elements};
-    static_cast<void>(get_accumulate(op, from, to, memory, own().atomicity));
-    answer(message, MessageKind::reply, {old.bytes.data(), header.bytes});
+    unpack(message.payload, elements.at(from.bytes.data()));
+    const Status status = combine_here(header, elements.at(from.bytes.data()),
+                                       elements.at(old.bytes.data()), elements.at(memory));
+    if (status != Status::ok) {
+        answer(header, MessageKind::refused, {}, status);
+    } else if (header.flag == 0) {
+        answer(header, MessageKind::done_op);
+    } else {
+        Staging packed;
+        const std::size_t bytes = pack(elements.at(old.bytes.data()), packed.bytes.data());
+        answer(header, MessageKind::reply, {packed.bytes.data(), bytes});
+    }
+}
+
+Status Window::combine_here(const MessageHeader& header, const Buffer& from, const Buffer& old,
+                            const Buffer& memory) noexcept
+{
+    const auto op = static_cast<ReduceOp>(header.reduce);
+    return header.flag == 0 ? accumulate(op, from, memory, own().atomicity)
+                            : get_accumulate(op, from, old, memory, own().atomicity);
 }
 
 void Window::serve_compare_and_swap(const Message& message) noexcept
 {
     const MessageHeader& header = message.header;
-    const Layout& layout = datatype::basic_layout(static_cast<Basic>(header.basic));
-    Staging both;
+    const auto basic = static_cast<Basic>(header.basic);
+    const bool fits = is_basic(header.basic) && can_compare_and_swap(basic) &&
+                      header.bytes == datatype::shape_of(basic).size &&
+                      message.payload.size() == 2 * header.bytes;
+    std::byte* memory = fits ? own_memory(header.address, header.bytes) : nullptr;
+    if (memory == nullptr) {
+        answer(header, MessageKind::refused, {}, fits ? Status::rma_range : Status::type);
+        return;
+    }
+    Staging compare;
+    Staging origin;
     Staging old;
-    std::memcpy(both.bytes.data(), message.payload.data(), message.payload.size());
-    // Two elements of at most 16 bytes; the second is moved to an aligned place of its own.
-    std::byte* origin = both.bytes.data() + 64;
-    std::memcpy(origin, both.bytes.data() + header.bytes, header.bytes);
-    static_cast<void>(compare_and_swap(origin, both.bytes.data(), old.bytes.data(), &layout,
-                                       own_memory(header.address), own().atomicity));
-    answer(message, MessageKind::reply, {old.bytes.data(), header.bytes});
+    store_bytes(compare.bytes.data(), message.payload.data(), header.bytes);
+    store_bytes(origin.bytes.data(), message.payload.data() + header.bytes, header.bytes);
+    const Status status =
+        compare_and_swap(origin.bytes.data(), compare.bytes.data(), old.bytes.data(),
+                         &datatype::basic_layout(basic), memory, own().atomicity);
+    if (status != Status::ok) {
+        answer(header, MessageKind::refused, {}, status);
+    } else {
+        answer(header, MessageKind::reply, {old.bytes.data(), header.bytes});
+    }
 }
 
 /// Takes a place in this member's queue for an origin that cannot reach it.
-void Window::serve_lock(const Message& message) noexcept
+void Window::serve_lock(const MessageHeader& header) noexcept
 {
-    const MessageHeader& header = message.header;
-    const auto type = static_cast<LockType>(header.flag);
-    waiting_.push_back({.origin = static_cast<int>(header.origin),
-                        .type = type,
-                        .place = own().lock.arrive(type),
-                        .cookie = header.cookie,
-                        .part = header.position});
+    Waiting* waiting = process_.waiting_.take();
+    if (waiting == nullptr) {
+        log(LogLevel::error, "out of memory for a lock that rank %u waits for", header.origin);
+        std::abort();
+    }
+    const LockType type = lock_type_of(header);
+    *waiting = {
+        .origin = static_cast<int>(header.origin), .type = type, .place = own().lock.arrive(type)};
+    waiting_.push(waiting);
     update_busy();
 }
 
+/// Tells those who are admitted. A process's places are admitted in the order in which it asked.
 bool Window::grant_waiting() noexcept
 {
-    const auto granted = std::erase_if(waiting_, [&](const Waiting& waiting) {
+    if (waiting_.empty()) {
+        return false;
+    }
+    bool granted = false;
+    waiting_.remove_if([&](Waiting& waiting) {
         if (!own().lock.admits(waiting.type, waiting.place)) {
             return false;
         }
         MessageHeader header;
         header.kind = MessageKind::lock_grant;
-        header.cookie = waiting.cookie;
-        header.position = waiting.part;
+        header.number = ++targets_[waiting.origin].admitted;
         send(waiting.origin, header);
+        process_.waiting_.give_back(&waiting);
+        granted = true;
         return true;
     });
     update_busy();
-    return granted != 0;
-}
-
-void Window::take_lock_grant(const Message& message) noexcept
-{
-    Epoch& epoch = *std::bit_cast<Epoch*>(message.header.cookie);
-    epoch.parts[message.header.position].number = 1;
+    return granted;
 }
 
 /// A counter of a member elsewhere, written here for it; only ever upwards.

@@ -88,6 +88,11 @@ Status Window::start(std::span<const int> targets, Assertion assertion, Request*
 /// An epoch towards the members of a group, the fence epoch before it left.
 Epoch* Window::open_group(EpochKind kind, std::span<const int> ranks) noexcept
 {
+    for (const int rank : ranks) {
+        if (meet(rank) != Status::ok) {
+            return nullptr;
+        }
+    }
     Epoch* epoch = open(kind, ranks.size());
     if (epoch != nullptr) {
         for (std::size_t index = 0; index < ranks.size(); ++index) {
@@ -139,7 +144,10 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
     if (!valid_rank(target)) {
         return Status::rank;
     }
-    Target& locked = targets_[static_cast<std::size_t>(target)];
+    if (Status status = meet(target); status != Status::ok) {
+        return status;
+    }
+    Target& locked = targets_[target];
     if (locked.epoch != nullptr || locked.light || access_ != nullptr || lock_all_ != nullptr ||
         fence_in_use()) {
         return Status::rma_sync;
@@ -169,7 +177,7 @@ Status Window::unlock(int target, Request* request) noexcept
     if (!valid_rank(target)) {
         return Status::rank;
     }
-    Target& locked = targets_[static_cast<std::size_t>(target)];
+    Target& locked = targets_[target];
     if (Direct::unlock(*this, target)) {
         finish(request);
         return Status::ok;
@@ -187,14 +195,19 @@ Status Window::lock_all(Assertion assertion, Request* request) noexcept
     if (access_open() || fence_in_use()) {
         return Status::rma_sync;
     }
-    Epoch* epoch = open(EpochKind::lock_all, targets_.size());
+    for (int rank = 0; rank < size(); ++rank) {
+        if (Status status = meet(rank); status != Status::ok) {
+            return status;
+        }
+    }
+    Epoch* epoch = open(EpochKind::lock_all, members_);
     if (epoch == nullptr) {
         return Status::no_memory;
     }
     leave_fence();
     epoch->lock_type = LockType::shared;
     epoch->no_check = assertion.no_check;
-    for (std::size_t rank = 0; rank < targets_.size(); ++rank) {
+    for (std::uint32_t rank = 0; rank < members_; ++rank) {
         epoch->parts[rank].rank = static_cast<int>(rank);
     }
     lock_all_ = epoch;

@@ -7,21 +7,24 @@
 
 #include "rma/control.hpp"
 #include "rma/epoch.hpp"
+#include "rma/flight.hpp"
 
 namespace sidelight::rma {
 
-/// How this process reaches one member of a window, and how far it has got with it.
+/// How this process reaches one member of a window, and how far it has got with it. All zero: there
+/// was no contact yet.
 /// The first line is what the direct path reads.
 struct alignas(64) Target {
     std::byte* base = nullptr;   ///< its memory, where it is mapped here
     std::uint64_t size = 0;      ///< bytes
-    std::uint64_t disp_unit = 1; ///< bytes
+    std::uint64_t disp_unit = 0; ///< bytes
     /// Bytes from `base` on that operations may reach at once: `size` while the open epoch is
     /// active and granted, with nothing recorded before them, else 0. Released by whoever holds the
     /// engine; acquired by the direct path, which may not hold it.
     std::atomic<std::uint64_t> reach{0};
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     bool mapped = false;                ///< the road, decided once: loads and stores, or messages
+    bool met = false;                   ///< what is known of it stands here
     int peer = 0;                       ///< its number in the fabric
     Control* control = nullptr;         ///< its block, where it is mapped here
     Epoch* epoch = nullptr;             ///< the open lock or access epoch that reaches it
@@ -32,6 +35,11 @@ struct alignas(64) Target {
     alignas(64) std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;            ///< exposure epochs activated towards it (P1: e)
     std::uint64_t done = 0;                 ///< accesses to it that are finished and announced
+    std::uint64_t lock_requests = 0; ///< places asked for in its queue, where it is elsewhere
+    std::uint64_t lock_grants = 0;   ///< those of them that were admitted
+    std::uint64_t admitted = 0;      ///< its places in the queue here that were admitted
+    std::uint32_t in_flight = 0;     ///< pieces of operations sent to it and not answered
+    Fifo<Flight> launching{};        ///< operations that are not sent whole, in order of issue
 };
 
 } // namespace sidelight::rma

@@ -1,37 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/window.hpp"
 
+#include <cinttypes>
 #include <cstdio>
+#include <new>
 
 #include "rma/process.hpp"
 
 namespace sidelight::rma {
 
-Window::Window(Process& process, WindowShape shape)
-    : process_(process),
+Window::Window(Process& process, const WindowShape& shape)
+    : members_(static_cast<std::uint32_t>(shape.size)),
+      process_(process),
+      who_(*shape.members),
       id_(shape.id),
       rank_(shape.rank),
       flavor_(shape.flavor),
+      one_node_(shape.barrier.one_node()),
       reorder_(shape.reorder),
-      targets_(shape.members.size()),
-      own_(shape.members[static_cast<std::size_t>(shape.rank)].control),
-      barrier_(*this, shape.barrier)
+      targets_(members_),
+      neighbours_(shape.neighbours),
+      barrier_(*this, shape.barrier, shape.neighbours.size(), shape.rank)
 {
-    for (std::size_t rank = 0; rank < targets_.size(); ++rank) {
-        const Member& member = shape.members[rank];
-        Target& target = targets_[rank];
-        target.base = member.base;
-        target.size = member.size;
-        target.disp_unit = member.disp_unit;
-        target.control = member.control;
-        target.mapped = member.control != nullptr;
-        target.peer = member.peer;
-        all_mapped_ = all_mapped_ && target.mapped;
+    first_target_ = &targets_[0];
+    for (const std::int32_t neighbour : neighbours_) {
+        if (meet(neighbour) != Status::ok) {
+            throw std::bad_alloc();
+        }
     }
+    own_ = targets_[rank_].control;
     never_fenced_ = never_fenced_ || process.threaded();
     unfenced_.store(never_fenced_, relaxed);
-    first_target_ = targets_.data();
-    members_ = static_cast<std::uint32_t>(targets_.size());
+}
+
+Status Window::first_contact(int rank) noexcept
+{
+    Member member;
+    if (Status status = who_.find(rank, member); status != Status::ok) {
+        return status;
+    }
+    Target& target = targets_[rank];
+    target.base = member.base;
+    target.size = member.size;
+    target.disp_unit = member.disp_unit;
+    target.control = member.control;
+    target.peer = member.peer;
+    target.mapped = member.mapped;
+    target.met = true;
+    return Status::ok;
 }
 
 Window::~Window()
@@ -82,9 +98,9 @@ void Window::update_busy() noexcept
 
 void Window::wake_members() noexcept
 {
-    for (const Target& target : targets_) {
-        if (target.mapped && &target != &targets_[static_cast<std::size_t>(rank_)]) {
-            process_.fabric_.wake(target.peer);
+    for (const std::int32_t neighbour : neighbours_) {
+        if (neighbour != rank_) {
+            process_.fabric_.wake(targets_[neighbour].peer);
         }
     }
 }
@@ -123,8 +139,9 @@ void Window::describe(void (*line)(void* context, const char* text), void* conte
     for (int rank = 0; rank < size(); ++rank) {
         if (target(rank).light) {
             char text[80];
-            std::snprintf(text, sizeof text, "window %u rank %d: holds the lock of rank %d", id_,
-                          rank_, rank);
+            std::snprintf(text, sizeof text,
+                          "window %" PRIx64 " rank %d: holds the lock of rank %d", id_, rank_,
+                          rank);
             line(context, text);
         }
     }
@@ -140,7 +157,7 @@ void Window::describe(void (*line)(void* context, const char* text), void* conte
         }
         char text[160];
         std::snprintf(text, sizeof text,
-                      "window %u rank %d: %s epoch, %s, %u of %zu peers granted, %u done, "
+                      "window %" PRIx64 " rank %d: %s epoch, %s, %u of %zu peers granted, %u done, "
                       "%zu operations outstanding, first waits for rank %d",
                       id_, rank_, kinds[static_cast<int>(epoch->kind)],
                       states[static_cast<int>(epoch->state)], epoch->parts_granted,

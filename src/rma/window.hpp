@@ -12,38 +12,47 @@
 #include "base/pool.hpp"
 #include "base/status.hpp"
 #include "datatype/cursor.hpp"
+#include "fabric/fabric.hpp"
 #include "rma/barrier.hpp"
 #include "rma/epoch.hpp"
 #include "rma/kinds.hpp"
 #include "rma/operation.hpp"
 #include "rma/region.hpp"
-#include "rma/target.hpp"
+#include "rma/target_table.hpp"
 #include "rma/wire.hpp"
 
 namespace sidelight::rma {
 
 class Process;
 
+/// A remote origin that has a place in a member's lock queue and is not admitted yet.
+struct Waiting {
+    int origin = 0;
+    LockType type = LockType::shared;
+    LockPlace place{};
+    Waiting* next = nullptr;
+};
+
+/// A long message that is leaving.
+struct LongSend : fabric::Completion {
+    Process* owner = nullptr;
+    class Window* window = nullptr; ///< of a piece of an operation
+    Flight* flight = nullptr;
+    LongSend* next = nullptr;
+};
+
 inline constexpr int all_targets = -1;
 inline constexpr auto relaxed = std::memory_order_relaxed;
 
-/// How one member of a new window is reached. `base` and `control` are addresses in this process,
-/// null where the member's memory is not mapped here.
-struct Member {
-    std::byte* base = nullptr;
-    std::uint64_t size = 0;
-    std::uint64_t disp_unit = 1;
-    Control* control = nullptr;
-    int peer = 0;
-};
-
 /// Everything a new window is made of. The memory belongs to the caller and outlives the window.
 struct WindowShape {
-    std::uint32_t id = 0; ///< unique in this process; where members send messages, the same on all
+    std::uint64_t id = 0; ///< the same on all members, and no other window's, ever
     int rank = 0;         ///< of this process
+    int size = 0;         ///< members
     Flavor flavor = Flavor::allocate;
-    std::vector<Member> members;    ///< in rank order; own entry always with control
-    BarrierWord* barrier = nullptr; ///< where every member maps it
+    Members* members = nullptr;
+    std::span<const std::int32_t> neighbours; ///< ranks on this node, this process among them
+    BarrierShape barrier;
     Reorder reorder{};
 };
 
@@ -56,7 +65,8 @@ struct WindowShape {
 /// Not thread-safe: the caller holds the engine (see Process).
 class Window {
 public:
-    Window(Process& process, WindowShape shape);
+    /// Meets the neighbours. Throws std::bad_alloc, also where one of them cannot be met.
+    Window(Process& process, const WindowShape& shape);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
@@ -95,13 +105,11 @@ public:
     Status close(Request* request) noexcept;
 
     [[nodiscard]] int rank() const noexcept { return rank_; }
-    [[nodiscard]] int size() const noexcept { return static_cast<int>(targets_.size()); }
-    [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+    [[nodiscard]] int size() const noexcept { return static_cast<int>(members_); }
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
-    [[nodiscard]] const Target& target(int rank) const noexcept
-    {
-        return targets_[static_cast<std::size_t>(rank)];
-    }
+    /// What is known of a member; nothing yet where there was no contact.
+    [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
     void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
 
     /// Epochs opened and not yet completed inside, open ones included.
@@ -140,6 +148,10 @@ private:
     /// What became of an epoch; a completed one is gone.
     enum class Advance : std::uint8_t { none, moved, completed };
 
+    /// The first contact with a member. Answers ok at once where there was one.
+    Status meet(int rank) noexcept { return targets_[rank].met ? Status::ok : first_contact(rank); }
+    Status first_contact(int rank) noexcept;
+
     // epoch_queue.cpp: opening, activation, closing, completion
     Epoch* open(EpochKind kind, std::size_t parts) noexcept;
     Epoch* open_group(EpochKind kind, std::span<const int> ranks) noexcept;
@@ -175,10 +187,7 @@ private:
     [[nodiscard]] bool exposure_over(const Part& part) noexcept;
     bool finish_fence(const Epoch& epoch, const Part& part) noexcept;
     bool finish_lock(const Epoch& epoch, const Part& part) noexcept;
-    [[nodiscard]] Target& target_of(const Part& part) noexcept
-    {
-        return targets_[static_cast<std::size_t>(part.rank)];
-    }
+    [[nodiscard]] Target& target_of(const Part& part) noexcept { return targets_[part.rank]; }
 
     // issue.cpp: operations
     [[nodiscard]] PartRef find_part(int target) noexcept;
@@ -191,6 +200,8 @@ private:
     void execute(Op& op) noexcept;
     void local_complete(Op& op) noexcept;
     void remote_complete(Op& op) noexcept;
+    void note_failure(Op& op, Status status) noexcept;
+    void conclude(Request* request) noexcept;
 
     // flush.cpp
     Status flush_all(FlushScope scope, Request* request) noexcept;
@@ -202,22 +213,39 @@ private:
 
     // remote.cpp: the emulated route, the origin's side; serve.cpp: what messages ask for
     void launch(Op& op) noexcept;
-    void launch_pieces(Op& op, MessageHeader header) noexcept;
-    void launch_compare_and_swap(Op& op, MessageHeader header) noexcept;
-    void one_reply(Op& op) noexcept;
+    void launch_more(Target& target) noexcept;
+    void send_pieces(Flight& flight, Target& target) noexcept;
+    void send_piece(Flight& flight) noexcept;
+    void send_long_piece(Flight& flight, const MessageHeader& header, std::size_t length) noexcept;
+    void send_compare_and_swap(Flight& flight) noexcept;
+    static MessageHeader header_of(const Flight& flight) noexcept;
+    static void long_piece_sent(fabric::Completion& self, Status status) noexcept;
+    void refuse(Flight& flight, Status status) noexcept;
+    void answer_complete(Flight& flight) noexcept;
+    [[nodiscard]] Flight* flight_of(const MessageHeader& header) noexcept;
+    void take_answer(const Message& message) noexcept;
+    static datatype::Cursor& answers_at(Flight& flight, std::uint64_t position) noexcept;
+    [[nodiscard]] std::byte* place_reply(const MessageHeader& header, std::size_t bytes) noexcept;
     void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
-    void take_reply(const Message& message) noexcept;
+    void send_long(int target, MessageHeader header, std::span<const std::byte> payload,
+                   fabric::Completion& sent) noexcept;
     void receive(const Message& message) noexcept;
+    void receive_word(const MessageHeader& header) noexcept;
+    [[nodiscard]] std::byte* place(const MessageHeader& header, std::size_t bytes) noexcept;
+    void placed(const MessageHeader& header) noexcept;
     void serve_put(const Message& message) noexcept;
     void serve_get(const Message& message) noexcept;
     void serve_accumulate(const Message& message) noexcept;
     void serve_compare_and_swap(const Message& message) noexcept;
-    void serve_lock(const Message& message) noexcept;
-    void take_lock_grant(const Message& message) noexcept;
+    Status combine_here(const MessageHeader& header, const datatype::Buffer& from,
+                        const datatype::Buffer& old, const datatype::Buffer& memory) noexcept;
+    void serve_lock(const MessageHeader& header) noexcept;
+    static LockType lock_type_of(const MessageHeader& header) noexcept;
     void raise(std::atomic<std::uint64_t>& word, std::uint64_t number) noexcept;
-    [[nodiscard]] std::byte* own_memory(std::uint64_t address) noexcept;
-    void answer(const Message& message, MessageKind kind,
-                std::span<const std::byte> payload = {}) noexcept;
+    [[nodiscard]] std::byte* own_memory(std::uint64_t address, std::uint64_t bytes) noexcept;
+    void answer(const MessageHeader& asked, MessageKind kind,
+                std::span<const std::byte> payload = {}, Status status = Status::ok) noexcept;
+    void answer_long(const MessageHeader& asked, std::span<const std::byte> payload) noexcept;
     bool grant_waiting() noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
     void wake_members() noexcept;
@@ -226,11 +254,14 @@ private:
     bool advance_active() noexcept;
     void update_busy() noexcept;
     [[nodiscard]] Control& own() noexcept { return *own_; }
-    [[nodiscard]] bool valid_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
+    [[nodiscard]] bool valid_rank(int rank) const noexcept
+    {
+        return static_cast<std::uint32_t>(rank) < members_;
+    }
 
     // The first line is what the direct path reads (direct_path.hpp).
-    Target* first_target_ = nullptr;
-    std::uint32_t members_ = 0;
+    Target* first_target_;
+    std::uint32_t members_;
     std::atomic<bool> direct_all_{false}; ///< a granted fence epoch: every mapped target is direct
     std::atomic<bool> used_{false};       ///< operations were issued since the last opening call
     std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
@@ -239,19 +270,22 @@ private:
     bool never_fenced_ = !rmw_is_barrier;
 
     Process& process_;
-    std::uint32_t id_;
+    Members& who_;
+    std::uint64_t id_;
     int rank_;
     Flavor flavor_;
-    bool all_mapped_ = true;
+    bool one_node_;
     Reorder reorder_;
-    std::vector<Target> targets_;
+    TargetTable targets_;
+    std::span<const std::int32_t> neighbours_;
     Control* own_;
     Barrier barrier_;
     std::uint64_t barriers_ = 0; ///< fence calls and closes so far
     Regions regions_;
 
-    std::uint64_t clock_ = 0; ///< openings and closings so far
-    std::uint64_t ages_ = 0;  ///< operations recorded or in flight so far
+    std::uint64_t clock_ = 0;    ///< openings and closings so far
+    std::uint64_t ages_ = 0;     ///< operations recorded or in flight so far
+    std::size_t unfinished_ = 0; ///< operations recorded or in flight now
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
@@ -269,15 +303,8 @@ private:
     Fifo<Flush> flushes_;
     Pool<Flush> flush_pool_;
 
-    /// A remote origin that has a place in this member's lock queue and is not admitted yet.
-    struct Waiting {
-        int origin = 0;
-        LockType type = LockType::shared;
-        LockPlace place{};
-        std::uint64_t cookie = 0; ///< the epoch, in the origin's words
-        std::uint64_t part = 0;   ///< index in it
-    };
-    std::vector<Waiting> waiting_;
+    Fifo<Waiting> waiting_;
+    Status failure_ = Status::ok; ///< of an operation that was not performed, and not yet told
 };
 
 } // namespace sidelight::rma

@@ -10,16 +10,18 @@
 namespace sidelight::rma {
 
 enum class MessageKind : std::uint8_t {
-    put,              ///< address, payload: store, then answer with done_op
+    put,              ///< address, payload: store, then answer with done_op. May be long
     get,              ///< address, bytes: answer with reply
     accumulate,       ///< address, reduce, basic, payload: combine, answer with reply or done_op
     compare_and_swap, ///< address, basic, payload (compare, origin): answer with reply
-    reply,            ///< cookie, position, payload: old values for a get or a fetching operation
+    reply,            ///< cookie, position, payload: old values for a get or a fetching operation.
+                      ///< Long where a get has asked for more than fits into a message
     done_op,          ///< cookie: one piece of an operation is complete at the target
+    refused,          ///< cookie, flag: that piece was not performed, and why
     grant,            ///< number: exposures opened for the receiver
     done,             ///< number: accesses to the receiver that are finished
-    lock,             ///< lock type, cookie: take a place for me, answer with lock_grant
-    lock_grant,       ///< cookie, position: the place of that part is admitted
+    lock,             ///< lock type: take a place for me, answer with lock_grant
+    lock_grant,       ///< number: so many of the receiver's places have been admitted
     unlock,           ///< lock type: leave my place
     barrier,          ///< round, number
     count_,
@@ -30,19 +32,25 @@ struct MessageHeader {
     MessageKind kind = MessageKind::put;
     std::uint8_t reduce = 0;    ///< ReduceOp
     std::uint8_t basic = 0;     ///< datatype::Basic
-    std::uint8_t flag = 0;      ///< accumulate: old values wanted; lock, unlock: LockType
-    std::uint32_t window = 0;   ///< id
+    std::uint8_t flag = 0;      ///< accumulate: old values wanted; lock, unlock: LockType; refused:
+                                ///< Status
     std::uint32_t origin = 0;   ///< rank of the sender in the window
-    std::uint32_t round = 0;    ///< barrier
-    std::uint64_t address = 0;  ///< offset in the target's memory
-    std::uint64_t bytes = 0;    ///< get: how much
+    std::uint64_t window = 0;   ///< id
+    std::uint64_t address = 0;  ///< offset in the target's memory; in a dynamic window an address
+    std::uint64_t bytes = 0;    ///< data at the target
     std::uint64_t cookie = 0;   ///< the sender's name for what this belongs to; returned as it came
     std::uint64_t position = 0; ///< byte of the operation's data stream where this piece starts
-    std::uint64_t number = 0;   ///< grant, done, barrier
+    std::uint64_t number = 0;   ///< grant, done, lock_grant, barrier
+    std::uint64_t round = 0;    ///< barrier
 };
+static_assert(sizeof(MessageHeader) == 64);
 
-/// Data bytes in one message, at most. A multiple of the size of every basic type.
+/// Data bytes in one message that is not long, at most. A multiple of the size of every basic type
+/// without holes.
 inline constexpr std::size_t piece_bytes = 4096;
+
+/// A contiguous piece of a put or get of at least so many bytes goes as a long message.
+inline constexpr std::size_t long_bytes = 2 * piece_bytes;
 
 struct Message {
     MessageHeader header;

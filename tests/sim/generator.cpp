@@ -35,6 +35,7 @@ void Generator::draw_machine()
     program.costs.byte_ps = random_.chance(50) ? 330 : 20'000;
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
+    program.carried = random_.chance(20);
     program.threaded = random_.chance(10);
     program.direct = random_.chance(60);
     program.shared = random_.chance(20);

@@ -44,10 +44,10 @@ void Generator::fence_operations(int rank, const std::vector<Shown>& shown)
     maybe_wait(rank);
 }
 
-/// Few words, or seldom more than fit into one message.
+/// Few words, or seldom more than fit into one message, or so many that a message is a long one.
 std::size_t Generator::draw_shown()
 {
-    return random_.chance(2) ? 500 + random_.below(700) : 1 + random_.below(3);
+    return random_.chance(2) ? 500 + random_.below(1500) : 1 + random_.below(3);
 }
 
 /// Post, start, complete, wait between some origins and some targets, each in one epoch per side.

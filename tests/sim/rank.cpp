@@ -38,9 +38,9 @@ Rank::Rank(World& world, int rank, const Script& script)
     buffer_.resize(words);
 }
 
-rma::Window& Rank::create_window(rma::WindowShape shape)
+rma::Window& Rank::create_window(const rma::WindowShape& shape)
 {
-    windows_.push_back(&process_.create_window(std::move(shape)));
+    windows_.push_back(&process_.create_window(shape));
     return *windows_.back();
 }
 
@@ -149,6 +149,7 @@ void Rank::perform(const Step& step)
         world_.fail(rank_, "a correct call was refused");
         return;
     }
+    process_.push();
     world_.called(*this, position_);
     if (world_.random().chance(world_.program().progress_percent)) {
         sweep();

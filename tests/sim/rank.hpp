@@ -33,7 +33,7 @@ public:
     Rank(World& world, int rank, const Script& script);
 
     /// The engine's window, made by the world before the run.
-    rma::Window& create_window(rma::WindowShape shape);
+    rma::Window& create_window(const rma::WindowShape& shape);
 
     void run() override;
 

@@ -93,8 +93,9 @@ struct Program {
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
     bool threaded = false;
-    bool shared = false;             ///< shared windows, where all are on one node
-    bool direct = false;             ///< calls try the direct path first, as those of the API do
+    bool carried = false; ///< only a rank's own memory is mapped: operations go by messages
+    bool shared = false;  ///< shared windows, where all are on one node
+    bool direct = false;  ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;             ///< a call takes up to so long
     std::vector<Script> scripts;

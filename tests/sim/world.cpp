@@ -35,7 +35,8 @@ World::World(const Program& program)
     create_memory();
     for (int rank = 0; rank < program_.ranks; ++rank) {
         ranks_.push_back(std::make_unique<Rank>(*this, rank, program_.script(rank)));
-        ranks_.back()->process().set_messages(program_.node_size < program_.ranks);
+        ranks_.back()->process().set_messages(program_.node_size < program_.ranks ||
+                                              program_.carried);
         ranks_.back()->process().set_threaded(program_.threaded);
         network_.attach(rank, *ranks_.back());
     }
@@ -59,8 +60,16 @@ World::~World()
 void World::create_memory()
 {
     const auto members = static_cast<std::size_t>(program_.ranks);
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        everybody_.push_back(rank);
+    }
+    for (int node = 0; node < nodes(); ++node) {
+        leaders_.push_back(std::min((node + 1) * program_.node_size, program_.ranks) - 1);
+    }
     for (int window = 0; window < program_.windows; ++window) {
-        barriers_.push_back(std::make_unique<rma::BarrierWord>());
+        for (int node = 0; node < nodes(); ++node) {
+            barriers_.push_back(std::make_unique<rma::BarrierWord>());
+        }
         for (int rank = 0; rank < program_.ranks; ++rank) {
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
@@ -76,25 +85,39 @@ void World::create_windows(int window)
     }
 }
 
-/// The window as the rank sees it: the memory of its own node is mapped, that of others is not.
+Status World::Members::find(int rank, rma::Member& found) noexcept
+{
+    found.size = world_.program_.cells * sizeof(std::uint64_t);
+    found.disp_unit = sizeof(std::uint64_t);
+    found.peer = rank;
+    if (world_.same_node(rank_, rank)) {
+        if (!world_.program_.carried || rank == rank_) {
+            found.mapped = true;
+            found.base = world_.memory_[world_.block_index(window_, rank)].get();
+        }
+        found.control = world_.controls_[world_.block_index(window_, rank)];
+    }
+    return Status::ok;
+}
+
 rma::WindowShape World::shape(int window, int rank)
 {
+    const int node = rank / program_.node_size;
+    const int first = node * program_.node_size;
+    const int count = std::min(program_.node_size, program_.ranks - first);
+    members_.push_back(std::make_unique<Members>(*this, window, rank));
     rma::WindowShape shape;
-    shape.id = static_cast<std::uint32_t>(window + first_window_id);
+    shape.id = static_cast<std::uint64_t>(window + first_window_id);
     shape.rank = rank;
-    for (int peer = 0; peer < program_.ranks; ++peer) {
-        rma::Member member;
-        member.size = program_.cells * sizeof(std::uint64_t);
-        member.disp_unit = sizeof(std::uint64_t);
-        member.peer = peer;
-        if (same_node(rank, peer)) {
-            member.base = memory_[block_index(window, peer)].get();
-            member.control = controls_[block_index(window, peer)];
-        }
-        shape.members.push_back(member);
-    }
-    if (program_.node_size >= program_.ranks) {
-        shape.barrier = barriers_[static_cast<std::size_t>(window)].get();
+    shape.size = program_.ranks;
+    shape.members = members_.back().get();
+    shape.neighbours =
+        std::span(everybody_)
+            .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    shape.barrier = {.word = barriers_[static_cast<std::size_t>(window * nodes() + node)].get(),
+                     .node = static_cast<std::uint32_t>(node),
+                     .leaders = leaders_};
+    if (nodes() == 1 && !program_.carried) {
         shape.flavor = program_.shared ? rma::Flavor::shared : rma::Flavor::allocate;
     }
     if (!program_.reorder.empty()) {

@@ -83,6 +83,19 @@ public:
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:
+    /// The members of a window as a rank sees them: the memory of its own node is mapped, that of
+    /// others is not.
+    class Members final : public rma::Members {
+    public:
+        Members(World& world, int window, int rank) : world_(world), window_(window), rank_(rank) {}
+        Status find(int rank, rma::Member& found) noexcept override;
+
+    private:
+        World& world_;
+        int window_;
+        int rank_;
+    };
+
     [[nodiscard]] std::size_t block_index(int window, int rank) const noexcept
     {
         return static_cast<std::size_t>(window * program_.ranks + rank);
@@ -90,6 +103,10 @@ private:
     void create_memory();
     void create_windows(int window);
     [[nodiscard]] rma::WindowShape shape(int window, int rank);
+    [[nodiscard]] int nodes() const noexcept
+    {
+        return (program_.ranks + program_.node_size - 1) / program_.node_size;
+    }
     void report_deadlock();
     void describe_rank(Rank& rank, std::FILE* out);
 
@@ -100,7 +117,10 @@ private:
     std::vector<Block> memory_;
     std::vector<Block> control_memory_;
     std::vector<rma::Control*> controls_;
-    std::vector<std::unique_ptr<rma::BarrierWord>> barriers_;
+    std::vector<std::unique_ptr<rma::BarrierWord>> barriers_; ///< per window and node
+    std::vector<std::unique_ptr<Members>> members_;           ///< per window and rank
+    std::vector<std::int32_t> everybody_;
+    std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::vector<int> meetings_; ///< arrivals at each
     Ledger ledger_;

@@ -13,6 +13,7 @@
 
 #include "fabric/sim/random.hpp"
 #include "rma/control.hpp"
+#include "rma/members.hpp"
 
 namespace sidelight::rma {
 namespace {

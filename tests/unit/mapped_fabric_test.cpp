@@ -134,6 +134,12 @@ TEST(MappedFabric, CarriesNoMessages)
 {
     struct Nobody final : fabric::Receiver {
         void receive(int, std::span<const std::byte>) noexcept override { ++received; }
+        std::byte* place(int, std::span<const std::byte>, std::size_t) noexcept override
+        {
+            return nullptr;
+        }
+        void placed(int, std::span<const std::byte>, std::size_t) noexcept override {}
+        void lost(int) noexcept override {}
         int received = 0;
     } nobody;
     MappedFabric fabric;

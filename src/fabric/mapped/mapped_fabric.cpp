@@ -60,6 +60,13 @@ Status MappedFabric::send(int /*peer*/, std::span<const std::byte> /*header*/,
     return Status::unsupported;
 }
 
+Status MappedFabric::send_long(int /*peer*/, std::span<const std::byte> /*header*/,
+                               std::span<const std::byte> /*payload*/,
+                               Completion& /*sent*/) noexcept
+{
+    return Status::unsupported;
+}
+
 bool MappedFabric::poll(Receiver& /*receiver*/) noexcept { return false; }
 
 void MappedFabric::wake(int peer) noexcept

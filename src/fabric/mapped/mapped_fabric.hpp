@@ -37,6 +37,9 @@ public:
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
+    void push() noexcept override {}
+    Status send_long(int peer, std::span<const std::byte> header,
+                     std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
 

@@ -27,7 +27,7 @@ void Network::schedule(int rank, Time at)
         return; // that run will see what this one would
     }
     target.run_at_ = at;
-    push({at, 0, rank, nullptr});
+    push({.at = at, .rank = rank, .arrival = nullptr, .departure = nullptr});
 }
 
 bool Network::step()
@@ -41,7 +41,9 @@ bool Network::step()
     ++events_;
     now_ = event.at;
     Endpoint& target = endpoint(event.rank);
-    if (event.arrival != nullptr) {
+    if (event.departure != nullptr) {
+        target.leave(std::move(*event.departure));
+    } else if (event.arrival != nullptr) {
         target.arrivals_.push_back(std::move(*event.arrival));
         schedule(event.rank, event.at);
     } else if (target.run_at_ == event.at) {
@@ -66,42 +68,124 @@ void Network::run(Endpoint& endpoint, Time at)
 Status Endpoint::send(int peer, std::span<const std::byte> header,
                       std::span<const std::byte> payload) noexcept
 {
-    auto arrival = std::make_unique<Arrival>();
-    arrival->from = rank_;
-    arrival->bytes.reserve(header.size() + payload.size());
-    arrival->bytes.insert(arrival->bytes.end(), header.begin(), header.end());
-    arrival->bytes.insert(arrival->bytes.end(), payload.begin(), payload.end());
+    Held held{.peer = peer, .bytes = {}};
+    held.bytes.reserve(header.size() + payload.size());
+    held.bytes.insert(held.bytes.end(), header.begin(), header.end());
+    held.bytes.insert(held.bytes.end(), payload.begin(), payload.end());
     if (network_.observer_ != nullptr) {
-        network_.observer_->sent(rank_, peer, arrival->bytes);
+        network_.observer_->sent(rank_, peer, held.bytes);
     }
+    held_.push_back(std::move(held));
+    if (network_.random().chance(network_.costs_.full_percent)) {
+        push();
+    }
+    return Status::ok;
+}
+
+void Endpoint::push() noexcept
+{
+    for (Held& held : held_) {
+        transmit(std::move(held));
+    }
+    held_.clear();
+}
+
+Time Endpoint::card_time(std::size_t bytes) noexcept
+{
     const Costs& costs = network_.costs_;
     network_.spend(costs.overhead);
     ++network_.messages_;
-    const Time leaves = std::max(network_.now(), card_free_);
-    const Time bytes = arrival->bytes.size() * costs.byte_ps / 1000;
-    card_free_ = leaves + std::max(costs.gap, bytes);
-    Time& last = arrived_by_[static_cast<std::size_t>(peer)];
-    last = std::max(last + 1, leaves + bytes + costs.latency + network_.jitter());
-    network_.push({last, 0, peer, std::move(arrival)});
+    const Time begins = std::max(network_.now(), card_free_);
+    const Time takes = bytes * costs.byte_ps / 1000;
+    card_free_ = begins + std::max(costs.gap, takes);
+    return begins + takes;
+}
+
+void Endpoint::transmit(Held held) noexcept
+{
+    auto arrival = std::make_unique<Arrival>();
+    arrival->from = rank_;
+    arrival->bytes = std::move(held.bytes);
+    const Time left = card_time(arrival->bytes.size());
+    Time& last = arrived_by_[static_cast<std::size_t>(held.peer)];
+    last = std::max(last + 1, left + network_.costs_.latency + network_.jitter());
+    network_.push(
+        {.at = last, .rank = held.peer, .arrival = std::move(arrival), .departure = nullptr});
+}
+
+Status Endpoint::send_long(int peer, std::span<const std::byte> header,
+                           std::span<const std::byte> payload, Completion& sent) noexcept
+{
+    push();
+    auto departure = std::make_unique<Departure>();
+    *departure = {
+        .peer = peer, .header = {header.begin(), header.end()}, .payload = payload, .sent = &sent};
+    if (network_.observer_ != nullptr) {
+        network_.observer_->sent(rank_, peer, departure->header);
+    }
+    const Time left = card_time(header.size() + payload.size());
+    network_.push(
+        {.at = left, .rank = rank_, .arrival = nullptr, .departure = std::move(departure)});
     return Status::ok;
+}
+
+/// Its payload is read now, so a sender that has used the memory again is found out.
+void Endpoint::leave(Departure departure) noexcept
+{
+    auto arrival = std::make_unique<Arrival>();
+    arrival->from = rank_;
+    arrival->is_long = true;
+    arrival->bytes = std::move(departure.header);
+    arrival->payload.assign(departure.payload.begin(), departure.payload.end());
+    network_.push({.at = network_.now() + network_.costs_.latency + network_.jitter(),
+                   .rank = departure.peer,
+                   .arrival = std::move(arrival),
+                   .departure = nullptr});
+    sent_.push_back(departure.sent);
+    network_.schedule(rank_, network_.now());
 }
 
 bool Endpoint::poll(Receiver& receiver) noexcept
 {
-    if (arrivals_.empty()) {
+    if (arrivals_.empty() && sent_.empty()) {
         return false;
     }
-    const std::size_t batch = 1 + network_.random().below(arrivals_.size());
+    for (Completion* sent : std::exchange(sent_, {})) {
+        sent->finished(*sent, Status::ok);
+    }
+    const std::size_t batch = arrivals_.empty() ? 0 : 1 + network_.random().below(arrivals_.size());
     for (std::size_t i = 0; i < batch; ++i) {
-        const Arrival arrival = std::move(arrivals_.front());
+        Arrival arrival = std::move(arrivals_.front());
         arrivals_.pop_front();
         network_.spend(network_.costs_.overhead);
-        if (network_.observer_ != nullptr) {
+        if (network_.observer_ != nullptr && arrival.place == nullptr) {
             network_.observer_->handed_over(arrival.from, rank_, arrival.bytes);
         }
-        receiver.receive(arrival.from, arrival.bytes);
+        hand_over(receiver, std::move(arrival));
     }
     return true;
+}
+
+/// A long one is placed first, and at random other messages come before the end of it.
+void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
+{
+    if (!arrival.is_long) {
+        receiver.receive(arrival.from, arrival.bytes);
+        return;
+    }
+    if (arrival.place == nullptr) {
+        arrival.place = receiver.place(arrival.from, arrival.bytes, arrival.payload.size());
+        if (arrival.place == nullptr) {
+            return;
+        }
+        if (network_.random().chance(50)) {
+            arrivals_.push_back(std::move(arrival));
+            network_.schedule(rank_, network_.now());
+            return;
+        }
+    }
+    std::copy(arrival.payload.begin(), arrival.payload.end(), arrival.place);
+    receiver.placed(arrival.from, arrival.bytes, arrival.payload.size());
 }
 
 void Endpoint::wake(int peer) noexcept

@@ -24,6 +24,7 @@ struct Costs {
     std::uint64_t byte_ps = 330; ///< G: picoseconds from one byte to the next
     Time wake = 50;              ///< until a process notices a word written in shared memory
     Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
+    unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
 };
 
 /// A rank, as the clock sees it.
@@ -58,6 +59,9 @@ public:
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
+    void push() noexcept override;
+    Status send_long(int peer, std::span<const std::byte> header,
+                     std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
 
@@ -66,17 +70,39 @@ private:
 
     struct Arrival {
         int from = 0;
+        bool is_long = false;
+        std::vector<std::byte> bytes;   ///< the message; of a long one the header
+        std::vector<std::byte> payload; ///< of a long one
+        std::byte* place = nullptr;     ///< of a long one whose payload has been placed
+    };
+    struct Held {
+        int peer = 0;
         std::vector<std::byte> bytes;
     };
+    /// A long message whose payload is leaving: it is read when it has left.
+    struct Departure {
+        int peer = 0;
+        std::vector<std::byte> header;
+        std::span<const std::byte> payload;
+        Completion* sent = nullptr;
+    };
+
+    void transmit(Held held) noexcept;
+    void leave(Departure departure) noexcept;
+    /// When so many bytes that are sent now have left the card.
+    Time card_time(std::size_t bytes) noexcept;
+    void hand_over(Receiver& receiver, Arrival arrival);
 
     Network& network_;
     int rank_;
     Actor* actor_ = nullptr;
-    Time card_free_ = 0;           ///< when the network card can take the next message
-    Time free_ = 0;                ///< when the processor has done what it was last run for
-    Time run_at_ = never;          ///< the earliest run that is scheduled
-    std::deque<Arrival> arrivals_; ///< arrived and not yet handed over
-    std::vector<Time> arrived_by_; ///< per receiver: when the last message sent to it arrives
+    Time card_free_ = 0;            ///< when the network card can take the next message
+    Time free_ = 0;                 ///< when the processor has done what it was last run for
+    Time run_at_ = never;           ///< the earliest run that is scheduled
+    std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
+    std::vector<Held> held_;        ///< sent and not yet pushed
+    std::vector<Completion*> sent_; ///< long messages that have left
+    std::vector<Time> arrived_by_;  ///< per receiver: when the last message sent to it arrives
 
     static constexpr Time never = ~Time{0};
 };
@@ -116,7 +142,8 @@ private:
         Time at = 0;
         std::uint64_t order = 0; ///< among events of one time: drawn, so that every order occurs
         int rank = 0;
-        std::unique_ptr<Endpoint::Arrival> arrival; ///< null: only run the rank
+        std::unique_ptr<Endpoint::Arrival> arrival;     ///< a message is there
+        std::unique_ptr<Endpoint::Departure> departure; ///< one has left; neither: run the rank
     };
     static bool later(const Event& a, const Event& b) noexcept
     {

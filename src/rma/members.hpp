@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+
+/// What the engine has to know of the members of a window, and who tells it.
+namespace sidelight::rma {
+
+struct Control;
+
+/// How one member is reached. Addresses are those of this process.
+struct Member {
+    bool mapped = false;       ///< its memory is at `base`; else operations travel as messages
+    std::byte* base = nullptr; ///< in a dynamic window displacements are addresses: null
+    std::uint64_t size = 0;
+    std::uint64_t disp_unit = 1;
+    Control* control = nullptr; ///< its block; null where it is on another node
+    int peer = 0;               ///< its number in the fabric
+};
+
+/// Who the members are. Asked for a member at the first contact with it, so that each process pays
+/// only for those that it talks to. Belongs to the caller and outlives the window.
+class Members {
+public:
+    /// Whatever it takes to reach that member. Status::no_memory is one that can be tried again.
+    virtual Status find(int rank, Member& found) noexcept = 0;
+
+protected:
+    ~Members() = default;
+};
+
+/// One per window and node, in memory that all members of the window there share.
+struct alignas(64) BarrierWord {
+    std::atomic<std::uint64_t> arrivals{0}; ///< at all barriers of the window, added up
+    /// The highest barrier that all members have passed; used where there are several nodes, and
+    /// written by the leader alone.
+    alignas(64) std::atomic<std::uint64_t> passed{0};
+};
+
+/// What a barrier is made of. A node's leader is one member on it, which speaks for the others.
+struct BarrierShape {
+    BarrierWord* word = nullptr;           ///< of this node
+    std::uint32_t node = 0;                ///< number of this node among those of the window
+    std::span<const std::int32_t> leaders; ///< rank of each node's leader, in order of nodes
+
+    [[nodiscard]] bool one_node() const noexcept { return leaders.size() <= 1; }
+};
+
+} // namespace sidelight::rma
