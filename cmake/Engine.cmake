@@ -15,7 +15,37 @@ function(sidelight_static_library name)
     target_link_libraries(${name} PRIVATE sidelight-library-options)
 endfunction()
 
+# UCX is loaded at run time; only its headers are needed here. Without them the library has no
+# network, and says so when it is asked for one.
+function(sidelight_find_ucx)
+    find_package(PkgConfig QUIET)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(UCX QUIET ucx)
+    endif()
+    find_path(SIDELIGHT_UCX_INCLUDE ucp/api/ucp.h HINTS ${UCX_INCLUDE_DIRS}
+        DOC "The directory with ucp/api/ucp.h")
+    if(NOT SIDELIGHT_UCX_INCLUDE)
+        message(STATUS "UCX: no headers, so no network (package libucx-dev)")
+    endif()
+endfunction()
+sidelight_find_ucx()
+
+# The carrier between hosts, for a library that contains src/fabric.
+function(sidelight_network library)
+    if(SIDELIGHT_UCX_INCLUDE)
+        target_include_directories(${library} SYSTEM PRIVATE ${SIDELIGHT_UCX_INCLUDE})
+    endif()
+    target_link_libraries(${library} PRIVATE ${CMAKE_DL_LIBS})
+endfunction()
+if(SIDELIGHT_UCX_INCLUDE)
+    set(network_sources fabric/ucx/*.cpp)
+else()
+    set(network_sources fabric/no_network/*.cpp)
+endif()
+
 sidelight_static_library(sidelight-engine
-    base/*.cpp rma/*.cpp datatype/*.cpp fabric/*.cpp fabric/mapped/*.cpp)
+    base/*.cpp rma/*.cpp datatype/*.cpp
+    fabric/*.cpp fabric/mapped/*.cpp fabric/joined/*.cpp ${network_sources})
+sidelight_network(sidelight-engine)
 sidelight_static_library(sidelight-sim fabric/sim/*.cpp)
 target_link_libraries(sidelight-sim PUBLIC sidelight-engine)

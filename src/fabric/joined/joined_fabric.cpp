@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/joined/joined_fabric.hpp"
+
+#include <utility>
+
+#include "base/cpu.hpp"
+
+namespace sidelight::fabric {
+
+JoinedFabric::JoinedFabric(NetworkOptions options)
+    : options_(std::move(options)), numbers_(mapped_.address().identity)
+{
+    peers_.push_back({.mapped = MappedFabric::own_peer});
+}
+
+bool JoinedFabric::open_network()
+{
+    if (!std::exchange(tried_, true)) {
+        network_ = fabric::open_network(numbers_, options_);
+    }
+    return network_ != nullptr;
+}
+
+int JoinedFabric::meet(const PeerAddress& peer, std::span<const std::byte> network_address)
+{
+    const auto number = static_cast<std::size_t>(numbers_.number(peer.identity));
+    if (number >= peers_.size()) {
+        peers_.resize(static_cast<std::size_t>(numbers_.count()));
+        to_ring_.reserve(peers_.size());
+    }
+    if (peers_[number].mapped < 0 && peer.bell.descriptor >= 0) {
+        peers_[number].mapped = mapped_.meet(peer);
+    }
+    if (network_ != nullptr && !network_address.empty()) {
+        network_->meet(peer.identity, network_address);
+    }
+    return static_cast<int>(number);
+}
+
+Status JoinedFabric::send(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload) noexcept
+{
+    if (network_ == nullptr) {
+        return Status::unsupported;
+    }
+    return sent(peer, network_->send(peer, header, payload));
+}
+
+Status JoinedFabric::send_long(int peer, std::span<const std::byte> header,
+                               std::span<const std::byte> payload, Completion& sent_out) noexcept
+{
+    if (network_ == nullptr) {
+        return Status::unsupported;
+    }
+    return sent(peer, network_->send_long(peer, header, payload, sent_out));
+}
+
+/// A peer of this node may sleep at its doorbell, where the network does not wake it.
+Status JoinedFabric::sent(int peer, Status status) noexcept
+{
+    const auto number = static_cast<std::size_t>(peer);
+    if (number < peers_.size() && peers_[number].mapped >= 0 && !peers_[number].to_ring) {
+        peers_[number].to_ring = true;
+        to_ring_.push_back(peer);
+    }
+    return status;
+}
+
+void JoinedFabric::push() noexcept
+{
+    if (network_ == nullptr) {
+        return;
+    }
+    network_->push();
+    if (to_ring_.empty()) {
+        return;
+    }
+    full_barrier(); // what the network has written for them comes before the look at their bells
+    for (const int peer : to_ring_) {
+        peers_[static_cast<std::size_t>(peer)].to_ring = false;
+        wake(peer);
+    }
+    to_ring_.clear();
+}
+
+bool JoinedFabric::poll(Receiver& receiver) noexcept
+{
+    return network_ != nullptr && network_->poll(receiver);
+}
+
+void JoinedFabric::wake(int peer) noexcept
+{
+    const auto number = static_cast<std::size_t>(peer);
+    if (number < peers_.size() && peers_[number].mapped >= 0) {
+        mapped_.wake(peers_[number].mapped);
+    }
+}
+
+} // namespace sidelight::fabric

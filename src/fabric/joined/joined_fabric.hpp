@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fabric/mapped/mapped_fabric.hpp"
+#include "fabric/network_fabric.hpp"
+
+namespace sidelight::fabric {
+
+/// What a process has: doorbells on its node, and a network from the moment that it is needed. A
+/// peer has one number, whichever way it is reached. Until the network is opened nothing of it is
+/// loaded, and messages are not carried.
+/// `bell` may be used by any thread; all else comes from the one that holds the engine.
+class JoinedFabric final : public Fabric {
+public:
+    /// Makes this process's doorbell. Throws std::system_error.
+    explicit JoinedFabric(NetworkOptions options);
+
+    [[nodiscard]] const PeerAddress& address() const noexcept { return mapped_.address(); }
+    [[nodiscard]] Doorbell& bell() noexcept { return mapped_.bell(); }
+
+    /// Opens the network unless it is open. Answers whether there is one; where not, the log has
+    /// said why, once. May take some ms. Throws std::bad_alloc.
+    bool open_network();
+
+    /// Null: it is not open. Its address goes to the other members of a window, it can be slept at,
+    /// and it has to be closed; but messages are sent and polled here.
+    [[nodiscard]] NetworkFabric* network() noexcept { return network_.get(); }
+
+    /// The number of a process; the same each time, and `own_peer` for this process itself.
+    /// The bell of one on another node has no descriptor. `network_address` is empty where no
+    /// network is needed; else the network is opened before. Throws std::bad_alloc.
+    int meet(const PeerAddress& peer, std::span<const std::byte> network_address);
+
+    /// Status::unsupported: there is no network.
+    Status send(int peer, std::span<const std::byte> header,
+                std::span<const std::byte> payload) noexcept override;
+    void push() noexcept override;
+    Status send_long(int peer, std::span<const std::byte> header,
+                     std::span<const std::byte> payload, Completion& sent) noexcept override;
+    bool poll(Receiver& receiver) noexcept override;
+    void wake(int peer) noexcept override;
+
+    static constexpr int own_peer = PeerNumbers::own;
+
+private:
+    struct Peer {
+        int mapped = -1;      ///< its number there, if it has a doorbell
+        bool to_ring = false; ///< in the list of those that have been sent something
+    };
+
+    Status sent(int peer, Status status) noexcept;
+
+    NetworkOptions options_;
+    MappedFabric mapped_;
+    PeerNumbers numbers_;
+    std::unique_ptr<NetworkFabric> network_;
+    bool tried_ = false; ///< to open the network
+    std::vector<Peer> peers_;
+    std::vector<int> to_ring_; ///< since the last push
+};
+
+} // namespace sidelight::fabric

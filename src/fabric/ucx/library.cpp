@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/ucx/library.hpp"
+
+#include <array>
+#include <csignal>
+#include <mutex>
+
+#include <dlfcn.h>
+#include <signal.h>
+
+#include "base/log.hpp"
+
+namespace sidelight::fabric::ucx {
+namespace {
+
+/// What the program does about signals, put back when it goes: loading UCX takes over SIGHUP, and
+/// with older ones the signals of faults, which are the program's.
+class KeptSignals {
+public:
+    KeptSignals() noexcept
+    {
+        for (int signal = 1; signal < signals; ++signal) {
+            known_[index(signal)] = sigaction(signal, nullptr, &kept_[index(signal)]) == 0;
+        }
+    }
+    ~KeptSignals()
+    {
+        for (int signal = 1; signal < signals; ++signal) {
+            struct sigaction now {};
+            if (known_[index(signal)] && sigaction(signal, nullptr, &now) == 0 &&
+                now.sa_sigaction != kept_[index(signal)].sa_sigaction) {
+                sigaction(signal, &kept_[index(signal)], nullptr);
+            }
+        }
+    }
+    KeptSignals(const KeptSignals&) = delete;
+    KeptSignals& operator=(const KeptSignals&) = delete;
+
+private:
+    static constexpr int signals = 65; // of Linux
+    static constexpr std::size_t index(int signal) noexcept
+    {
+        return static_cast<std::size_t>(signal);
+    }
+    std::array<struct sigaction, signals> kept_{};
+    std::array<bool, signals> known_{};
+};
+
+template <typename Function>
+bool bind(void* handle, const char* name, Function*& function)
+{
+    function = reinterpret_cast<Function*>(dlsym(handle, name));
+    if (function == nullptr) {
+        log(LogLevel::warn, "UCX has no %s", name);
+    }
+    return function != nullptr;
+}
+
+bool bind_worker(void* handle, Library& ucx)
+{
+    return bind(handle, "ucp_worker_create", ucx.worker_create) &&
+           bind(handle, "ucp_worker_destroy", ucx.worker_destroy) &&
+           bind(handle, "ucp_worker_query", ucx.worker_query) &&
+           bind(handle, "ucp_worker_release_address", ucx.worker_release_address) &&
+           bind(handle, "ucp_worker_progress", ucx.worker_progress) &&
+           bind(handle, "ucp_worker_get_efd", ucx.worker_get_efd) &&
+           bind(handle, "ucp_worker_arm", ucx.worker_arm) &&
+           bind(handle, "ucp_worker_flush_nbx", ucx.worker_flush) &&
+           bind(handle, "ucp_worker_set_am_recv_handler", ucx.worker_set_am_recv_handler);
+}
+
+bool bind_messages(void* handle, Library& ucx)
+{
+    return bind(handle, "ucp_ep_create", ucx.ep_create) &&
+           bind(handle, "ucp_ep_close_nbx", ucx.ep_close) &&
+           bind(handle, "ucp_am_send_nbx", ucx.am_send) &&
+           bind(handle, "ucp_am_recv_data_nbx", ucx.am_recv_data) &&
+           bind(handle, "ucp_am_data_release", ucx.am_data_release) &&
+           bind(handle, "ucp_request_check_status", ucx.request_check_status) &&
+           bind(handle, "ucp_request_free", ucx.request_free) &&
+           bind(handle, "ucs_status_string", ucx.status_string);
+}
+
+bool bind_all(void* handle, Library& ucx)
+{
+    return bind(handle, "ucp_get_version", ucx.get_version) &&
+           bind(handle, "ucp_config_read", ucx.config_read) &&
+           bind(handle, "ucp_config_modify", ucx.config_modify) &&
+           bind(handle, "ucp_config_release", ucx.config_release) &&
+           bind(handle, "ucp_init_version", ucx.init_version) &&
+           bind(handle, "ucp_cleanup", ucx.cleanup) && bind_worker(handle, ucx) &&
+           bind_messages(handle, ucx);
+}
+
+bool new_enough(const Library& ucx)
+{
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucx.get_version(&major, &minor, &release);
+    if (major == Library::oldest_major && minor >= Library::oldest_minor) {
+        return true;
+    }
+    log(LogLevel::warn, "UCX %u.%u.%u is not one that is known: 1.%u or later", major, minor,
+        release, Library::oldest_minor);
+    return false;
+}
+
+constexpr const char* library_name = "libucp.so.0";
+
+/// The UCX that the process has, most likely through its host MPI, or else a new one. There cannot
+/// be two: the second libucp would be bound to the parts of the first, which have the same names.
+void* open_library(const std::string& path)
+{
+    void* present = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (present != nullptr) {
+        if (path != "auto") {
+            log(LogLevel::warn, "the process has a UCX already: %s is not loaded", path.c_str());
+        }
+        return present;
+    }
+    const KeptSignals kept;
+    return dlopen(path == "auto" ? library_name : path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+bool load_into(Library& ucx, const std::string& path)
+{
+    void* handle = open_library(path);
+    if (handle == nullptr) {
+        log(LogLevel::warn, "cannot load UCX: %s", dlerror());
+        return false;
+    }
+    return bind_all(handle, ucx) && new_enough(ucx);
+}
+
+} // namespace
+
+const Library* Library::load(const std::string& path)
+{
+    static std::once_flag once;
+    static Library library;
+    static bool loaded = false;
+    std::call_once(once, [&path] { loaded = load_into(library, path); });
+    return loaded ? &library : nullptr;
+}
+
+std::string Library::version() const
+{
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    get_version(&major, &minor, &release);
+    return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+}
+
+} // namespace sidelight::fabric::ucx

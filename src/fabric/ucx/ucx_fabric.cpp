@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/ucx/ucx_fabric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "fabric/ucx/active_messages.hpp"
+
+namespace sidelight::fabric {
+namespace ucx {
+namespace {
+
+void require(const Library& ucx, ucs_status_t status, const char* what)
+{
+    if (status != UCS_OK) {
+        throw std::runtime_error(std::string(what) + ": " + ucx.status_string(status));
+    }
+}
+
+/// Whether UCX may choose its transports for shared memory, when it is left the choice of these.
+bool may_share_memory(std::string_view transports)
+{
+    constexpr std::array<std::string_view, 6> words{"all", "shm", "sm", "mm", "posix", "sysv"};
+    return transports.empty() || transports.front() == '^' ||
+           std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+               return transports.find(word) != std::string_view::npos;
+           });
+}
+
+/// Settings of our context alone: neither the environment nor other users of UCX see them.
+void configure(const Library& ucx, ucp_config_t* config, const std::string& transports)
+{
+    const auto set = [&](const char* name, const char* value) {
+        const ucs_status_t status = ucx.config_modify(config, name, value);
+        if (status != UCS_OK) {
+            log(LogLevel::warn, "UCX: %s=%s: %s", name, value, ucx.status_string(status));
+        }
+    };
+    const char* inherited = std::getenv("UCX_TLS");
+    std::string_view chosen = inherited != nullptr ? inherited : "";
+    if (transports != "auto") {
+        set("TLS", transports.c_str());
+        chosen = transports;
+    }
+    set("KEEPALIVE_INTERVAL", "1s");
+    if (may_share_memory(chosen)) { // UCX warns of a setting that none of its transports has
+        // Without it, endpoints that report errors do not use shared memory.
+        set("MM_ERROR_HANDLING", "y");
+    }
+}
+
+} // namespace
+
+UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const std::string& transports)
+    : ucx_(ucx), numbers_(numbers), transports_(transports)
+{
+    make_context(transports);
+    try {
+        make_worker();
+    } catch (...) {
+        if (worker_ != nullptr) {
+            ucx_.worker_destroy(worker_);
+        }
+        ucx_.cleanup(context_);
+        throw;
+    }
+}
+
+void UcxFabric::make_context(const std::string& transports)
+{
+    ucp_config_t* config = nullptr;
+    require(ucx_, ucx_.config_read(nullptr, nullptr, &config), "cannot read UCX's settings");
+    configure(ucx_, config, transports);
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES;
+    params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | UCP_FEATURE_RMA;
+    const ucs_status_t status = ucx_.init(&params, config, &context_);
+    ucx_.config_release(config);
+    require(ucx_, status, "cannot start UCX");
+}
+
+void UcxFabric::make_worker()
+{
+    ucp_worker_params_t params{};
+    params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+    params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+    params.am_alignment = frame_alignment;
+    require(ucx_, ucx_.worker_create(context_, &params, &worker_), "cannot make UCX's worker");
+    require(ucx_, ucx_.worker_get_efd(worker_, &event_fd_), "UCX cannot be slept at");
+    const auto handle = [this](unsigned id, ucp_am_recv_callback_t callback) {
+        ucp_am_handler_param_t handler{};
+        handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                             UCP_AM_HANDLER_PARAM_FIELD_ARG;
+        handler.id = id;
+        handler.cb = callback;
+        handler.arg = this;
+        require(ucx_, ucx_.worker_set_am_recv_handler(worker_, &handler),
+                "cannot receive active messages");
+    };
+    handle(batch_id, on_batch);
+    handle(long_id, on_long);
+    ucp_worker_attr_t attributes{};
+    attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+    require(ucx_, ucx_.worker_query(worker_, &attributes), "cannot ask for UCX's address");
+    max_header_ = attributes.max_am_header;
+    const auto* bytes = reinterpret_cast<const std::byte*>(attributes.address);
+    address_.assign(bytes, bytes + attributes.address_length);
+    ucx_.worker_release_address(worker_, attributes.address);
+}
+
+Peer& UcxFabric::peer_of(int number)
+{
+    const auto index = static_cast<std::size_t>(number);
+    if (index >= peers_.size()) {
+        peers_.resize(std::max<std::size_t>(index + 1, 2 * peers_.size()));
+    }
+    if (!peers_[index]) {
+        peers_[index] = std::make_unique<Peer>(*this, number);
+        // Each is in each of these lists once at most: so nothing is allocated later on.
+        for (auto* list : {&held_, &to_connect_, &failed_, &ready_}) {
+            list->reserve(peers_.size());
+        }
+    }
+    return *peers_[index];
+}
+
+int UcxFabric::meet(std::uint64_t identity, std::span<const std::byte> address)
+{
+    Peer& peer = sender_of(identity);
+    if (peer.address.empty()) {
+        peer.address.assign(address.begin(), address.end());
+        if (!peer.waiting.empty()) {
+            request_connection(peer);
+        }
+    }
+    return peer.number;
+}
+
+bool UcxFabric::poll(Receiver& receiver) noexcept
+{
+    receiver_ = &receiver;
+    bool moved = ucx_.worker_progress(worker_) != 0;
+    moved = hand_over_ready() || moved;
+    connect_requested();
+    moved = tell_placed() || moved;
+    moved = tell_finished() || moved;
+    moved = tell_lost() || moved;
+    receiver_ = nullptr;
+    return moved;
+}
+
+bool UcxFabric::arm() noexcept
+{
+    return finished_.empty() && placed_.empty() && failed_.empty() && ready_.empty() &&
+           to_connect_.empty() && ucx_.worker_arm(worker_) == UCS_OK;
+}
+
+std::string UcxFabric::description() const
+{
+    return "UCX " + ucx_.version() + ", transports " + transports_;
+}
+
+} // namespace ucx
+
+std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
+{
+    const ucx::Library* library = ucx::Library::load(options.library);
+    if (library == nullptr) {
+        return nullptr;
+    }
+    try {
+        return std::make_unique<ucx::UcxFabric>(*library, numbers, options.transports);
+    } catch (const std::runtime_error& error) {
+        log(LogLevel::error, "no network: %s", error.what());
+        return nullptr;
+    }
+}
+
+} // namespace sidelight::fabric

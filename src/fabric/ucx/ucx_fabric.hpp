@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/network_fabric.hpp"
+#include "fabric/ucx/outgoing.hpp"
+
+namespace sidelight::fabric::ucx {
+
+/// Messages by UCX's active messages: one context, one worker, one endpoint for each peer that is
+/// sent to. Short messages travel in batches, long ones alone. docs/design/network.md.
+/// All calls come from the thread that holds the engine, which need not be the same each time.
+class UcxFabric final : public NetworkFabric {
+public:
+    /// Makes context and worker. Throws std::runtime_error with UCX's reason.
+    UcxFabric(const Library& ucx, PeerNumbers& numbers, const std::string& transports);
+    ~UcxFabric() override;
+    UcxFabric(const UcxFabric&) = delete;
+    UcxFabric& operator=(const UcxFabric&) = delete;
+
+    [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
+    int meet(std::uint64_t identity, std::span<const std::byte> address) override;
+
+    Status send(int peer, std::span<const std::byte> header,
+                std::span<const std::byte> payload) noexcept override;
+    void push() noexcept override;
+    Status send_long(int peer, std::span<const std::byte> header,
+                     std::span<const std::byte> payload, Completion& sent) noexcept override;
+    bool poll(Receiver& receiver) noexcept override;
+    void wake(int /*peer*/) noexcept override {} // it shares no memory with this process
+
+    [[nodiscard]] int event_fd() const noexcept override { return event_fd_; }
+    [[nodiscard]] bool arm() noexcept override;
+    bool close(Receiver& receiver, std::chrono::nanoseconds limit) noexcept override;
+    [[nodiscard]] std::string description() const override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct LongReceive;
+
+    // ucx_fabric.cpp
+    void make_context(const std::string& transports);
+    void make_worker();
+    Peer& peer_of(int number);
+    Peer& sender_of(std::uint64_t identity) { return peer_of(numbers_.number(identity)); }
+
+    // sending.cpp
+    Batch* take_batch() noexcept;
+    void depart(Outgoing& item) noexcept;
+    void depart_open_batch(Peer& peer) noexcept;
+    void start(Outgoing& item) noexcept;
+    void retire(Outgoing& item, ucs_status_t status) noexcept;
+    bool tell_finished() noexcept;
+    static void on_sent(void* request, ucs_status_t status, void* item) noexcept;
+
+    // connecting.cpp
+    void connect(Peer& peer) noexcept;
+    void connect_requested() noexcept;
+    void fail(Peer& peer, ucs_status_t status) noexcept;
+    bool tell_lost() noexcept;
+    void abandon(Peer& peer) noexcept;
+    void request_connection(Peer& peer) noexcept;
+    void close_endpoint(Peer& peer) noexcept;
+    static void on_ended(void* request, ucs_status_t status, void* fabric) noexcept;
+    static void on_error(void* peer, ucp_ep_h endpoint, ucs_status_t status) noexcept;
+
+    // receiving.cpp
+    static ucs_status_t on_batch(void* fabric, const void* header, size_t header_bytes, void* data,
+                                 size_t bytes, const ucp_am_recv_param_t* param) noexcept;
+    static ucs_status_t on_long(void* fabric, const void* header, size_t header_bytes, void* data,
+                                size_t bytes, const ucp_am_recv_param_t* param) noexcept;
+    static void on_placed(void* request, ucs_status_t status, size_t bytes, void* receive) noexcept;
+    ucs_status_t take_long(std::span<const std::byte> message, void* data, std::size_t bytes,
+                           bool is_descriptor);
+    void take_batch_of(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames);
+    void hand_over(Peer& peer, std::span<const std::byte> frames) noexcept;
+    void hand_over_early(Peer& peer);
+    bool hand_over_ready();
+    bool may_hand_over() const noexcept { return receiver_ != nullptr && !handing_over_; }
+    void note_ready(Peer& peer);
+    void place_copy(Peer& peer, std::span<const std::byte> header,
+                    std::span<const std::byte> payload) noexcept;
+    bool place_descriptor(Peer& peer, std::span<const std::byte> header, void* descriptor,
+                          std::size_t bytes);
+    void conclude(LongReceive& receive, ucs_status_t status) noexcept;
+    bool tell_placed() noexcept;
+
+    // closing.cpp
+    template <typename Condition>
+    bool poll_until(Receiver& receiver, Clock::time_point end, Condition condition) noexcept;
+    bool flush(Receiver& receiver, Clock::time_point end) noexcept;
+    bool close_endpoints(Receiver& receiver, Clock::time_point end) noexcept;
+
+    const Library& ucx_;
+    PeerNumbers& numbers_;
+    ucp_context_h context_ = nullptr;
+    ucp_worker_h worker_ = nullptr;
+    int event_fd_ = -1;
+    std::size_t max_header_ = 0;
+    std::string transports_;
+    std::vector<std::byte> address_;
+
+    std::vector<std::unique_ptr<Peer>> peers_; ///< by number; empty where UCX has none
+    std::vector<Peer*> held_;                  ///< with an open batch
+    std::vector<Peer*> to_connect_;            ///< first sent to by a handler
+    std::vector<Peer*> failed_;                ///< and not told yet
+    std::vector<Peer*> ready_;
+    OutgoingList spare_batches_;
+    OutgoingList finished_;            ///< long messages, and not told yet
+    std::vector<LongReceive*> placed_; ///< and not told yet
+    std::size_t outstanding_ = 0;      ///< requests that UCX has not finished
+    std::size_t ending_ = 0;           ///< endpoints that close, flushes
+
+    Receiver* receiver_ = nullptr; ///< while polling
+    bool handing_over_ = false;    ///< the receiver is being called
+    alignas(frame_alignment) std::array<std::byte, Batch::capacity> aligned_{};
+};
+
+} // namespace sidelight::fabric::ucx
