@@ -54,6 +54,7 @@ void give_up_communicator() noexcept
 void close_down() noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->close_network();
         runtime->stop_progress();
     }
     datatype::close_cache();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/runtime.hpp"
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
 
@@ -71,7 +73,7 @@ Runtime& Runtime::instance()
     return *runtime;
 }
 
-Runtime::Runtime()
+Runtime::Runtime() : fabric_({.transports = settings().network, .library = settings().ucx})
 {
     threaded_ = threads_possible();
     lock_.set_threaded(threaded_);
@@ -85,6 +87,27 @@ void Runtime::learn_session(bool multiple) noexcept
     any_session.store(true, std::memory_order_relaxed);
     if (multiple) {
         session_with_threads.store(true, std::memory_order_relaxed);
+    }
+}
+
+bool Runtime::open_network()
+{
+    const bool open = fabric_.open_network();
+    if (open) {
+        process_.set_messages(true);
+    }
+    return open;
+}
+
+/// Everything has been answered by then, or the windows could not have been freed; what has been
+/// sent last still has to leave.
+void Runtime::close_network() noexcept
+{
+    constexpr std::chrono::seconds limit{2};
+    const EngineGuard guard(lock_);
+    if (fabric_.network() != nullptr) {
+        fabric_.network()->close(process_, limit);
+        process_.set_messages(false);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "api/engine_lock.hpp"
 #include "api/window_object.hpp"
-#include "fabric/mapped/mapped_fabric.hpp"
+#include "fabric/joined/joined_fabric.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
@@ -41,8 +41,14 @@ public:
     [[nodiscard]] static bool threaded() noexcept { return threaded_; }
 
     [[nodiscard]] rma::Process& process() noexcept { return process_; }
-    [[nodiscard]] fabric::MappedFabric& fabric() noexcept { return fabric_; }
+    [[nodiscard]] fabric::JoinedFabric& fabric() noexcept { return fabric_; }
     [[nodiscard]] EngineLock& lock() noexcept { return lock_; }
+
+    /// Messages can be sent from now on, if it answers true. Needs the engine. Throws
+    /// std::bad_alloc.
+    bool open_network();
+    /// When the last window is gone.
+    void close_network() noexcept;
 
     /// Hooks the sweep into the host's loop, if that has not been done.
     void start_progress() noexcept;
@@ -134,7 +140,7 @@ private:
     static int polls_;
     static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 
-    fabric::MappedFabric fabric_;
+    fabric::JoinedFabric fabric_;
     rma::Process process_{fabric_};
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;

@@ -69,21 +69,6 @@ WindowObject* prepare(const WindowRequest& request) noexcept
     }
 }
 
-/// `object` is null where this member cannot take part.
-std::optional<NodeMemory> allocate(const WindowRequest& request, const WindowObject* object,
-                                   int members)
-{
-    const bool contiguous =
-        request.flavor == Flavor::shared && object != nullptr && !object->info.noncontiguous();
-    return host::node::allocate_node_memory(
-        request.comm,
-        {.common_bytes = sizeof(rma::BarrierWord),
-         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members)),
-         .window_bytes = brings_memory(request.flavor) ? 0 : static_cast<std::size_t>(request.size),
-         .placement = contiguous ? host::node::Placement::contiguous : host::node::Placement::pages,
-         .usable = object != nullptr});
-}
-
 /// Unique in the job: no other process has this one's identity.
 std::uint64_t next_window_id(std::uint64_t identity) noexcept
 {
@@ -94,19 +79,18 @@ std::uint64_t next_window_id(std::uint64_t identity) noexcept
     return digest({bytes, sizeof name});
 }
 
-rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank,
-                          std::uint64_t id)
+rma::WindowShape shape_of(const WindowObject& object, const WindowRequest& request, int rank)
 {
     rma::WindowShape shape;
-    shape.id = id;
+    shape.id = object.members->window_id();
     shape.rank = rank;
-    shape.size = object.memory->members();
+    shape.size = object.members->size();
     shape.flavor = request.flavor;
-    shape.members = &*object.members;
-    shape.neighbours = object.members->ranks();
+    shape.members = const_cast<WindowMembers*>(&*object.members);
+    shape.neighbours = object.members->neighbours();
     shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(object.memory->common()),
-                     .node = 0,
-                     .leaders = shape.neighbours.first(1)};
+                     .node = object.members->node(),
+                     .leaders = object.members->leaders()};
     shape.reorder = object.info.reorder();
     return shape;
 }
@@ -122,43 +106,203 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
-/// Makes the handle and meets the others. Answers false, on all members alike, if one cannot.
-bool join(WindowObject& object, const WindowRequest& request, int rank, int members)
+/// One window that is being made. Each step is collective and answers alike on all members.
+class Creation {
+public:
+    Creation(const WindowRequest& request, int members, int rank) noexcept
+        : request_(request), members_(members), rank_(rank)
+    {}
+
+    /// The new window; null if it is for the host to make.
+    WindowObject* run();
+
+private:
+    bool find_road();
+    bool open_network();
+    bool know_members();
+    bool get_memory();
+    bool make_handle();
+    bool meet_neighbours();
+    bool create();
+    bool all_agree(bool mine) noexcept;
+    [[nodiscard]] MPI_Comm on_node() const noexcept
+    {
+        return split_ ? split_->on_node.get() : request_.comm;
+    }
+    [[nodiscard]] int index() const noexcept { return split_ ? split_->index : rank_; }
+
+    const WindowRequest& request_;
+    int members_;
+    int rank_;
+    WindowObject* object_ = nullptr;
+    bool has_handle_ = false;
+    bool one_node_ = true;
+    bool carried_ = false; ///< some operations travel as messages
+    std::optional<host::node::NodeSplit> split_;
+    std::optional<host::node::CensusDraft> census_;
+    std::uint64_t id_ = 0;
+};
+
+bool Creation::all_agree(bool mine) noexcept
+{
+    return members_ == 1 ? mine : host::node::survey(request_.comm, 0, mine).worked;
+}
+
+WindowObject* Creation::run()
+{
+    object_ = prepare(request_);
+    const bool made = find_road() && open_network() && know_members() && get_memory() &&
+                      make_handle() && meet_neighbours() && create();
+    if (made) {
+        return object_;
+    }
+    log(LogLevel::info, "window over %d processes left to the host", members_);
+    if (has_handle_) {
+        host::mpi::table().Group_free(&object_->group);
+        static_cast<void>(host::mpi::destroy_handle(&object_->handle));
+    }
+    if (object_ != nullptr) {
+        window_table::give_back(*object_);
+    }
+    return nullptr;
+}
+
+/// Where the members are, and so how they reach each other.
+bool Creation::find_road()
+{
+    if (members_ == 1) {
+        return object_ != nullptr;
+    }
+    const bool alone = settings().route == Route::emulated;
+    const std::uint64_t identity =
+        object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
+    const std::uint64_t node = alone ? identity : host::node::node_identity();
+    const host::node::Survey found = host::node::survey(request_.comm, node, object_ != nullptr);
+    one_node_ = found.one_node;
+    carried_ = !one_node_ || brings_memory(request_.flavor);
+    if (found.worked && carried_) {
+        split_ = host::node::split_by_node(request_.comm, node);
+        return split_.has_value();
+    }
+    return found.worked;
+}
+
+bool Creation::open_network()
+{
+    if (!carried_) {
+        return true;
+    }
+    bool open = false;
+    {
+        Runtime& runtime = Runtime::instance();
+        const EngineGuard guard(runtime.lock());
+        open = runtime.open_network();
+    }
+    return all_agree(open);
+}
+
+bool Creation::know_members()
 {
     Runtime& runtime = Runtime::instance();
-    NodeMemory& memory = *object.memory;
-    rma::Control::create(memory.control(rank), static_cast<std::size_t>(members));
-    if (rank == 0) {
-        new (memory.common()) rma::BarrierWord;
+    id_ = next_window_id(runtime.fabric().address().identity);
+    if (!carried_) {
+        return true;
     }
-    object.own = host::mpi::own_communicator(request.comm);
-    datatype::set_commit_probe(object.own);
-    Greeting mine{.peer = runtime.fabric().address(),
-                  .disp_unit = static_cast<std::uint64_t>(request.disp_unit),
-                  .window = next_window_id(runtime.fabric().address().identity)};
-    mine.ready = object.own != MPI_COMM_NULL &&
-                 host::mpi::create_handle(request.comm, &object.handle) == Status::ok &&
-                 host::mpi::table().Comm_group(request.comm, &object.group) == MPI_SUCCESS;
-    auto greetings = host::node::exchange(request.comm, mine, members);
-    bool all_ready = !greetings.empty();
-    for (const Greeting& greeting : greetings) {
-        all_ready = all_ready && greeting.ready;
-    }
-    if (all_ready) {
-        const EngineGuard guard(runtime.lock());
-        const std::uint64_t id = greetings.front().window;
-        object.members.emplace(memory, std::move(greetings), runtime.fabric());
-        if (brings_memory(request.flavor)) {
-            const bool create = request.flavor == Flavor::create;
-            object.members->bring(rank, create ? static_cast<std::byte*>(request.base) : nullptr,
-                                  create ? static_cast<std::size_t>(request.size) : 0);
+    census_ = host::node::take_census(request_.comm, *split_,
+                                      {.identity = runtime.fabric().address().identity,
+                                       .bytes = request_.flavor == Flavor::dynamic
+                                                    ? 0
+                                                    : static_cast<std::uint64_t>(request_.size),
+                                       .disp_unit = static_cast<std::uint64_t>(request_.disp_unit),
+                                       .window = id_},
+                                      runtime.fabric().network()->address());
+    return census_.has_value();
+}
+
+/// What the members on one node share: the barrier's word, the census, their blocks, and their
+/// memory where they do not bring it.
+bool Creation::get_memory()
+{
+    constexpr std::size_t census_at = sizeof(rma::BarrierWord);
+    const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
+    object_->memory = host::node::allocate_node_memory(
+        on_node(),
+        {.common_bytes = census_at + (census_ ? census_->bytes() : 0),
+         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
+         .window_bytes =
+             brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
+         .placement =
+             contiguous ? host::node::Placement::contiguous : host::node::Placement::pages});
+    if (object_->memory) {
+        rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
+        if (index() == 0) {
+            new (object_->memory->common()) rma::BarrierWord;
+            if (census_) {
+                census_->write(object_->memory->common() + census_at);
+            }
         }
-        object.window = &runtime.process().create_window(shape_of(object, request, rank, id));
-    } else if (mine.ready) {
-        host::mpi::table().Group_free(&object.group);
-        static_cast<void>(host::mpi::destroy_handle(&object.handle));
     }
-    return all_ready;
+    return carried_ ? all_agree(object_->memory.has_value()) : object_->memory.has_value();
+}
+
+bool Creation::make_handle()
+{
+    object_->own = host::mpi::own_communicator(request_.comm);
+    datatype::set_commit_probe(object_->own);
+    has_handle_ = object_->own != MPI_COMM_NULL &&
+                  host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
+                  host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
+    return all_agree(has_handle_);
+}
+
+/// After that the words of the members on this node, and the census, are there.
+bool Creation::meet_neighbours()
+{
+    Runtime& runtime = Runtime::instance();
+    const bool brings = brings_memory(request_.flavor);
+    const Greeting mine{
+        .peer = runtime.fabric().address(),
+        .bytes = request_.flavor == Flavor::dynamic ? 0 : static_cast<std::uint64_t>(request_.size),
+        .disp_unit = static_cast<std::uint64_t>(request_.disp_unit),
+        .window = id_,
+        .rank = rank_,
+        .brings = brings};
+    auto greetings = host::node::exchange(on_node(), mine, split_ ? split_->members : members_);
+    if (greetings.empty()) {
+        return false;
+    }
+    std::optional<host::node::Census> census;
+    if (census_) {
+        census.emplace(object_->memory->common() + sizeof(rma::BarrierWord), census_->members,
+                       census_->nodes);
+    }
+    object_->members.emplace(*object_->memory, std::move(greetings), census, runtime.fabric());
+    if (brings) {
+        object_->members->bring(rank_, request_.flavor == Flavor::create
+                                           ? static_cast<std::byte*>(request_.base)
+                                           : nullptr);
+    }
+    return true;
+}
+
+/// Nobody leaves before all have the window, so that no message comes too early for it.
+bool Creation::create()
+{
+    Runtime& runtime = Runtime::instance();
+    try {
+        const EngineGuard guard(runtime.lock());
+        object_->window = &runtime.process().create_window(shape_of(*object_, request_, rank_));
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "no window of our own: out of memory");
+    }
+    if (!all_agree(object_->window != nullptr)) {
+        if (object_->window != nullptr) {
+            const EngineGuard guard(runtime.lock());
+            runtime.process().destroy_window(*object_->window);
+        }
+        return false;
+    }
+    return true;
 }
 
 } // namespace
@@ -181,27 +325,15 @@ WindowObject* create_window(const WindowRequest& request)
 {
     int members = 0;
     int rank = 0;
-    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank) ||
-        (members > 1 && brings_memory(request.flavor))) {
+    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)) {
         return nullptr;
     }
-    WindowObject* prepared = prepare(request);
-    auto memory = allocate(request, prepared, members);
-    if (!memory.has_value()) {
-        log(LogLevel::info, "window over %d processes left to the host: no memory that all can map",
-            members);
-        if (prepared != nullptr) {
-            window_table::give_back(*prepared);
-        }
+    WindowObject* made = Creation(request, members, rank).run();
+    if (made == nullptr) {
         return nullptr;
     }
     Runtime& runtime = Runtime::instance();
-    WindowObject& object = *prepared;
-    object.memory = std::move(memory);
-    if (!join(object, request, rank, members)) {
-        window_table::give_back(object);
-        return nullptr;
-    }
+    WindowObject& object = *made;
     describe_to_mpi(object, request, rank);
     runtime.learn_neighbours(object.memory->neighbours());
     runtime.start_progress();

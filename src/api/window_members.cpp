@@ -2,7 +2,6 @@
 #include "api/window_members.hpp"
 
 #include <new>
-#include <numeric>
 #include <utility>
 
 #include "rma/control.hpp"
@@ -10,29 +9,71 @@
 namespace sidelight::api {
 
 WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
-                             fabric::MappedFabric& fabric)
-    : memory_(memory), greetings_(std::move(greetings)), fabric_(fabric), ranks_(greetings_.size())
+                             std::optional<host::node::Census> census, fabric::JoinedFabric& fabric)
+    : memory_(memory), greetings_(std::move(greetings)), census_(census), fabric_(fabric)
 {
-    std::iota(ranks_.begin(), ranks_.end(), 0);
+    neighbours_.reserve(greetings_.size());
+    for (const Greeting& greeting : greetings_) {
+        neighbours_.push_back(greeting.rank);
+    }
+    if (census_) {
+        node_ = census_->member(neighbours_.front()).node;
+    }
 }
 
-void WindowMembers::bring(int rank, std::byte* base, std::size_t size) noexcept
+void WindowMembers::bring(int rank, std::byte* base) noexcept
 {
     bringer_ = rank;
     brought_ = base;
-    brought_size_ = size;
+}
+
+std::span<const std::int32_t> WindowMembers::leaders() const noexcept
+{
+    return census_ ? census_->leaders() : neighbours().first(1);
+}
+
+std::uint64_t WindowMembers::window_id() const noexcept
+{
+    return census_ ? census_->member(0).window : greetings_.front().window;
+}
+
+int WindowMembers::size() const noexcept
+{
+    return static_cast<int>(census_ ? census_->members().size() : greetings_.size());
+}
+
+std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
+{
+    if (!census_) {
+        return static_cast<std::size_t>(rank);
+    }
+    const host::node::MemberRecord& record = census_->member(rank);
+    return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
 }
 
 Status WindowMembers::find(int rank, rma::Member& found) noexcept
 {
-    const Greeting& from = greetings_[static_cast<std::size_t>(rank)];
-    found.mapped = true;
-    found.base = rank == bringer_ ? brought_ : memory_.base(rank);
-    found.size = rank == bringer_ ? brought_size_ : memory_.size(rank);
-    found.disp_unit = from.disp_unit;
-    found.control = reinterpret_cast<rma::Control*>(memory_.control(rank));
+    fabric::PeerAddress peer{.bell = {.descriptor = -1}};
+    std::span<const std::byte> address;
+    if (const auto index = index_here(rank)) {
+        const Greeting& from = greetings_[*index];
+        const int number = static_cast<int>(*index);
+        peer = from.peer;
+        found.control = reinterpret_cast<rma::Control*>(memory_.control(number));
+        found.mapped = rank == bringer_ || !from.brings;
+        found.base = rank == bringer_ ? brought_ : memory_.base(number);
+        found.size = from.bytes;
+        found.disp_unit = from.disp_unit;
+    }
+    if (census_) {
+        const host::node::MemberRecord& record = census_->member(rank);
+        peer.identity = record.identity;
+        address = census_->address(rank);
+        found.size = record.bytes;
+        found.disp_unit = record.disp_unit;
+    }
     try {
-        found.peer = fabric_.meet(from.peer);
+        found.peer = fabric_.meet(peer, address);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }

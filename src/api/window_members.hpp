@@ -3,45 +3,60 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "fabric/mapped/mapped_fabric.hpp"
+#include "fabric/joined/joined_fabric.hpp"
+#include "host/node/census.hpp"
 #include "host/node/memory.hpp"
 #include "rma/members.hpp"
 
 namespace sidelight::api {
 
-/// What the members of a window tell each other.
+/// What the members of a window on one node tell each other.
 struct Greeting {
     fabric::PeerAddress peer;
+    std::uint64_t bytes = 0; ///< of its memory
     std::uint64_t disp_unit = 1;
-    std::uint64_t window = 0; ///< of rank 0: the window's id
-    bool ready = false;       ///< this member has all that it needs
+    std::uint64_t window = 0; ///< the id that it proposes; that of rank 0 counts
+    std::int32_t rank = 0;
+    bool brings = false; ///< its memory is not in the node's
+    bool ready = false;  ///< this member has all that it needs
 };
 
-/// The members of a window whose memory is all on this node.
+/// The members of a window: those on this node by what they have said there, the others by the
+/// census. Where there is no census, all are on this node, in the order of ranks.
 class WindowMembers final : public rma::Members {
 public:
-    /// `memory` must outlive it.
+    /// `memory`, what the census lies in, and `fabric` must outlive it.
     WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
-                  fabric::MappedFabric& fabric);
+                  std::optional<host::node::Census> census, fabric::JoinedFabric& fabric);
 
     /// This process brings the memory of its own part.
-    void bring(int rank, std::byte* base, std::size_t size) noexcept;
+    void bring(int rank, std::byte* base) noexcept;
 
     Status find(int rank, rma::Member& found) noexcept override;
 
-    /// All ranks: they are neighbours.
-    [[nodiscard]] const std::vector<std::int32_t>& ranks() const noexcept { return ranks_; }
+    /// Ranks on this node.
+    [[nodiscard]] std::span<const std::int32_t> neighbours() const noexcept { return neighbours_; }
+    /// Rank of each node's leader; the number of this node among them.
+    [[nodiscard]] std::span<const std::int32_t> leaders() const noexcept;
+    [[nodiscard]] std::uint32_t node() const noexcept { return node_; }
+    [[nodiscard]] std::uint64_t window_id() const noexcept;
+    [[nodiscard]] int size() const noexcept;
 
 private:
+    [[nodiscard]] std::optional<std::size_t> index_here(int rank) const noexcept;
+
     host::node::NodeMemory& memory_;
-    std::vector<Greeting> greetings_;
-    fabric::MappedFabric& fabric_;
-    std::vector<std::int32_t> ranks_;
+    std::vector<Greeting> greetings_; ///< of the members on this node
+    std::optional<host::node::Census> census_;
+    fabric::JoinedFabric& fabric_;
+    std::vector<std::int32_t> neighbours_;
+    std::uint32_t node_ = 0;
     int bringer_ = -1;
     std::byte* brought_ = nullptr;
-    std::size_t brought_size_ = 0;
 };
 
 } // namespace sidelight::api

@@ -46,6 +46,35 @@ void read_log(Settings& settings, const char* value)
 
 std::string show_log(const Settings& settings) { return log_level_name(settings.log); }
 
+void read_route(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    if (text == "auto") {
+        settings.route = Route::automatic;
+    } else if (text == "emulated") {
+        settings.route = Route::emulated;
+    }
+}
+
+std::string show_route(const Settings& settings)
+{
+    return settings.route == Route::emulated ? "emulated" : "auto";
+}
+
+template <std::string Settings::*member>
+void read_text(Settings& settings, const char* value)
+{
+    if (*value != '\0') {
+        settings.*member = value;
+    }
+}
+
+template <std::string Settings::*member>
+std::string show_text(const Settings& settings)
+{
+    return settings.*member;
+}
+
 template <bool Settings::*member>
 constexpr SettingEntry switch_entry(const char* variable, const char* info_key,
                                     const char* fallback, const char* meaning)
@@ -65,6 +94,16 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},
+    SettingEntry{"SIDELIGHT_ROUTE", nullptr, "auto",
+                 "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
+                 "everything by messages, as if each process were on a node of its own",
+                 read_route, show_route},
+    SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
+                 "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
+                 read_text<&Settings::network>, show_text<&Settings::network>},
+    SettingEntry{"SIDELIGHT_UCX", nullptr, "auto",
+                 "path of UCX's libucp.so.0; auto: the one of the host MPI, or of the system",
+                 read_text<&Settings::ucx>, show_text<&Settings::ucx>},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),

@@ -8,12 +8,21 @@
 
 namespace sidelight {
 
+/// How members of a window reach each other's memory.
+enum class Route {
+    automatic, ///< mapped where they are on one node, else by messages
+    emulated,  ///< by messages, as if each process were on a node of its own
+};
+
 /// What the user can set. Names of the variables: settings.cpp.
 struct Settings {
     bool enable = true;
+    Route route = Route::automatic;
     bool sleep = true;
     int spin = -1; ///< polls before sleeping; -1: decided by the number of ranks and cores
     LogLevel log = LogLevel::error;
+    std::string network = "auto";     ///< the transports between nodes, as UCX_TLS
+    std::string ucx = "auto";         ///< path of libucp.so.0
     bool access_after_access = false; ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;

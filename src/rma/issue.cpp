@@ -127,6 +127,9 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
     }
     const std::int64_t first = offset + touched.first;
     const std::int64_t last = offset + touched.last;
+    if (flavor_ == Flavor::dynamic && operation.target != rank_) {
+        return Status::ok; // the target knows what it has attached
+    }
     if (flavor_ == Flavor::dynamic) {
         return regions_.covers(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last))
                    ? Status::ok

@@ -5,16 +5,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include <sys/stat.h>
-#include <sys/utsname.h>
-
-#include "base/digest.hpp"
 #include "base/log.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"
@@ -27,36 +21,11 @@ constexpr std::size_t cache_line = 64;
 
 /// What each member tells the others.
 struct Card {
-    std::uint64_t node = 0;
     std::uint64_t core_set = 0;
     std::uint64_t window_bytes = 0;
     MemoryFileAddress file; ///< of rank 0
     bool usable = false;
 };
-
-std::string boot_identity()
-{
-    std::string line;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
-    return line;
-}
-
-std::string namespace_identity(const char* path)
-{
-    struct stat status {};
-    return stat(path, &status) == 0 ? std::to_string(status.st_ino) : std::string();
-}
-
-/// The same for processes that run on one kernel, see each other in /proc and agree on the name of
-/// their host and on what they share: containers on one machine are different nodes.
-std::uint64_t node_identity()
-{
-    utsname system{};
-    uname(&system);
-    const std::string all = boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
-                            namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename;
-    return digest(all);
-}
 
 bool add(std::size_t& sum, std::size_t more) noexcept
 {
@@ -71,12 +40,6 @@ Mapping map_file(const MemoryFileAddress& address, const File& own, std::size_t 
     }
     const File file = open_memory_file(address);
     return file ? Mapping::shared(file, total) : Mapping();
-}
-
-bool one_node(const std::vector<Card>& cards) noexcept
-{
-    return std::all_of(cards.begin(), cards.end(),
-                       [&](const Card& card) { return card.node == cards.front().node; });
 }
 
 bool all_usable(const std::vector<Card>& cards) noexcept
@@ -159,13 +122,12 @@ std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape&
         return mine.usable ? allocate_alone(mine) : std::nullopt;
     }
     const File own = rank == 0 ? create_memory_file() : File();
-    const Card card{.node = node_identity(),
-                    .core_set = core_set(),
+    const Card card{.core_set = core_set(),
                     .window_bytes = mine.window_bytes,
                     .file = address_of(own),
                     .usable = mine.usable};
     const std::vector<Card> cards = exchange(comm, card, members);
-    if (cards.empty() || !one_node(cards) || !all_usable(cards)) {
+    if (cards.empty() || !all_usable(cards)) {
         return std::nullopt;
     }
     std::vector<std::uint64_t> sizes;

@@ -65,10 +65,9 @@ private:
     int neighbours_;
 };
 
-/// Collective over `comm`, an intracommunicator. Nothing, on all members alike, where one of them
-/// is on another node or in another namespace of processes, is not usable, or cannot map the
-/// memory.
-/// A member that is alone gets private memory. Throws std::bad_alloc before anything collective.
+/// Collective over `comm`, whose members are on one node. Nothing, on all members alike, where one
+/// of them is not usable, or cannot map the memory. A member that is alone gets private memory.
+/// Throws std::bad_alloc before anything collective.
 [[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm,
                                                              const MemoryShape& mine);
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/nodes.hpp"
+
+#include <array>
+#include <fstream>
+#include <string>
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/digest.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/table.hpp"
+
+namespace sidelight::host::node {
+
+namespace {
+
+using mpi::table;
+
+std::string boot_identity()
+{
+    std::string line;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
+    return line;
+}
+
+std::string namespace_identity(const char* path)
+{
+    struct stat status {};
+    return stat(path, &status) == 0 ? std::to_string(status.st_ino) : std::string();
+}
+
+/// A color of MPI_Comm_split is an int that is not negative: 31 bits of the identity at a time.
+constexpr int color_of(std::uint64_t node, int step) noexcept
+{
+    return static_cast<int>(node >> (31 * step) & 0x7FFFFFFF);
+}
+constexpr int color_steps = 3;
+
+bool split(MPI_Comm comm, int color, OwnedCommunicator& part) noexcept
+{
+    int rank = 0;
+    return table().Comm_rank(comm, &rank) == MPI_SUCCESS &&
+           table().Comm_split(comm, color, rank, part.address()) == MPI_SUCCESS;
+}
+
+/// Color by color: two nodes may have 31 bits in common.
+bool split_by_identity(MPI_Comm comm, std::uint64_t node, OwnedCommunicator& on_node) noexcept
+{
+    for (int step = 0; step < color_steps; ++step) {
+        const MPI_Comm from = step == 0 ? comm : on_node.get();
+        OwnedCommunicator part;
+        if (!split(from, color_of(node, step), part)) {
+            return false;
+        }
+        on_node = std::move(part);
+        if (survey(on_node.get(), node, true).one_node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+std::uint64_t node_identity()
+{
+    utsname system{};
+    uname(&system);
+    const std::string all = boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
+                            namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename;
+    return digest(all);
+}
+
+Survey survey(MPI_Comm comm, std::uint64_t node, bool yes) noexcept
+{
+    // The smallest of each: of a number and of its complement, they say whether all are equal.
+    const std::array<std::uint64_t, 3> said{node, ~node, yes ? std::uint64_t{1} : 0};
+    std::array<std::uint64_t, 3> least{};
+    const bool worked =
+        table().Allreduce(said.data(), least.data(), 3, MPI_UINT64_T, MPI_MIN, comm) == MPI_SUCCESS;
+    return {.worked = worked && least[2] == 1, .one_node = worked && least[0] == ~least[1]};
+}
+
+OwnedCommunicator::~OwnedCommunicator()
+{
+    if (comm_ != MPI_COMM_NULL) {
+        table().Comm_free(&comm_);
+    }
+}
+
+std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept
+{
+    NodeSplit result;
+    const bool together = split_by_identity(comm, node, result.on_node);
+    if (!survey(comm, 0, together).worked) {
+        return std::nullopt;
+    }
+    table().Comm_rank(result.on_node.get(), &result.index);
+    table().Comm_size(result.on_node.get(), &result.members);
+    const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
+    if (!survey(comm, 0, led).worked) {
+        return std::nullopt;
+    }
+    return result;
+}
+
+} // namespace sidelight::host::node

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "host/mpi/declarations.hpp"
+
+/// How the members of a communicator lie on nodes. See docs/design/several-hosts.md.
+namespace sidelight::host::node {
+
+/// The same for processes that run on one kernel, see each other in /proc and agree on the name of
+/// their host and on what they share: containers on one machine are different nodes.
+[[nodiscard]] std::uint64_t node_identity();
+
+/// What all members find out in one collective step, before anything is made.
+struct Survey {
+    bool worked = false;   ///< every member has taken part and said yes
+    bool one_node = false; ///< all have said the same node
+};
+
+/// Collective: `node` is where this member wants to be seen, `yes` whether it goes along.
+[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes) noexcept;
+
+/// A communicator that is freed with its owner.
+class OwnedCommunicator {
+public:
+    OwnedCommunicator() = default;
+    OwnedCommunicator(OwnedCommunicator&& other) noexcept
+        : comm_(std::exchange(other.comm_, MPI_COMM_NULL))
+    {}
+    OwnedCommunicator& operator=(OwnedCommunicator&& other) noexcept
+    {
+        std::swap(comm_, other.comm_);
+        return *this;
+    }
+    ~OwnedCommunicator();
+    OwnedCommunicator(const OwnedCommunicator&) = delete;
+    OwnedCommunicator& operator=(const OwnedCommunicator&) = delete;
+
+    [[nodiscard]] MPI_Comm get() const noexcept { return comm_; }
+    [[nodiscard]] MPI_Comm* address() noexcept { return &comm_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The members on one node, and the node's leader, its first member, among the other leaders.
+struct NodeSplit {
+    OwnedCommunicator on_node;
+    OwnedCommunicator leaders; ///< null but on a leader
+    int index = 0;             ///< of this member on the node
+    int members = 0;           ///< on the node
+
+    [[nodiscard]] bool leads() const noexcept { return index == 0; }
+};
+
+/// Collective over `comm`: those that say the same node come together. Nothing on failure.
+[[nodiscard]] std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept;
+
+} // namespace sidelight::host::node
