@@ -30,3 +30,4 @@ sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)
