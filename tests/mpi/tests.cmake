@@ -14,6 +14,8 @@ sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
 sidelight_mpi_test(attributes RANKS 2 4)
+sidelight_mpi_test(created_windows RANKS 2 4)
+sidelight_mpi_test(dynamic_windows RANKS 2 4)
 
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
@@ -30,3 +32,4 @@ sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How values of each C type are set and combined. */
+#ifndef SIDELIGHT_TESTS_C_TYPES_H
+#define SIDELIGHT_TESTS_C_TYPES_H
+
+#include "../check.h"
+#include <stddef.h>
+
+enum operator{
+    SUM,
+    PROD,
+    MAX,
+    MIN,
+    LAND,
+    LOR,
+    LXOR,
+    BAND,
+    BOR,
+    BXOR,
+    MINLOC,
+    MAXLOC,
+    REPLACE,
+    NO_OP,
+    OPERATORS
+};
+
+#define DEFINE_INTEGER(name, c_type)                                                               \
+    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    {                                                                                              \
+        c_type const value = (c_type)number;                                                       \
+        (void)second;                                                                              \
+        memcpy(at, &value, sizeof value);                                                          \
+    }                                                                                              \
+    static void reduce_##name(enum operator op, unsigned char *target,                             \
+                              const unsigned char *origin)                                         \
+    {                                                                                              \
+        c_type a, b, r;                                                                            \
+        memcpy(&a, target, sizeof a);                                                              \
+        memcpy(&b, origin, sizeof b);                                                              \
+        switch (op) {                                                                              \
+        case SUM:                                                                                  \
+            r = (c_type)((uint64_t)a + (uint64_t)b);                                               \
+            break;                                                                                 \
+        case PROD:                                                                                 \
+            r = (c_type)((uint64_t)a * (uint64_t)b);                                               \
+            break;                                                                                 \
+        case MAX:                                                                                  \
+            r = a > b ? a : b;                                                                     \
+            break;                                                                                 \
+        case MIN:                                                                                  \
+            r = a < b ? a : b;                                                                     \
+            break;                                                                                 \
+        case LAND:                                                                                 \
+            r = (c_type)(a != 0 && b != 0);                                                        \
+            break;                                                                                 \
+        case LOR:                                                                                  \
+            r = (c_type)(a != 0 || b != 0);                                                        \
+            break;                                                                                 \
+        case LXOR:                                                                                 \
+            r = (c_type)((a != 0) != (b != 0));                                                    \
+            break;                                                                                 \
+        case BAND:                                                                                 \
+            r = (c_type)(a & b);                                                                   \
+            break;                                                                                 \
+        case BOR:                                                                                  \
+            r = (c_type)(a | b);                                                                   \
+            break;                                                                                 \
+        default:                                                                                   \
+            r = (c_type)(a ^ b);                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+        memcpy(target, &r, sizeof r);                                                              \
+    }
+
+DEFINE_INTEGER(int8, int8_t)
+DEFINE_INTEGER(int16, int16_t)
+DEFINE_INTEGER(int32, int32_t)
+DEFINE_INTEGER(int64, int64_t)
+DEFINE_INTEGER(uint8, uint8_t)
+DEFINE_INTEGER(uint16, uint16_t)
+DEFINE_INTEGER(uint32, uint32_t)
+DEFINE_INTEGER(uint64, uint64_t)
+
+#define DEFINE_REAL(name, c_type)                                                                  \
+    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    {                                                                                              \
+        c_type const value = (c_type)number;                                                       \
+        (void)second;                                                                              \
+        memset(at, 0, sizeof value);                                                               \
+        memcpy(at, &value, sizeof value);                                                          \
+    }                                                                                              \
+    static void reduce_##name(enum operator op, unsigned char *target,                             \
+                              const unsigned char *origin)                                         \
+    {                                                                                              \
+        c_type a, b;                                                                               \
+        memcpy(&a, target, sizeof a);                                                              \
+        memcpy(&b, origin, sizeof b);                                                              \
+        c_type const sum = a + b, product = a * b, most = a > b ? a : b, least = a < b ? a : b;    \
+        c_type const r = op == SUM ? sum : op == PROD ? product : op == MAX ? most : least;        \
+        memcpy(target, &r, sizeof r);                                                              \
+    }
+
+DEFINE_REAL(float, float)
+DEFINE_REAL(double, double)
+DEFINE_REAL(long_double, long double)
+
+#define DEFINE_COMPLEX(name, c_type)                                                               \
+    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    {                                                                                              \
+        c_type const parts[2] = {(c_type)number, (c_type)second};                                  \
+        memcpy(at, parts, sizeof parts);                                                           \
+    }                                                                                              \
+    static void reduce_##name(enum operator op, unsigned char *target,                             \
+                              const unsigned char *origin)                                         \
+    {                                                                                              \
+        c_type a[2], b[2];                                                                         \
+        memcpy(a, target, sizeof a);                                                               \
+        memcpy(b, origin, sizeof b);                                                               \
+        c_type const sum[2] = {a[0] + b[0], a[1] + b[1]};                                          \
+        c_type const product[2] = {a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]};          \
+        memcpy(target, op == SUM ? sum : product, sizeof sum);                                     \
+    }
+
+DEFINE_COMPLEX(float_complex, float)
+DEFINE_COMPLEX(double_complex, double)
+DEFINE_COMPLEX(long_double_complex, long double)
+
+#define DEFINE_PAIR(name, c_type)                                                                  \
+    struct name {                                                                                  \
+        c_type value;                                                                              \
+        int index;                                                                                 \
+    };                                                                                             \
+    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    {                                                                                              \
+        c_type const value = (c_type)number;                                                       \
+        int const index = (int)second;                                                             \
+        memcpy(at, &value, sizeof value);                                                          \
+        memcpy(at + offsetof(struct name, index), &index, sizeof index);                           \
+    }                                                                                              \
+    static void reduce_##name(enum operator op, unsigned char *target,                             \
+                              const unsigned char *origin)                                         \
+    {                                                                                              \
+        struct name a, b;                                                                          \
+        memcpy(&a, target, sizeof a);                                                              \
+        memcpy(&b, origin, sizeof b);                                                              \
+        bool const better = op == MINLOC ? b.value < a.value : b.value > a.value;                  \
+        bool const equal = !(b.value < a.value) && !(b.value > a.value);                           \
+        if (better || (equal && b.index < a.index))                                                \
+            memcpy(target, &b, sizeof b);                                                          \
+    }
+
+DEFINE_PAIR(float_int, float)
+DEFINE_PAIR(double_int, double)
+DEFINE_PAIR(long_int, long)
+DEFINE_PAIR(int_int, int)
+DEFINE_PAIR(short_int, short)
+DEFINE_PAIR(long_double_int, long double)
+
+#endif /* SIDELIGHT_TESTS_C_TYPES_H */
