@@ -75,6 +75,18 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
+constexpr std::array share_policy_names{"auto", "always", "never"};
+
+void read_share_memory(Settings& settings, const char* value)
+{
+    settings.share_memory = share_policy(value, settings.share_memory);
+}
+
+std::string show_share_memory(const Settings& settings)
+{
+    return share_policy_name(settings.share_memory);
+}
+
 template <bool Settings::*member>
 constexpr SettingEntry switch_entry(const char* variable, const char* info_key,
                                     const char* fallback, const char* meaning)
@@ -104,6 +116,10 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_UCX", nullptr, "auto",
                  "path of UCX's libucp.so.0; auto: the one of the host MPI, or of the system",
                  read_text<&Settings::ucx>, show_text<&Settings::ucx>},
+    SettingEntry{"SIDELIGHT_SHARE_MEMORY", "sidelight_share_memory", "auto",
+                 "whether memory that the program brings is made shareable in place: auto (where "
+                 "that is safe and makes nothing slower), always or never",
+                 read_share_memory, show_share_memory},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),
@@ -138,6 +154,21 @@ bool is_true(const char* value, bool fallback) noexcept
         return true;
     }
     return fallback && !is_one_of(value, no);
+}
+
+SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept
+{
+    for (std::size_t i = 0; i < share_policy_names.size(); ++i) {
+        if (std::string_view(word) == share_policy_names[i]) {
+            return static_cast<SharePolicy>(i);
+        }
+    }
+    return fallback;
+}
+
+const char* share_policy_name(SharePolicy policy) noexcept
+{
+    return share_policy_names[static_cast<std::size_t>(policy)];
 }
 
 Settings read_settings(const char* (*get)(const char* variable)) noexcept

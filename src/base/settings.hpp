@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -14,6 +15,17 @@ enum class Route {
     emulated,  ///< by messages, as if each process were on a node of its own
 };
 
+/// When memory that the user brings is made shareable in place. See docs/guide/user-memory.md.
+enum class SharePolicy : std::uint8_t {
+    automatic, ///< where that is provably safe, and makes no access slower
+    always,    ///< also where the user has to know that it is safe
+    never,
+};
+
+/// "auto", "always", "never"; `fallback` for any other word.
+[[nodiscard]] SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept;
+[[nodiscard]] const char* share_policy_name(SharePolicy policy) noexcept;
+
 /// What the user can set. Names of the variables: settings.cpp.
 struct Settings {
     bool enable = true;
@@ -23,6 +35,7 @@ struct Settings {
     LogLevel log = LogLevel::error;
     std::string network = "auto";     ///< the transports between nodes, as UCX_TLS
     std::string ucx = "auto";         ///< path of libucp.so.0
+    SharePolicy share_memory = SharePolicy::automatic;
     bool access_after_access = false; ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;

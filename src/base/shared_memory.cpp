@@ -112,6 +112,18 @@ Mapping Mapping::shared(const File& file, std::size_t bytes) noexcept
             length};
 }
 
+Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
+{
+    const std::uint64_t first = offset & ~(page_size() - 1);
+    const std::size_t length = whole_pages(bytes + (offset - first));
+    if (length < bytes) {
+        return {};
+    }
+    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(),
+                 static_cast<off_t>(first)),
+            length};
+}
+
 Mapping Mapping::anonymous(std::size_t bytes) noexcept
 {
     const std::size_t length = whole_pages(bytes);

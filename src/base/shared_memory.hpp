@@ -32,6 +32,13 @@ struct MemoryFileAddress {
     std::uint64_t inode = 0; ///< tells it from a later one with the same descriptor
 };
 
+/// Where a piece of memory lies for other processes of the node. Neither end need be at a page.
+struct FileRange {
+    MemoryFileAddress file;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// Makes an empty memory file. Not set: errno says why.
 [[nodiscard]] File create_memory_file() noexcept;
 /// Opens another process's. Not set where it is gone, or in another namespace of processes.
@@ -48,6 +55,10 @@ public:
 
     /// Maps the first `bytes` of a file, which grows to that size. Empty on failure, with errno.
     [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes) noexcept;
+    /// Maps the pages of a file that hold these bytes. Beyond the end of the file they must not be
+    /// touched.
+    [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
+                                      std::size_t bytes) noexcept;
     /// Zeroed memory of this process alone.
     [[nodiscard]] static Mapping anonymous(std::size_t bytes) noexcept;
 

@@ -103,6 +103,19 @@ TEST(Settings, LogTakesTheNamesOfLevels)
     EXPECT_EQ(log_level("nonsense", LogLevel::info), LogLevel::info);
 }
 
+TEST(Settings, SharingMemoryTakesThreeWords)
+{
+    for (const SharePolicy policy :
+         {SharePolicy::automatic, SharePolicy::always, SharePolicy::never}) {
+        EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", share_policy_name(policy)).share_memory, policy);
+    }
+    for (const char* bad : {"", "Auto", "yes", "0", "alway", "nevermore"}) {
+        EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", bad).share_memory, SharePolicy::automatic) << bad;
+    }
+    EXPECT_EQ(share_policy("nonsense", SharePolicy::never), SharePolicy::never);
+    EXPECT_STREQ(entry("SIDELIGHT_SHARE_MEMORY").info_key, "sidelight_share_memory");
+}
+
 TEST(Settings, WithoutAnyTheFallbacksHold)
 {
     variables().clear();
@@ -144,8 +157,9 @@ TEST(Settings, TheReorderKeysAreThoseOfTheWindow)
 {
     int keys = 0;
     for (const SettingEntry& one : setting_entries()) {
-        if (one.info_key != nullptr) {
-            EXPECT_EQ("SIDELIGHT_" + std::string(one.info_key).substr(8), one.variable);
+        const std::string key = one.info_key != nullptr ? one.info_key : "";
+        if (key.find("_REORDER") != std::string::npos) {
+            EXPECT_EQ("SIDELIGHT_" + key.substr(8), one.variable);
             ++keys;
         }
     }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "host/memory/span.hpp"
+
+namespace sidelight::host::memory {
+
+/// How many ranges use each page: ranges overlap, and small ones share a page. An entry is a run of
+/// pages with as many users.
+class PageUses {
+public:
+    /// Throws std::bad_alloc, and then nothing has changed.
+    void add(Span pages);
+    /// Takes back one `add` of these pages. Answers the parts that nobody uses any more, which are
+    /// forgotten. Pages without users are passed over. Throws std::bad_alloc, and then nothing has
+    /// changed.
+    std::vector<Span> remove(Span pages);
+
+    /// Whether any of these pages has a user.
+    [[nodiscard]] bool any(Span pages) const noexcept;
+    void clear() noexcept { uses_.clear(); }
+    [[nodiscard]] bool empty() const noexcept { return uses_.empty(); }
+    /// Calls `act(span)` for each entry, in the order of addresses.
+    template <typename Act>
+    void each(Act act) const
+    {
+        for (const auto& [first, use] : uses_) {
+            act(Span{first, use.last});
+        }
+    }
+
+private:
+    struct Use {
+        std::uintptr_t last;
+        std::uint64_t users;
+    };
+    using Map = std::map<std::uintptr_t, Use>;
+    static void split(Map& uses, std::uintptr_t at);
+
+    Map uses_;
+};
+
+} // namespace sidelight::host::memory

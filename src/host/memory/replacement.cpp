@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/memory/replacement.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/memory/hold.hpp"
+#include "host/memory/present_pages.hpp"
+
+namespace sidelight::host::memory {
+namespace {
+
+constexpr std::size_t huge_alignment = std::size_t{2} << 20;
+
+// While pages are away there are only plain system calls: a function of the C library may have been
+// replaced by a tool's, or by a registration cache's, which might touch the heap.
+
+void* map(std::uintptr_t address, std::size_t bytes, int flags, int descriptor,
+          std::uint64_t offset) noexcept
+{
+    const long result = syscall(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, flags, descriptor,
+                                static_cast<off_t>(offset));
+    return reinterpret_cast<void*>(result); // NOLINT: -1 is MAP_FAILED
+}
+
+bool move(Span from, std::uintptr_t to, int flags) noexcept
+{
+    return syscall(SYS_mremap, from.first, from.bytes(), from.bytes(),
+                   MREMAP_MAYMOVE | MREMAP_FIXED | flags, to) == static_cast<long>(to);
+}
+
+/// Addresses beside the pages, unmapped with their owner unless they were moved away.
+class Aside {
+public:
+    /// At the same place within a huge page as `like`.
+    Aside(Span like, bool aligned) noexcept
+    {
+        const std::size_t slack = aligned ? huge_alignment : 0;
+        void* address =
+            map(0, like.bytes() + slack, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (address != MAP_FAILED) {
+            all_ = span_of(address, like.bytes() + slack);
+            const std::uintptr_t shift =
+                aligned ? (like.first - all_.first) & (huge_alignment - 1) : 0;
+            pages_ = {all_.first + shift, all_.first + shift + like.bytes()};
+        }
+    }
+    ~Aside()
+    {
+        if (!all_.empty()) {
+            syscall(SYS_munmap, all_.first, all_.bytes());
+        }
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return !all_.empty(); }
+    [[nodiscard]] Span pages() const noexcept { return pages_; }
+    /// They are mapped elsewhere now; nothing is left here but what was around them.
+    void moved() noexcept
+    {
+        const Span head{all_.first, pages_.first};
+        const Span tail{pages_.last, all_.last};
+        for (const Span rest : {head, tail}) {
+            if (!rest.empty()) {
+                syscall(SYS_munmap, rest.first, rest.bytes());
+            }
+        }
+        all_ = {};
+    }
+
+private:
+    Span all_;
+    Span pages_;
+};
+
+/// Registration caches that watch what is mapped learn that these addresses change: this is what
+/// they see of a program that moves them, and does nothing.
+void announce(Span pages) noexcept
+{
+    [[maybe_unused]] void* same = mremap(pages.data(), pages.bytes(), pages.bytes(), 0);
+}
+
+/// Replaces `pages` by what is mapped at `from`. Should the kernel have no memory for that, the
+/// file holds the contents as well.
+bool put_in_place(Aside& from, Span pages, const File& file) noexcept
+{
+    if (move(from.pages(), pages.first, 0)) {
+        from.moved();
+        return true;
+    }
+    return map(pages.first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
+               pages.first) != MAP_FAILED;
+}
+
+/// Copies the pages that lie at `source` into the file, through `view` where that is huge.
+bool fill(PresentPages& present, Span view, const File& file, std::uint64_t offset,
+          bool huge) noexcept
+{
+    const Span source = present.pages();
+    Span run;
+    while (present.next(run)) {
+        const std::uintptr_t at = run.first - source.first;
+        if (!huge && !write_all(file, run, offset + at)) {
+            return false;
+        }
+        // Where the kernel is too old for this, the first access to each page takes a fault.
+        [[maybe_unused]] const long populated =
+            syscall(SYS_madvise, view.first + at, run.bytes(), MADV_POPULATE_WRITE);
+        if (huge) {
+            std::memcpy(view.data() + at, run.data(), run.bytes());
+        }
+    }
+    return present.good();
+}
+
+bool is_held(Others others) noexcept { return others == Others::hold; }
+
+} // namespace
+
+bool move_to_file(Span pages, const File& file, Others others, bool huge) noexcept
+{
+    Aside view(pages, huge);
+    Aside away(pages, huge);
+    Hold hold = is_held(others) ? Hold::open(false) : Hold();
+    if (!view || !away || (is_held(others) && !hold) ||
+        map(view.pages().first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
+            pages.first) == MAP_FAILED) {
+        return false;
+    }
+    if (huge) {
+        syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
+    }
+    announce(pages);
+    PresentPages present(is_held(others) ? away.pages() : pages);
+    if (!is_held(others)) {
+        return fill(present, view.pages(), file, pages.first, huge) &&
+               put_in_place(view, pages, file);
+    }
+    // Moving the pages away is what stops the others, all at once: whoever comes now waits.
+    if (!hold.hold_missing(pages) || !move(pages, away.pages().first, MREMAP_DONTUNMAP)) {
+        return false;
+    }
+    const bool done =
+        fill(present, view.pages(), file, pages.first, huge) && put_in_place(view, pages, file);
+    const int reason = errno;
+    if (!done) {
+        move(away.pages(), pages.first, 0);
+    }
+    hold.end();
+    errno = reason;
+    return done;
+}
+
+bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others others,
+                     bool huge) noexcept
+{
+    Aside copy(pages, true);
+    Hold hold = is_held(others) ? Hold::open(true) : Hold();
+    if (!copy || (is_held(others) && !hold)) {
+        return false;
+    }
+    if (huge) {
+        syscall(SYS_madvise, copy.pages().first, pages.bytes(), MADV_HUGEPAGE);
+    }
+    announce(pages);
+    if (is_held(others) && !hold.hold_writes(pages)) {
+        return false;
+    }
+    FileData data(file, offset, pages.bytes());
+    FileData::Run run;
+    while (data.next(run)) {
+        const Span part{copy.pages().first + run.at, copy.pages().first + run.at + run.bytes};
+        if (!read_all(file, part, offset + run.at)) {
+            return false;
+        }
+    }
+    if (!data.good() || !move(copy.pages(), pages.first, 0)) {
+        return false;
+    }
+    copy.moved();
+    hold.end();
+    return true;
+}
+
+bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept
+{
+    return map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(), offset) !=
+           MAP_FAILED;
+}
+
+namespace {
+
+/// There and back, with a page that is written and one that is a hole.
+bool rehearse(Others others) noexcept
+{
+    const Mapping scratch = Mapping::anonymous(2 * page_size());
+    const File file = create_memory_file();
+    if (!scratch || !file) {
+        return false;
+    }
+    const Span pages = span_of(scratch.data(), scratch.bytes());
+    constexpr std::byte mark{0x5A};
+    scratch.data()[1] = mark;
+    return ftruncate(file.descriptor(), static_cast<off_t>(pages.last)) == 0 &&
+           move_to_file(pages, file, others, false) && scratch.data()[1] == mark &&
+           move_to_private(pages, file, pages.first, others, false) && scratch.data()[1] == mark;
+}
+
+} // namespace
+
+bool can_replace(Others others) noexcept
+{
+    static const bool alone = rehearse(Others::none);
+    if (!is_held(others)) {
+        return alone;
+    }
+    if (!Hold::open(true)) {
+        return false; // a process may give up the right to
+    }
+    static const bool held = rehearse(Others::hold);
+    return held;
+}
+
+} // namespace sidelight::host::memory

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/shared_memory.hpp"
+#include "host/memory/span.hpp"
+
+/// Pages of this process change what is behind them, and keep their addresses and contents. Each
+/// function has done all, or nothing and answers false with errno. Where other threads run they
+/// are held (see Hold). Signals must be blocked. The heap may be what is replaced: nothing here
+/// allocates or touches it.
+namespace sidelight::host::memory {
+
+enum class Others : std::uint8_t {
+    none, ///< no other thread, or the user vouches that none touches the pages
+    hold, ///< hold them, or fail
+};
+
+/// Private anonymous pages of one mapping become pages of a file of memory, at the offset that is
+/// their address. What never had a page stays a hole. `huge`: with huge pages.
+[[nodiscard]] bool move_to_file(Span pages, const File& file, Others others, bool huge) noexcept;
+
+/// Pages that are mapped from `offset` on become private anonymous ones again.
+[[nodiscard]] bool move_to_private(Span pages, const File& file, std::uint64_t offset,
+                                   Others others, bool huge) noexcept;
+
+/// The same pages of the file, but what is written to them is private from now on. No copy, and
+/// nobody needs to be held.
+[[nodiscard]] bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept;
+
+/// Whether `others` can be had on this system, tried on pages of our own. The first try also binds
+/// every function that the real replacement calls, since the dynamic linker may not run in it.
+[[nodiscard]] bool can_replace(Others others) noexcept;
+
+} // namespace sidelight::host::memory

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/memory/user_memory.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.hpp"
+#include "host/memory/huge_pages.hpp"
+#include "host/memory/signals.hpp"
+
+namespace sidelight::host::memory {
+namespace {
+
+constexpr Span everywhere{0, UINTPTR_MAX};
+
+FileIdentity identity_of(const File& file) noexcept
+{
+    struct stat status {};
+    return file && fstat(file.descriptor(), &status) == 0
+               ? FileIdentity{status.st_dev, status.st_ino}
+               : FileIdentity{};
+}
+
+bool file_size_is_limited() noexcept
+{
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// What this thread itself uses at any moment, also in the kernel: its control block and errno.
+bool holds_own_state(Span pages) noexcept
+{
+    return pages.holds(static_cast<std::uintptr_t>(pthread_self())) ||
+           pages.holds(reinterpret_cast<std::uintptr_t>(&errno));
+}
+
+/// How other threads are kept away; `vouched`: the user says that they do not come.
+Others others_of(const ProcessState& state, bool vouched) noexcept
+{
+    if (state.threads == 1) {
+        return Others::none;
+    }
+    return vouched && !can_replace(Others::hold) ? Others::none : Others::hold;
+}
+
+bool vouches(SharePolicy policy) noexcept { return policy == SharePolicy::always; }
+
+} // namespace
+
+UserMemory& UserMemory::of_process() noexcept
+{
+    // Never destroyed: windows may be freed after static objects are gone.
+    alignas(UserMemory) static std::array<std::byte, sizeof(UserMemory)> place;
+    static auto* memory = new (place.data()) UserMemory;
+    return *memory;
+}
+
+SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy policy)
+{
+    const Span range = span_of(base, size);
+    if (range.empty() || range.last > UINTPTR_MAX - page_size()) {
+        return SharedRange(Refusal::no_memory_there);
+    }
+    const std::lock_guard guard(mutex_);
+    const SignalsBlocked blocked;
+    Span pages = pages_of(range, page_size());
+    Survey survey = survey_mappings(pages, identity_);
+    if (survey.refusal != Refusal::none) {
+        return SharedRange(survey.refusal);
+    }
+    if (survey.kind == Survey::Kind::foreign) {
+        return share_foreign(survey, pages, range);
+    }
+    if (survey.kind == Survey::Kind::mixed) {
+        const ProcessState state = process_state();
+        Refusal refusal = refusal_of(state, policy, state.threads > 1 && can_replace(Others::hold));
+        if (refusal == Refusal::none) {
+            survey = survey_private(pages, identity_, vouches(policy));
+            refusal = survey.refusal;
+        }
+        if (refusal == Refusal::none) {
+            refusal = convert(survey, policy);
+        }
+        if (refusal != Refusal::none) {
+            return SharedRange(refusal);
+        }
+        pages = survey.pages;
+    } else {
+        if (!file_is_ours()) {
+            return SharedRange(Refusal::unreachable);
+        }
+        uses_.add(pages);
+    }
+    return claim(range, pages, vouches(policy));
+}
+
+SharedRange UserMemory::claim(Span range, Span pages, bool vouched) const noexcept
+{
+    SharedRange claimed(Refusal::none);
+    claimed.where_ = {address_of(file_), range.first, range.bytes()};
+    claimed.pages_ = pages;
+    claimed.vouched_ = vouched;
+    return claimed;
+}
+
+SharedRange UserMemory::share_foreign(const Survey& survey, Span pages, Span range)
+{
+    const int descriptor = foreign_.acquire(survey.file, survey.first_area);
+    if (descriptor < 0) {
+        return SharedRange(Refusal::unreachable);
+    }
+    SharedRange claimed(Refusal::none);
+    claimed.where_ = {{getpid(), descriptor, survey.file.inode},
+                      survey.offset + (range.first - pages.first),
+                      range.bytes()};
+    claimed.device_ = survey.file.device;
+    return claimed;
+}
+
+/// Adds the claim as well: `survey.pages` are in use afterwards, or nothing has changed.
+Refusal UserMemory::convert(const Survey& survey, SharePolicy policy)
+{
+    const Others others = others_of(process_state(), vouches(policy));
+    if (holds_own_state(survey.pages)) {
+        return Refusal::stack;
+    }
+    if (!can_replace(others)) {
+        return Refusal::system;
+    }
+    if (const Refusal refusal = prepare_file(survey.pages.last); refusal != Refusal::none) {
+        return refusal;
+    }
+    for (const Span piece : survey.pieces) {
+        if (uses_.any(piece)) {
+            return Refusal::in_use; // somebody unmapped what is still in a window
+        }
+        for (const Span kept : abandoned_) {
+            if (!common_part(kept, piece).empty()) {
+                return Refusal::in_use;
+            }
+        }
+    }
+    uses_.add(survey.pages);
+    for (const Span piece : survey.pieces) {
+        punch(piece);
+        if (!move_to_file(piece, file_, others, survey.huge)) {
+            const int reason = errno;
+            for (const Span unused : uses_.remove(survey.pages)) {
+                take_back(unused, vouches(policy));
+            }
+            errno = reason;
+            return Refusal::system;
+        }
+    }
+    return Refusal::none;
+}
+
+/// Sees to it that there is a file, up to the address `last`.
+Refusal UserMemory::prepare_file(std::uintptr_t last)
+{
+    if (file_size_is_limited()) {
+        return Refusal::file_limit;
+    }
+    if (!file_) {
+        file_ = create_memory_file();
+        identity_ = identity_of(file_);
+    }
+    if (!file_ || !file_is_ours()) {
+        return Refusal::system;
+    }
+    if (last > end_) {
+        if (ftruncate(file_.descriptor(), static_cast<off_t>(last)) != 0) {
+            return Refusal::system;
+        }
+        end_ = last;
+    }
+    return Refusal::none;
+}
+
+/// The program may have closed the descriptor, and opened another file in its place.
+bool UserMemory::file_is_ours() const noexcept { return identity_of(file_) == identity_; }
+
+void UserMemory::punch(Span pages) const noexcept
+{
+    [[maybe_unused]] const int result =
+        fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(pages.first), static_cast<off_t>(pages.bytes()));
+}
+
+void UserMemory::release(SharedRange& range) noexcept
+{
+    const std::lock_guard guard(mutex_);
+    const SignalsBlocked blocked;
+    if (range.pages_.empty()) {
+        foreign_.release({range.device_, range.where_.file.inode});
+        return;
+    }
+    try {
+        for (const Span unused : uses_.remove(range.pages_)) {
+            take_back(unused, range.vouched_);
+        }
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "no memory: %zu bytes stay shared", range.pages_.bytes());
+    }
+}
+
+/// Makes these pages of the file private again, wherever they are mapped: a program may have moved
+/// them with realloc. Throws std::bad_alloc.
+void UserMemory::take_back(Span pages, bool vouched)
+{
+    if (!file_is_ours()) {
+        log(LogLevel::warn, "%zu bytes stay shared: the program has closed our file",
+            pages.bytes());
+        return;
+    }
+    const ProcessState state = process_state();
+    const Others others = others_of(state, vouched);
+    const Detail detail =
+        shared_huge_pages() == SharedHugePages::never ? Detail::mappings : Detail::flags;
+    bool all = true;
+    bool more = true;
+    while (more) {
+        const auto parts = mapped_parts(identity_, pages, everywhere, detail);
+        bool progress = false;
+        for (const MappedPart& part : parts) {
+            const bool anonymous =
+                can_replace(others) &&
+                move_to_private(part.pages, file_, part.offset, others, part.huge);
+            all = all && anonymous;
+            progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
+        }
+        more = parts.full() && progress;
+    }
+    if (all) {
+        punch(pages);
+    } else {
+        abandoned_.push_back(pages);
+    }
+}
+
+void UserMemory::before_fork() noexcept
+{
+    mutex_.lock();
+    if (!uses_.empty() && pipe2(child_done_.data(), O_CLOEXEC) != 0) {
+        child_done_ = {-1, -1};
+        log(LogLevel::warn, "fork: the child may see later changes of shared pages: %s",
+            std::strerror(errno));
+    }
+}
+
+void UserMemory::after_fork_in_parent() noexcept
+{
+    if (child_done_[0] >= 0) {
+        close(child_done_[1]);
+        char byte = 0;
+        while (read(child_done_[0], &byte, 1) < 0 && errno == EINTR) {
+        }
+        close(child_done_[0]);
+        child_done_ = {-1, -1};
+    }
+    mutex_.unlock();
+}
+
+void UserMemory::after_fork_in_child() noexcept
+{
+    if (!uses_.empty()) {
+        const SignalsBlocked blocked;
+        uses_.each([&](Span pages) { take_back_in_child(pages); });
+        uses_.clear();
+    }
+    file_ = File();
+    identity_ = {};
+    end_ = 0;
+    if (child_done_[0] >= 0) {
+        const char byte = 1;
+        [[maybe_unused]] const ssize_t told = write(child_done_[1], &byte, 1);
+        close(child_done_[0]);
+        close(child_done_[1]);
+        child_done_ = {-1, -1};
+    }
+    mutex_.unlock();
+}
+
+/// What is still in its place; the list of uses may itself lie in these pages.
+void UserMemory::take_back_in_child(Span pages) noexcept
+{
+    for (const MappedPart& part : mapped_parts(identity_, pages, pages, Detail::mappings)) {
+        const bool in_place = part.offset == part.pages.first;
+        if (in_place && !move_to_private(part.pages, file_, part.offset, Others::none, false)) {
+            log(LogLevel::warn, "fork: %zu bytes stay shared with the parent: %s",
+                part.pages.bytes(), std::strerror(errno));
+        }
+    }
+}
+
+} // namespace sidelight::host::memory

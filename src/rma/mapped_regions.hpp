@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+
+#include "fabric/peer_memory.hpp"
+#include "rma/region_table.hpp"
+
+namespace sidelight::rma {
+
+/// What this process knows of the regions that one member has attached, and has mapped of them. It
+/// is never stale: every detach changes the owner's generation, which each access compares.
+/// `find` needs the engine; `at` only that no `find` runs, as one epoch's calls see to.
+class MappedRegions {
+public:
+    /// Both must outlive it.
+    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory) noexcept
+        : root_(root), memory_(memory)
+    {}
+    ~MappedRegions();
+    MappedRegions(const MappedRegions&) = delete;
+    MappedRegions& operator=(const MappedRegions&) = delete;
+
+    enum class Reach : std::uint8_t {
+        mapped,   ///< `data` is it
+        messages, ///< attached, but not mappable here
+        none,     ///< not attached as a whole: Status::rma_range
+        busy,     ///< the owner is changing its table: ask again
+    };
+    struct Found {
+        Reach reach;
+        std::byte* data;
+    };
+
+    /// Whether what was found still holds: one load.
+    [[nodiscard]] bool current() const noexcept
+    {
+        return root_.generation.load(std::memory_order_acquire) == generation_;
+    }
+    /// The bytes at the owner's address, if they lie in the region found last and are still
+    /// attached. Null: ask `find`.
+    [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t bytes) const noexcept
+    {
+        const std::uint64_t offset = address - latest_first_;
+        if (offset >= latest_bytes_ || bytes > latest_bytes_ - offset || !current()) [[unlikely]] {
+            return nullptr;
+        }
+        return latest_data_ + offset;
+    }
+
+    /// Looks up, and maps what is new. What was detached since the last call is unmapped. Throws
+    /// nothing: without memory for its notes it answers `messages`.
+    [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
+
+private:
+    /// A stretch of a file that is mapped, with the regions that lie in it.
+    struct Extent {
+        FileRange range;
+        std::byte* data;
+        std::size_t users;
+    };
+    struct Known {
+        RegionRecord record;
+        std::byte* data; ///< null: by messages
+        std::list<Extent>::iterator extent;
+    };
+    using Regions = std::map<std::uint64_t, Known>;
+    enum class Look : std::uint8_t {
+        found,
+        none,
+        busy,
+        unreachable, ///< the table itself cannot be mapped
+    };
+
+    bool refresh() noexcept;
+    Look open_block() noexcept;
+    Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
+    [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;
+    const Known& learn(const RegionRecord& record);
+    std::list<Extent>::iterator map(const FileRange& where);
+    void forget(Regions::iterator region) noexcept;
+    Found answer(const Known& known, std::uint64_t address) noexcept;
+
+    const RegionTableRoot& root_;
+    fabric::PeerMemory& memory_;
+    std::uint64_t generation_ = 0;
+    std::uint64_t latest_first_ = 0; ///< the region found last; no bytes: none
+    std::uint64_t latest_bytes_ = 0;
+    std::byte* latest_data_ = nullptr;
+
+    RegionBlock block_; ///< as it was mapped last
+    FileRange block_range_;
+    std::byte* block_data_ = nullptr;
+    Regions known_; ///< by first address
+    std::list<Extent> extents_;
+};
+
+} // namespace sidelight::rma

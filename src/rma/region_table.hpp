@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/shared_memory.hpp"
+#include "base/status.hpp"
+#include "fabric/peer_memory.hpp"
+
+/// The memory attached to a dynamic window by one member, as all members of the node see it. The
+/// owner alone writes, attach and detach being local calls; the others read at any time, without a
+/// lock. See docs/design/user-memory.md.
+namespace sidelight::rma {
+
+/// Of every word below: the owner's stores are seen in their order.
+inline constexpr auto load_order = std::memory_order_acquire;
+inline constexpr auto store_order = std::memory_order_release;
+
+/// In the owner's block of the node's shared memory; all zero: nothing is attached. Every word is
+/// stored by the owner alone: release there pairs with acquire in the readers.
+struct alignas(64) RegionTableRoot {
+    std::atomic<std::uint64_t> generation; ///< changes with every detach, before it returns
+    std::atomic<std::uint64_t> sequence;   ///< odd while the owner changes what follows
+    std::atomic<std::uint64_t> process;    ///< where the block is: owner and descriptor
+    std::atomic<std::uint64_t> inode;
+    std::atomic<std::uint64_t> offset;
+    std::atomic<std::uint64_t> capacity; ///< slots of the block; 0: there is none
+    std::atomic<std::uint64_t> count;    ///< regions
+};
+
+/// A region as it lies in the block.
+struct RegionSlot {
+    std::atomic<std::uint64_t> identity; ///< of this attach, never given again; 0: free
+    std::atomic<std::uint64_t> first;
+    std::atomic<std::uint64_t> last;
+    std::atomic<std::uint64_t> process; ///< 0: peers cannot map it
+    std::atomic<std::uint64_t> inode;
+    std::atomic<std::uint64_t> offset;
+};
+
+/// The same, copied out.
+struct RegionRecord {
+    std::uint64_t identity = 0;
+    std::uint64_t slot = 0;
+    std::uint64_t first = 0; ///< addresses of the owner
+    std::uint64_t last = 0;
+    std::optional<FileRange> where; ///< not set: accesses go by messages
+};
+
+/// The words of a block: an index in the order of addresses, and slots that stay where they are.
+class RegionBlock {
+public:
+    struct Key {
+        std::atomic<std::uint64_t> first;
+        std::atomic<std::uint64_t> slot;
+    };
+
+    RegionBlock() = default;
+    RegionBlock(std::byte* data, std::uint64_t capacity) noexcept;
+    [[nodiscard]] static std::size_t bytes(std::uint64_t capacity) noexcept;
+
+    [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] Key& key(std::uint64_t at) const noexcept { return keys_[at]; }
+    [[nodiscard]] RegionSlot& slot(std::uint64_t at) const noexcept { return slots_[at]; }
+    /// How many of the first `count` keys are not above the address. A reader may see keys that are
+    /// being moved, and then any number up to `count`.
+    [[nodiscard]] std::uint64_t not_above(std::uint64_t address,
+                                          std::uint64_t count) const noexcept;
+    [[nodiscard]] RegionRecord record(std::uint64_t slot) const noexcept;
+
+private:
+    Key* keys_ = nullptr;
+    RegionSlot* slots_ = nullptr;
+    std::uint64_t capacity_ = 0;
+};
+
+/// The owner's side. Needs the engine, as every call of the window does.
+class RegionTable {
+public:
+    /// Both must outlive it.
+    RegionTable(RegionTableRoot& root, fabric::PeerMemory& memory) noexcept
+        : root_(root), memory_(memory)
+    {}
+    ~RegionTable();
+    RegionTable(const RegionTable&) = delete;
+    RegionTable& operator=(const RegionTable&) = delete;
+
+    /// Status::rma_attach if the range overlaps with one that is attached. `where` is not set if
+    /// peers cannot map it.
+    Status attach(const std::byte* base, std::size_t size,
+                  const std::optional<FileRange>& where) noexcept;
+    /// Status::base if no region starts there.
+    Status detach(const std::byte* base) noexcept;
+    /// Whether one region holds all bytes from `first` up to `last`.
+    [[nodiscard]] bool covers(std::uint64_t first, std::uint64_t last) const noexcept;
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+private:
+    [[nodiscard]] bool overlaps(std::uint64_t first, std::uint64_t last,
+                                std::uint64_t at) const noexcept;
+    [[nodiscard]] std::uint64_t last_of(std::uint64_t at) const noexcept;
+    Status grow() noexcept;
+    void begin_change() noexcept;
+    void end_change() noexcept;
+    void move_key(std::uint64_t from, std::uint64_t to) noexcept;
+
+    RegionTableRoot& root_;
+    fabric::PeerMemory& memory_;
+    RegionBlock block_;
+    std::byte* data_ = nullptr; ///< of the block
+    FileRange where_;
+    std::uint64_t count_ = 0;
+    std::uint64_t attached_ = 0;      ///< ever
+    std::vector<std::uint64_t> free_; ///< slots; has room for all, so that giving back never fails
+};
+
+/// A file's address in one word, for the tables above; no process has the number 0.
+[[nodiscard]] constexpr std::uint64_t packed_process(const MemoryFileAddress& file) noexcept
+{
+    return (std::uint64_t{static_cast<std::uint32_t>(file.owner)} << 32) |
+           static_cast<std::uint32_t>(file.descriptor);
+}
+[[nodiscard]] constexpr MemoryFileAddress unpacked_file(std::uint64_t process,
+                                                        std::uint64_t inode) noexcept
+{
+    return {.owner = static_cast<std::int32_t>(process >> 32),
+            .descriptor = static_cast<std::int32_t>(process & 0xFFFFFFFFU),
+            .inode = inode};
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/region_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <sys/mman.h>
+
+#include "fabric/mapped/mapped_peer_memory.hpp"
+#include "fabric/sim/random.hpp"
+#include "host/memory/shareable.hpp"
+#include "rma/mapped_regions.hpp"
+#include "unit/processes.hpp"
+
+namespace sidelight::rma {
+namespace {
+
+using fabric::MappedPeerMemory;
+using host::memory::share;
+using host::memory::SharedRange;
+using unit::Channel;
+using unit::start_process;
+using unit::went_well;
+using Reach = MappedRegions::Reach;
+
+constexpr std::size_t page = 4096;
+
+const std::byte* at(std::uint64_t address) noexcept
+{
+    return reinterpret_cast<const std::byte*>(address);
+}
+
+std::uint64_t address_of(const void* data) noexcept
+{
+    return reinterpret_cast<std::uint64_t>(data);
+}
+
+/// An owner and a reader in one process, and memory that is attached.
+class RegionTableTest : public testing::Test {
+protected:
+    RegionTableTest()
+        : shared(Mapping::shared(file, page)),
+          root(*new (shared.data()) RegionTableRoot{}),
+          table(std::make_unique<RegionTable>(root, owner)),
+          regions(root, reader)
+    {}
+
+    /// Memory with a file, of this process.
+    std::byte* make(std::size_t bytes, FileRange& where) { return memory.make(bytes, where); }
+    Reach reach(std::uint64_t address, std::uint64_t bytes)
+    {
+        return regions.find(address, bytes).reach;
+    }
+
+    File file = create_memory_file();
+    Mapping shared;
+    MappedPeerMemory memory;
+    MappedPeerMemory owner;
+    MappedPeerMemory reader;
+    RegionTableRoot& root;
+    std::unique_ptr<RegionTable> table;
+    MappedRegions regions;
+};
+
+TEST_F(RegionTableTest, AreFoundWhileTheyAreAttached)
+{
+    EXPECT_EQ(reach(100, 1), Reach::none);
+    ASSERT_EQ(table->attach(at(100), 50, std::nullopt), Status::ok);
+    EXPECT_EQ(reach(100, 50), Reach::messages);
+    EXPECT_EQ(reach(149, 1), Reach::messages);
+    EXPECT_EQ(reach(150, 0), Reach::messages);
+    EXPECT_EQ(reach(149, 2), Reach::none);
+    EXPECT_EQ(reach(99, 1), Reach::none);
+    EXPECT_EQ(reach(120, UINT64_MAX), Reach::none);
+    EXPECT_EQ(table->detach(at(101)), Status::base);
+    EXPECT_EQ(table->detach(at(100)), Status::ok);
+    EXPECT_EQ(table->detach(at(100)), Status::base);
+    EXPECT_FALSE(regions.current());
+    EXPECT_EQ(reach(100, 1), Reach::none);
+    EXPECT_TRUE(regions.current());
+}
+
+TEST_F(RegionTableTest, AreMappedAndUnmapped)
+{
+    FileRange where;
+    std::byte* data = make(3 * page, where);
+    FileRange part = where;
+    part.offset += 100;
+    part.bytes = 2 * page;
+    ASSERT_EQ(table->attach(data + 100, 2 * page, part), Status::ok);
+    const std::uint64_t base = address_of(data + 100);
+    EXPECT_EQ(regions.at(base, 8), nullptr);
+    const auto found = regions.find(base + 8, 8);
+    ASSERT_EQ(found.reach, Reach::mapped);
+    EXPECT_NE(found.data, data + 108);
+    *found.data = std::byte{7};
+    EXPECT_EQ(data[108], std::byte{7});
+    EXPECT_EQ(regions.at(base + 8, 8), found.data);
+    EXPECT_EQ(regions.at(base + 2 * page - 8, 8), found.data + 2 * page - 16);
+    EXPECT_EQ(regions.at(base + 2 * page - 7, 8), nullptr);
+    EXPECT_EQ(regions.at(base - 1, 1), nullptr);
+    EXPECT_EQ(regions.at(base + 8, UINT64_MAX), nullptr);
+    EXPECT_EQ(reader.mappings(), 2U); // with the table's own
+    ASSERT_EQ(table->detach(data + 100), Status::ok);
+    EXPECT_EQ(regions.at(base + 8, 8), nullptr);
+    EXPECT_EQ(reach(base, 8), Reach::none);
+    EXPECT_EQ(reader.mappings(), 1U);
+    table.reset();
+    EXPECT_EQ(reach(base, 8), Reach::none);
+    EXPECT_EQ(reader.mappings(), 0U);
+}
+
+TEST_F(RegionTableTest, TheSameAddressIsNewMemoryAfterADetach)
+{
+    FileRange first;
+    FileRange second;
+    std::byte* one = make(page, first);
+    std::byte* two = make(page, second);
+    one[0] = std::byte{1};
+    two[0] = std::byte{2};
+    const std::byte* base = at(0x7000'0000);
+    for (int round = 0; round < 100; ++round) {
+        const bool odd = round % 2 == 1;
+        ASSERT_EQ(table->attach(base, page, odd ? second : first), Status::ok);
+        const auto found = regions.find(0x7000'0000, 8);
+        ASSERT_EQ(found.reach, Reach::mapped);
+        EXPECT_EQ(*found.data, odd ? std::byte{2} : std::byte{1});
+        EXPECT_EQ(regions.at(0x7000'0000, 8), found.data);
+        ASSERT_EQ(table->detach(base), Status::ok);
+        EXPECT_EQ(regions.at(0x7000'0000, 8), nullptr);
+        EXPECT_LE(reader.mappings(), 2U);
+    }
+}
+
+TEST_F(RegionTableTest, AFileThatIsGoneIsReachedByMessages)
+{
+    FileRange where;
+    std::byte* data = make(page, where);
+    const FileRange gone{{.owner = 1 << 22, .descriptor = 3, .inode = 1}, 0, page};
+    ASSERT_EQ(table->attach(at(page), page, gone), Status::ok);
+    EXPECT_EQ(reach(page, 8), Reach::messages);
+    ASSERT_EQ(table->attach(data, page, where), Status::ok);
+    EXPECT_EQ(reach(address_of(data), 8), Reach::mapped);
+    EXPECT_EQ(reach(page, 8), Reach::messages);
+}
+
+TEST_F(RegionTableTest, AreAsManyAsOneLikes)
+{
+    constexpr std::uint64_t many = 5'000;
+    FileRange where;
+    std::byte* data = make(many * 64, where);
+    const auto range = [&](std::uint64_t n) { return FileRange{where.file, n * 64, 32}; };
+    // In an order that is neither up nor down; 1,237 has no divisor in common with 5,000.
+    for (std::uint64_t step = 0; step < many; ++step) {
+        const std::uint64_t n = step * 1'237 % many;
+        ASSERT_EQ(table->attach(data + n * 64, 32, range(n)), Status::ok);
+    }
+    EXPECT_EQ(table->count(), many);
+    for (std::uint64_t n = 0; n < many; ++n) {
+        const auto found = regions.find(address_of(data + n * 64), 32);
+        ASSERT_EQ(found.reach, Reach::mapped) << n;
+        std::memcpy(found.data, &n, sizeof n);
+        ASSERT_EQ(std::memcmp(data + n * 64, &n, sizeof n), 0);
+        ASSERT_EQ(reach(address_of(data + n * 64), 33), Reach::none);
+    }
+    EXPECT_EQ(reader.mappings(), 2U);
+    EXPECT_EQ(owner.mappings(), 1U); // the blocks before the last are gone
+    for (std::uint64_t n = 0; n < many; n += 2) {
+        ASSERT_EQ(table->detach(data + n * 64), Status::ok);
+    }
+    for (std::uint64_t n = 0; n < many; ++n) {
+        ASSERT_EQ(reach(address_of(data + n * 64), 32), n % 2 == 0 ? Reach::none : Reach::mapped);
+    }
+}
+
+TEST_F(RegionTableTest, AgreeWithAMapOfEveryByte)
+{
+    fabric::sim::Random random(2);
+    std::vector<std::uint64_t> starts_at(400); // the region that each byte is in; 0: none
+    for (int round = 0; round < 50'000; ++round) {
+        const std::uint64_t first = 1 + random.below(380);
+        const std::uint64_t last = first + 1 + random.below(5);
+        bool free = true;
+        bool covered = starts_at[first] != 0;
+        for (std::uint64_t byte = first; byte < last; ++byte) {
+            free = free && starts_at[byte] == 0;
+            covered = covered && starts_at[byte] == starts_at[first];
+        }
+        ASSERT_EQ(table->covers(first, last), covered) << round;
+        ASSERT_EQ(reach(first, last - first), covered ? Reach::messages : Reach::none) << round;
+        if (random.chance(40)) {
+            ASSERT_EQ(table->attach(at(first), last - first, std::nullopt),
+                      free ? Status::ok : Status::rma_attach);
+            for (std::uint64_t byte = first; free && byte < last; ++byte) {
+                starts_at[byte] = first;
+            }
+        } else if (random.chance(40)) {
+            const bool starts = starts_at[first] == first;
+            ASSERT_EQ(table->detach(at(first)), starts ? Status::ok : Status::base);
+            for (std::uint64_t byte = first; starts && starts_at[byte] == first; ++byte) {
+                starts_at[byte] = 0;
+            }
+        }
+    }
+}
+
+TEST_F(RegionTableTest, RefuseToOverlapOrToWrap)
+{
+    ASSERT_EQ(table->attach(at(100), 50, std::nullopt), Status::ok);
+    EXPECT_EQ(table->attach(at(100), 50, std::nullopt), Status::rma_attach);
+    EXPECT_EQ(table->attach(at(50), 51, std::nullopt), Status::rma_attach);
+    EXPECT_EQ(table->attach(at(149), 1, std::nullopt), Status::rma_attach);
+    EXPECT_EQ(table->attach(at(120), 0, std::nullopt), Status::rma_attach);
+    EXPECT_EQ(table->attach(at(0), 1000, std::nullopt), Status::rma_attach);
+    EXPECT_EQ(table->attach(at(50), 50, std::nullopt), Status::ok);
+    EXPECT_EQ(table->attach(at(150), 1, std::nullopt), Status::ok);
+    EXPECT_EQ(table->attach(at(UINT64_MAX - 9), 11, std::nullopt), Status::size);
+    EXPECT_EQ(reach(140, 20), Reach::none); // neighbours are not one region
+}
+
+/// The owner attaches and detaches all the while; what the reader finds is always whole.
+TEST_F(RegionTableTest, AreReadWhileTheyChange)
+{
+    constexpr std::uint64_t slots = 300;
+    const Channel ready;
+    auto& over = *new (shared.data() + 1024) std::atomic<bool>{false};
+    const pid_t child = start_process([&] {
+        // Its own table in the shared root: it is the owner, not the parent.
+        MappedPeerMemory mine;
+        RegionTable changing(root, mine);
+        FileRange where;
+        std::byte* data = mine.make(slots * 16, where);
+        for (std::uint64_t n = 0; n < slots; ++n) {
+            std::memcpy(data + n * 16, &n, sizeof n);
+        }
+        bool good = ready.send(1);
+        fabric::sim::Random random(3);
+        std::vector<bool> attached(slots);
+        for (int round = 0; round < 200'000; ++round) {
+            const std::uint64_t n = random.below(slots);
+            const auto base = at(0x10'0000 + n * 16);
+            const FileRange range{where.file, n * 16, 16};
+            good = good && (attached[n] ? changing.detach(base)
+                                        : changing.attach(base, 16, range)) == Status::ok;
+            attached[n] = !attached[n];
+        }
+        over = true;
+        return good;
+    });
+    int started = 0;
+    ASSERT_TRUE(ready.receive(started));
+    fabric::sim::Random random(4);
+    std::uint64_t found = 0;
+    std::uint64_t wrong = 0;
+    while (!over) {
+        const std::uint64_t n = random.below(slots);
+        const auto here = regions.find(0x10'0000 + n * 16, 16);
+        if (here.reach == Reach::mapped) {
+            std::uint64_t number = 0;
+            std::memcpy(&number, here.data, sizeof number);
+            wrong += number == n ? 0 : 1;
+            ++found;
+        }
+        wrong += here.reach == Reach::messages && !over ? 1 : 0;
+    }
+    EXPECT_TRUE(went_well(child));
+    EXPECT_EQ(wrong, 0U) << "of " << found;
+    EXPECT_GT(found, 0U);
+}
+
+/// Memory is unmapped and mapped again at the same address, with a peer that has it mapped.
+TEST_F(RegionTableTest, MemoryThatComesBackAtTheSameAddressIsNew)
+{
+    if (host::memory::process_state().threads != 1) {
+        GTEST_SKIP() << "the sanitizer has started a thread";
+    }
+    const Channel to_peer;
+    const Channel to_owner;
+    auto* address = static_cast<std::byte*>(
+        mmap(nullptr, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const pid_t peer = start_process([&] {
+        int round = 0;
+        bool good = true;
+        while (good && to_peer.receive(round) && round < 50) {
+            auto found = regions.find(address_of(address) + 8, 8);
+            good =
+                found.reach == Reach::mapped && *found.data == std::byte(round) && to_owner.send(1);
+            *found.data = std::byte{200};
+            good = good && to_owner.send(1) && to_peer.receive(round) &&
+                   regions.at(address_of(address) + 8, 8) == nullptr &&
+                   regions.find(address_of(address) + 8, 8).reach == Reach::none &&
+                   reader.mappings() == 1 && to_owner.send(1);
+        }
+        return good;
+    });
+    bool good = true;
+    for (int round = 0; round < 50 && good; ++round) {
+        int answer = 0;
+        mmap(address, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0);
+        address[8] = std::byte(round);
+        SharedRange range = share(address, 4 * page, SharePolicy::automatic);
+        ASSERT_TRUE(range) << text(range.refusal());
+        ASSERT_EQ(table->attach(address, 4 * page, range.where()), Status::ok);
+        good = to_peer.send(round) && to_owner.receive(answer) && to_owner.receive(answer) &&
+               address[8] == std::byte{200};
+        ASSERT_EQ(table->detach(address), Status::ok);
+        range.release();
+        munmap(address, 4 * page);
+        good = good && to_peer.send(round) && to_owner.receive(answer);
+    }
+    EXPECT_TRUE(good);
+    EXPECT_TRUE(to_peer.send(50));
+    EXPECT_TRUE(went_well(peer));
+}
+
+} // namespace
+} // namespace sidelight::rma

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/memory/shareable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/memory/address_space.hpp"
+#include "host/memory/replacement.hpp"
+#include "unit/processes.hpp"
+
+namespace sidelight::unit {
+namespace {
+
+using host::memory::can_replace;
+using host::memory::Others;
+using host::memory::Refusal;
+using host::memory::share;
+using host::memory::SharedRange;
+
+constexpr std::size_t page = 4096;
+
+std::byte pattern(std::size_t at, unsigned seed = 0)
+{
+    return static_cast<std::byte>((at * 31 + at / page + seed) & 0xFF);
+}
+
+void fill(std::byte* memory, std::size_t size, unsigned seed = 0)
+{
+    for (std::size_t at = 0; at < size; ++at) {
+        memory[at] = pattern(at, seed);
+    }
+}
+
+bool holds(const std::byte* memory, std::size_t size, unsigned seed = 0)
+{
+    for (std::size_t at = 0; at < size; ++at) {
+        if (memory[at] != pattern(at, seed)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// What a peer maps of it: here the same process, through the same address.
+struct View {
+    explicit View(const FileRange& where)
+        : mapping(Mapping::part(open_memory_file(where.file), where.offset, where.bytes)),
+          data(mapping ? mapping.data() + where.offset % page : nullptr)
+    {}
+    Mapping mapping;
+    std::byte* data;
+};
+
+class NameVisitor final : public host::memory::AreaVisitor {
+public:
+    bool visit(const host::memory::Area& area) noexcept override
+    {
+        found = area;
+        return false;
+    }
+    host::memory::Area found;
+};
+
+host::memory::Area area_at(const void* address)
+{
+    NameVisitor visitor;
+    visit_areas(host::memory::span_of(address, 1), host::memory::Detail::mappings, visitor);
+    return visitor.found;
+}
+
+bool is_private_anonymous(const void* address)
+{
+    const host::memory::Area area = area_at(address);
+    return !area.shared && area.inode == 0 && area.readable;
+}
+
+/// Memory of its own, with guards around it so that no neighbour joins it.
+class Pages {
+public:
+    explicit Pages(std::size_t count)
+        : bytes_((count + 2) * page),
+          all_(static_cast<std::byte*>(
+              mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)))
+    {
+        mprotect(data(), count * page, PROT_READ | PROT_WRITE);
+    }
+    ~Pages() { munmap(all_, bytes_); }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    [[nodiscard]] std::byte* data() const { return all_ + page; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_ - 2 * page; }
+
+private:
+    std::size_t bytes_;
+    std::byte* all_;
+};
+
+/// Gives up all rights of root; /proc/self stays readable.
+bool become_nobody() { return setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0; }
+
+/// Another thread that lives as long as this.
+class SecondThread {
+public:
+    SecondThread()
+        : thread_([this] {
+              while (!stop_.load()) {
+                  usleep(100);
+              }
+          })
+    {}
+    ~SecondThread()
+    {
+        stop_ = true;
+        thread_.join();
+    }
+
+private:
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+class UserMemoryTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (host::memory::process_state().threads != 1) {
+            GTEST_SKIP() << "the sanitizer has started a thread";
+        }
+    }
+};
+
+TEST_F(UserMemoryTest, StaysWhereAndWhatItIs)
+{
+    const Pages memory(5);
+    fill(memory.data(), memory.bytes());
+    SharedRange range = share(memory.data() + 100, 3 * page, SharePolicy::automatic);
+    ASSERT_TRUE(range) << text(range.refusal());
+    EXPECT_EQ(range.where().bytes, 3 * page);
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+    const View view(range.where());
+    ASSERT_NE(view.data, nullptr);
+    EXPECT_EQ(std::memcmp(view.data, memory.data() + 100, 3 * page), 0);
+    view.data[7] = std::byte{77};
+    EXPECT_EQ(memory.data()[107], std::byte{77});
+    memory.data()[108] = std::byte{78};
+    EXPECT_EQ(view.data[8], std::byte{78});
+    EXPECT_TRUE(is_private_anonymous(memory.data() + 4 * page));
+    range.release();
+    EXPECT_EQ(memory.data()[107], std::byte{77});
+    EXPECT_TRUE(is_private_anonymous(memory.data() + page));
+    view.data[9] = std::byte{1}; // a peer that is late reaches nobody
+    EXPECT_EQ(memory.data()[109], pattern(109));
+}
+
+TEST_F(UserMemoryTest, OtherProcessesReadAndWriteIt)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    ASSERT_TRUE(range);
+    const pid_t peer = start_process([&] {
+        const View view(range.where());
+        if (view.data == nullptr || !holds(view.data, range.where().bytes)) {
+            return false;
+        }
+        view.data[3 * page + 5] = std::byte{99};
+        return true;
+    });
+    EXPECT_TRUE(went_well(peer));
+    EXPECT_EQ(memory.data()[3 * page + 5], std::byte{99});
+}
+
+TEST_F(UserMemoryTest, RangesShareTheirPages)
+{
+    const Pages memory(6);
+    fill(memory.data(), memory.bytes());
+    SharedRange low = share(memory.data() + 10, 2 * page, SharePolicy::automatic);
+    SharedRange high = share(memory.data() + 2 * page + 100, 2 * page, SharePolicy::automatic);
+    SharedRange all = share(memory.data(), 6 * page, SharePolicy::automatic);
+    SharedRange again = share(memory.data() + 10, 2 * page, SharePolicy::automatic);
+    ASSERT_TRUE(low && high && all && again);
+    EXPECT_EQ(low.where().file.inode, all.where().file.inode);
+    EXPECT_EQ(all.where().offset + 10, low.where().offset);
+    const View view(all.where());
+    low.release();
+    all.release();
+    EXPECT_TRUE(is_private_anonymous(memory.data() + 5 * page + 200));
+    memory.data()[50] = std::byte{1};
+    EXPECT_EQ(View(again.where()).data[40], std::byte{1});
+    again.release();
+    high.release();
+    memory.data()[50] = pattern(50);
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+    for (std::size_t at = 0; at < 6; ++at) {
+        EXPECT_TRUE(is_private_anonymous(memory.data() + at * page)) << at;
+    }
+}
+
+TEST_F(UserMemoryTest, SeveralMappingsAreOneRange)
+{
+    const Pages memory(6);
+    fill(memory.data(), memory.bytes());
+    SharedRange middle = share(memory.data() + 2 * page, page, SharePolicy::automatic);
+    ASSERT_TRUE(middle);
+    const SharedRange all = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    ASSERT_TRUE(all) << text(all.refusal());
+    middle.release();
+    const View view(all.where());
+    EXPECT_TRUE(holds(view.data, memory.bytes()));
+}
+
+TEST_F(UserMemoryTest, SparseMemoryStaysSparse)
+{
+    constexpr std::size_t count = std::size_t{100} << 18; // 100 GiB
+    const Pages memory(count);
+    ASSERT_NE(area_at(memory.data()).span.bytes(), 0U);
+    memory.data()[5 * page] = std::byte{5};
+    memory.data()[(count - 1) * page] = std::byte{6};
+    const std::byte read = *static_cast<volatile std::byte*>(memory.data() + 9 * page);
+    EXPECT_EQ(read, std::byte{0});
+    SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    ASSERT_TRUE(range) << text(range.refusal());
+    struct stat status {};
+    ASSERT_EQ(fstat(range.where().file.descriptor, &status), 0);
+    EXPECT_EQ(status.st_blocks * 512, static_cast<blkcnt_t>(2 * page));
+    EXPECT_EQ(memory.data()[(count - 1) * page], std::byte{6});
+    EXPECT_EQ(memory.data()[9 * page], std::byte{0});
+    range.release();
+    EXPECT_EQ(memory.data()[5 * page], std::byte{5});
+    ASSERT_TRUE(is_private_anonymous(memory.data()));
+}
+
+TEST_F(UserMemoryTest, WhatWasThereBeforeDoesNotComeBack)
+{
+    std::byte* address = nullptr;
+    {
+        const Pages memory(3);
+        address = memory.data();
+        fill(memory.data(), memory.bytes());
+        const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        ASSERT_TRUE(range);
+    }
+    void* second = mmap(address, 3 * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ASSERT_EQ(second, address);
+    address[page] = std::byte{42};
+    {
+        const SharedRange range = share(address, 3 * page, SharePolicy::automatic);
+        ASSERT_TRUE(range);
+        EXPECT_EQ(address[0], std::byte{0});
+        EXPECT_EQ(address[page], std::byte{42});
+        EXPECT_EQ(address[2 * page + 3], std::byte{0});
+    }
+    EXPECT_EQ(address[0], std::byte{0});
+    munmap(address, 3 * page);
+}
+
+TEST_F(UserMemoryTest, MemoryThatIsGoneTooEarlyIsLeftAlone)
+{
+    auto* memory = static_cast<std::byte*>(
+        mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory[0] = std::byte{1};
+    SharedRange range = share(memory, 4 * page, SharePolicy::automatic);
+    ASSERT_TRUE(range);
+    // Unmapped while it is in a window, and something else is mapped there.
+    ASSERT_EQ(mmap(memory, 4 * page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              memory);
+    memory[1] = std::byte{2};
+    const SharedRange second = share(memory, page, SharePolicy::automatic);
+    EXPECT_EQ(second.refusal(), Refusal::in_use);
+    range.release();
+    EXPECT_EQ(memory[1], std::byte{2});
+    EXPECT_EQ(memory[0], std::byte{0});
+    munmap(memory, 4 * page);
+}
+
+TEST_F(UserMemoryTest, MemoryThatWasMovedBecomesPrivateWhereItIs)
+{
+    void* memory =
+        mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fill(static_cast<std::byte*>(memory), 4 * page);
+    SharedRange range = share(memory, 4 * page, SharePolicy::automatic);
+    ASSERT_TRUE(range);
+    auto* moved = static_cast<std::byte*>(mremap(memory, 4 * page, 1024 * page, MREMAP_MAYMOVE));
+    ASSERT_NE(static_cast<void*>(moved), MAP_FAILED);
+    range.release();
+    EXPECT_TRUE(is_private_anonymous(moved));
+    EXPECT_TRUE(holds(moved, 4 * page));
+    munmap(moved, 1024 * page);
+}
+
+TEST_F(UserMemoryTest, RefusesWhatIsNotProvablySafe)
+{
+    const Pages memory(4);
+    memory.data()[0] = std::byte{1};
+    int local = 0;
+    EXPECT_EQ(share(&local, sizeof local, SharePolicy::automatic).refusal(), Refusal::stack);
+    EXPECT_EQ(share(&local, sizeof local, SharePolicy::always).refusal(), Refusal::stack);
+    static int in_file = 7;
+    EXPECT_EQ(share(&in_file, sizeof in_file, SharePolicy::automatic).refusal(), Refusal::file);
+    EXPECT_EQ(share("constant", 4, SharePolicy::automatic).refusal(), Refusal::not_writable);
+    EXPECT_EQ(share(memory.data(), 5 * page, SharePolicy::automatic).refusal(),
+              Refusal::not_writable);
+    EXPECT_EQ(share(nullptr, 1, SharePolicy::always).refusal(), Refusal::no_memory_there);
+    EXPECT_EQ(share(memory.data(), 0, SharePolicy::always).refusal(), Refusal::no_memory_there);
+    EXPECT_EQ(share(memory.data(), SIZE_MAX, SharePolicy::always).refusal(),
+              Refusal::no_memory_there);
+    EXPECT_EQ(share(memory.data(), page, SharePolicy::never).refusal(), Refusal::policy);
+    ASSERT_EQ(syscall(SYS_mlock, memory.data() + page, page),
+              0); // sanitizers make mlock() do nothing
+    EXPECT_EQ(share(memory.data() + page, page, SharePolicy::automatic).refusal(), Refusal::locked);
+    syscall(SYS_munlock, memory.data() + page, page);
+    ASSERT_EQ(madvise(memory.data() + page, page, MADV_DONTFORK), 0);
+    EXPECT_EQ(share(memory.data(), 3 * page, SharePolicy::automatic).refusal(), Refusal::special);
+    ASSERT_EQ(mprotect(memory.data() + 3 * page, page, PROT_READ), 0);
+    EXPECT_EQ(share(memory.data() + 2 * page, 2 * page, SharePolicy::automatic).refusal(),
+              Refusal::not_writable);
+    ASSERT_EQ(mprotect(memory.data() + 3 * page, page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+    EXPECT_EQ(share(memory.data() + 3 * page, page, SharePolicy::automatic).refusal(),
+              Refusal::executable);
+    EXPECT_TRUE(is_private_anonymous(memory.data()));
+    EXPECT_EQ(memory.data()[0], std::byte{1});
+}
+
+TEST_F(UserMemoryTest, AutoKeepsHugePages)
+{
+    constexpr std::size_t huge = std::size_t{2} << 20;
+    const Pages memory(4 * huge / page);
+    if (madvise(memory.data(), memory.bytes(), MADV_HUGEPAGE) != 0) {
+        GTEST_SKIP() << "this kernel has no huge pages";
+    }
+    memory.data()[huge] = std::byte{1};
+    NameVisitor visitor;
+    visit_areas(host::memory::span_of(memory.data(), 1), host::memory::Detail::flags, visitor);
+    if (!visitor.found.huge_eligible) {
+        GTEST_SKIP() << "this system uses no huge pages";
+    }
+    const SharedRange kept = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    const SharedRange forced = share(memory.data(), memory.bytes(), SharePolicy::always);
+    EXPECT_TRUE(kept.refusal() == Refusal::huge_pages || kept);
+    EXPECT_TRUE(forced);
+    EXPECT_EQ(memory.data()[huge], std::byte{1});
+}
+
+TEST_F(UserMemoryTest, AFailureLeavesItAsItWas)
+{
+    const Pages memory(64);
+    fill(memory.data(), memory.bytes());
+    const pid_t child = start_process([&] {
+        rlimit before{};
+        getrlimit(RLIMIT_NOFILE, &before);
+        bool refused = true;
+        for (rlim_t most = 3; most < 8; ++most) {
+            const rlimit few{most, before.rlim_max};
+            refused = setrlimit(RLIMIT_NOFILE, &few) == 0 && refused;
+            const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+            refused = refused && (!range || most > 4);
+        }
+        setrlimit(RLIMIT_NOFILE, &before);
+        return refused && holds(memory.data(), memory.bytes()) &&
+               is_private_anonymous(memory.data());
+    });
+    EXPECT_TRUE(went_well(child));
+    const pid_t other = start_process([&] {
+        const SharedRange first = share(memory.data(), page, SharePolicy::automatic);
+        const rlimit tight{std::size_t{1} << 20, std::size_t{1} << 20};
+        if (!first || setrlimit(RLIMIT_AS, &tight) != 0) {
+            return false;
+        }
+        const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        return range.refusal() == Refusal::system && holds(memory.data(), memory.bytes()) &&
+               is_private_anonymous(memory.data() + page);
+    });
+    EXPECT_TRUE(went_well(other));
+    const pid_t limited = start_process([&] {
+        const rlimit small{page, page};
+        return setrlimit(RLIMIT_FSIZE, &small) == 0 &&
+               share(memory.data(), page, SharePolicy::automatic).refusal() == Refusal::file_limit;
+    });
+    EXPECT_TRUE(went_well(limited));
+}
+
+TEST_F(UserMemoryTest, AProgramMayCloseOurFile)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    const pid_t child = start_process([&] {
+        SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        if (!range || close(range.where().file.descriptor) != 0) {
+            return false;
+        }
+        const bool gone = View(range.where()).data == nullptr;
+        range.release();
+        return gone && holds(memory.data(), memory.bytes());
+    });
+    EXPECT_TRUE(went_well(child));
+}
+
+TEST_F(UserMemoryTest, SharedMemoryIsUsedAsItIs)
+{
+    const std::string name = "/sidelight-test-" + std::to_string(getpid());
+    for (const bool named : {true, false}) {
+        const File file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+        ASSERT_TRUE(file);
+        if (!named) {
+            shm_unlink(name.c_str());
+        }
+        const Mapping mapping = Mapping::shared(file, 4 * page);
+        const SharedRange range = share(mapping.data() + page + 8, 2 * page, SharePolicy::never);
+        ASSERT_TRUE(range) << text(range.refusal());
+        EXPECT_EQ(range.where().offset, page + 8);
+        const View view(range.where());
+        ASSERT_NE(view.data, nullptr);
+        view.data[1] = std::byte{11};
+        EXPECT_EQ(mapping.data()[page + 9], std::byte{11});
+    }
+    shm_unlink(name.c_str());
+}
+
+// What a program does with its memory afterwards.
+
+TEST_F(UserMemoryTest, ForkGivesTheChildItsOwnPages)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    ASSERT_TRUE(range);
+    const Channel to_child;
+    const pid_t child = start_process([&] {
+        int now = 0;
+        const bool good = holds(memory.data(), memory.bytes()) && to_child.receive(now) &&
+                          holds(memory.data(), memory.bytes()); // not what the parent has stored
+        fill(memory.data(), memory.bytes(), 9);
+        return good && is_private_anonymous(memory.data());
+    });
+    fill(memory.data(), memory.bytes(), 3);
+    EXPECT_TRUE(to_child.send(1));
+    EXPECT_TRUE(went_well(child));
+    EXPECT_TRUE(holds(memory.data(), memory.bytes(), 3));
+    const View view(range.where());
+    EXPECT_TRUE(holds(view.data, memory.bytes(), 3));
+}
+
+/// Blocks of all sizes that are made, moved, checked and freed again.
+class Storm {
+public:
+    Storm() : blocks_(200) {}
+    ~Storm()
+    {
+        for (const Block& block : blocks_) {
+            std::free(block.data);
+        }
+    }
+    Storm(const Storm&) = delete;
+    Storm& operator=(const Storm&) = delete;
+
+    bool run(int rounds)
+    {
+        bool good = true;
+        for (int round = 0; round < rounds; ++round) {
+            Block& block = blocks_[next() % blocks_.size()];
+            good = good && holds(block.data, block.size, block.seed);
+            const std::size_t size = 1 + next() % (next() % 16 == 0 ? 300'000 : 3'000);
+            if (next() % 3 == 0) {
+                std::free(block.data);
+                block.data = static_cast<std::byte*>(std::calloc(size, 1));
+                good = good && std::all_of(block.data, block.data + size,
+                                           [](std::byte byte) { return byte == std::byte{0}; });
+            } else {
+                block.data = static_cast<std::byte*>(std::realloc(block.data, size));
+                good = good && holds(block.data, std::min(size, block.size), block.seed);
+            }
+            block.size = size;
+            block.seed = static_cast<unsigned>(next());
+            fill(block.data, block.size, block.seed);
+        }
+        return good;
+    }
+
+private:
+    struct Block {
+        std::byte* data = nullptr;
+        std::size_t size = 0;
+        unsigned seed = 0;
+    };
+    std::size_t next()
+    {
+        return (state_ = state_ * 6364136223846793005U + 1442695040888963407U) >> 33;
+    }
+
+    std::vector<Block> blocks_;
+    std::size_t state_ = 1;
+};
+
+TEST_F(UserMemoryTest, TheHeapGoesOn)
+{
+    Storm storm;
+    ASSERT_TRUE(storm.run(2'000));
+    for (int round = 0; round < 30; ++round) {
+        const std::size_t size =
+            round % 3 == 0 ? 200'000 : 64 + static_cast<std::size_t>(round) * 999;
+        auto* window = static_cast<std::byte*>(std::malloc(size));
+        fill(window, size);
+        SharedRange range = share(window, size, SharePolicy::automatic);
+#ifndef __SANITIZE_ADDRESS__
+        ASSERT_TRUE(range) << text(range.refusal());
+#endif
+        ASSERT_TRUE(storm.run(500));
+        if (range) {
+            const View view(range.where());
+            ASSERT_TRUE(holds(view.data, size));
+        }
+        if (round % 5 == 4) {
+            EXPECT_TRUE(went_well(start_process([&] {
+                Storm inside;
+                return inside.run(300) && holds(window, size);
+            })));
+        }
+        range.release();
+        ASSERT_TRUE(holds(window, size));
+        std::free(window);
+        ASSERT_TRUE(storm.run(500));
+    }
+}
+
+TEST_F(UserMemoryTest, TheHeapMayShrinkAndGrow)
+{
+    for (int round = 0; round < 10; ++round) {
+        std::vector<std::byte*> blocks;
+        for (int at = 0; at < 300; ++at) {
+            blocks.push_back(static_cast<std::byte*>(std::malloc(10'000)));
+            fill(blocks.back(), 10'000);
+        }
+        // The last block lies at the top of the heap.
+        SharedRange range = share(blocks.back(), 10'000, SharePolicy::automatic);
+        std::byte* more = static_cast<std::byte*>(std::calloc(1, 60'000));
+        EXPECT_TRUE(
+            std::all_of(more, more + 60'000, [](std::byte byte) { return byte == std::byte{0}; }));
+        EXPECT_TRUE(holds(blocks.back(), 10'000));
+        if (round % 2 == 0) {
+            range.release();
+        }
+        std::free(more);
+        for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+            std::free(*block);
+        }
+        range.release(); // too late, in every second round: the memory is gone
+    }
+}
+
+// Other threads.
+
+TEST_F(UserMemoryTest, ASecondThreadIsHeldOrIsAReasonToRefuse)
+{
+    const Pages memory(64);
+    fill(memory.data(), memory.bytes());
+    const SecondThread thread;
+    SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    if (can_replace(Others::hold)) {
+        EXPECT_TRUE(range) << text(range.refusal());
+    } else {
+        EXPECT_EQ(range.refusal(), Refusal::threads);
+    }
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
+TEST_F(UserMemoryTest, ASecondThreadWithoutRightsIsAReasonToRefuse)
+{
+    const pid_t child = start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        if (!become_nobody()) {
+            return false;
+        }
+        const SecondThread thread;
+        const bool held = can_replace(Others::hold);
+        const SharedRange range = share(memory.data(), page, SharePolicy::automatic);
+        return holds(memory.data(), memory.bytes()) &&
+               (held ? static_cast<bool>(range) : range.refusal() == Refusal::threads) &&
+               share(memory.data() + 2 * page, page, SharePolicy::always);
+    });
+    if (getuid() != 0) {
+        waitpid(child, nullptr, 0);
+        GTEST_SKIP() << "only root can give its rights up";
+    }
+    EXPECT_TRUE(went_well(child));
+}
+
+TEST_F(UserMemoryTest, OtherThreadsLoseNoStore)
+{
+    if (!can_replace(Others::hold)) {
+        GTEST_SKIP() << "accesses of other threads cannot be held here";
+    }
+    const Pages memory(256);
+    const std::size_t words = memory.bytes() / sizeof(std::uint64_t);
+    auto* data = reinterpret_cast<std::uint64_t*>(memory.data());
+    std::atomic<bool> stop{false};
+    std::atomic<bool> good{true};
+    std::uint64_t rounds = 0;
+    std::thread writer([&] {
+        while (!stop) {
+            ++rounds;
+            for (std::size_t at = rounds % 7; at < words; at += 7) {
+                std::atomic_ref<std::uint64_t> word(data[at]);
+                const std::uint64_t before = word.load();
+                word.store(before + 1);
+                good = good && word.load() == before + 1;
+            }
+        }
+    });
+    for (int round = 0; round < 200; ++round) {
+        SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        EXPECT_TRUE(range) << text(range.refusal());
+        usleep(200);
+        range.release();
+        EXPECT_TRUE(is_private_anonymous(memory.data()));
+    }
+    stop = true;
+    writer.join();
+    EXPECT_TRUE(good);
+    std::uint64_t sum = 0;
+    std::uint64_t expected = 0;
+    for (std::size_t at = 0; at < words; ++at) {
+        sum += data[at];
+    }
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+        expected += (words - round % 7 + 6) / 7;
+    }
+    EXPECT_EQ(sum, expected) << rounds << " rounds";
+}
+
+TEST_F(UserMemoryTest, ThreadsThatCameLaterLeaveItConsistent)
+{
+    const pid_t child = start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        if (!range || !become_nobody()) {
+            return false;
+        }
+        const SecondThread thread;
+        const bool held = can_replace(Others::hold);
+        range.release();
+        memory.data()[3] = std::byte{1};
+        const bool private_now = !area_at(memory.data()).shared;
+        const SharedRange again = share(memory.data(), page, SharePolicy::always);
+        return private_now && memory.data()[4] == pattern(4) && memory.data()[3] == std::byte{1} &&
+               static_cast<bool>(again) == held;
+    });
+    if (getuid() != 0) {
+        waitpid(child, nullptr, 0);
+        GTEST_SKIP() << "only root can give its rights up";
+    }
+    EXPECT_TRUE(went_well(child));
+}
+
+} // namespace
+} // namespace sidelight::unit
