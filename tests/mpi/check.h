@@ -116,9 +116,9 @@ static inline void check_begin(int *argc, char ***argv)
     check_begin_initialised();
 }
 
-/* Collective: a message from each rank to each. MPICH before 4.2 may not end over UCX's TCP unless
- * every pair of ranks has met: its MPI_Finalize connects the others then, and those who are done
- * no longer answer (pull request 6596 of MPICH). */
+/* Collective: a message from each rank to each. MPICH before 4.2 may not end over UCX's TCP: its
+ * MPI_Finalize disconnects, and ranks that are done no longer answer (pull request 6596 of MPICH).
+ * That is rarer, not impossible, when every pair of ranks has met before. */
 static inline void check_meet_everyone(void)
 {
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
