@@ -2,6 +2,7 @@
 # Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
 
 N ?= 2
+NODES ?= 1
 SUITES ?= unit sim mpich4 openmpi4
 PREFIX ?= /usr/local
 SEEDS ?= 2000000
@@ -17,11 +18,12 @@ build: setup
 	cmake --preset default --log-level=WARNING
 	cmake --build build --parallel $(JOBS)
 
-# LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs.
+# LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs; on N
+# ranks, and with NODES as if on several machines.
 demo: build
-	tools/demo -n $(N)
+	tools/demo -n $(N) --nodes $(NODES)
 
-# SUITES are ctest labels: unit, sim, mpi, or the name of a host.
+# SUITES are ctest labels: unit, sim, mpi, hosts, or the name of a host.
 test: build
 	@mkdir -p $(results)
 	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error \

@@ -3,10 +3,11 @@
  * Latency of the standard's one-sided calls. It knows nothing of Sidelight: the same program runs
  * on the host alone and under `sidelight run`.
  *
- *     latency [--quick] [--window allocate|allocate_shared] [LINE...]
+ *     latency [--quick] [--window allocate|allocate_shared|create|dynamic] [LINE...]
  *
- * On two ranks: every line of the table below, or those named. On any other number: `fence` alone.
- * Rank 0 measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
+ * `create` is memory of malloc(); `dynamic` is the same, attached to an empty window. On two ranks:
+ * every line of the table below, or those named. On any other number: `fence` alone. Rank 0
+ * measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
  */
 #include "measure.h"
 
@@ -24,12 +25,15 @@ enum {
     BLOCK_DISP = 4096,
     BLOCK_SIZE = 1 << 20,
     WINDOW_SIZE = BLOCK_DISP + BLOCK_SIZE,
+    IN_FLIGHT = 100, /* puts before a flush */
 };
 
 /* What the actions work on. */
 struct Bench {
     MPI_Win win;
-    MPI_Group peer; /* the next rank: with two, the other one */
+    MPI_Group peer;  /* the next rank: with two, the other one */
+    MPI_Aint remote; /* where the peer's memory begins: 0, or its address in a dynamic window */
+    char *memory;    /* what this rank allocated for the window, or NULL */
     int rank;
     int64_t word;
     int64_t result;
@@ -46,7 +50,21 @@ static void put_8(void *context, long repetitions)
 {
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+/* A repetition is one put. Their number is a multiple of IN_FLIGHT. */
+static void puts_100(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; i += IN_FLIGHT) {
+        for (int k = 0; k < IN_FLIGHT; ++k) {
+            MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                    bench->win);
+        }
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -55,7 +73,8 @@ static void get_8(void *context, long repetitions)
 {
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Get(&bench->result, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Get(&bench->result, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -64,8 +83,8 @@ static void fetch_and_op(void *context, long repetitions)
 {
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Fetch_and_op(&bench->word, &bench->result, MPI_INT64_T, TARGET, WORD_DISP, MPI_SUM,
-                         bench->win);
+        MPI_Fetch_and_op(&bench->word, &bench->result, MPI_INT64_T, TARGET,
+                         bench->remote + WORD_DISP, MPI_SUM, bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -75,7 +94,7 @@ static void compare_and_swap(void *context, long repetitions)
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
         MPI_Compare_and_swap(&bench->word, &bench->compare, &bench->result, MPI_INT64_T, TARGET,
-                             WORD_DISP, bench->win);
+                             bench->remote + WORD_DISP, bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -84,8 +103,8 @@ static void accumulate_8(void *context, long repetitions)
 {
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Accumulate(&bench->word, 1, MPI_INT64_T, TARGET, WORD_DISP, 1, MPI_INT64_T, MPI_SUM,
-                       bench->win);
+        MPI_Accumulate(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1,
+                       MPI_INT64_T, MPI_SUM, bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -94,8 +113,8 @@ static void put_1m(void *context, long repetitions)
 {
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Put(bench->block, BLOCK_SIZE, MPI_BYTE, TARGET, BLOCK_DISP, BLOCK_SIZE, MPI_BYTE,
-                bench->win);
+        MPI_Put(bench->block, BLOCK_SIZE, MPI_BYTE, TARGET, bench->remote + BLOCK_DISP, BLOCK_SIZE,
+                MPI_BYTE, bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -105,7 +124,8 @@ static void lock_put_unlock(void *context, long repetitions)
     struct Bench *bench = context;
     for (long i = 0; i < repetitions; ++i) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, bench->win);
-        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, LOCKED_WORD_DISP, 1, MPI_INT64_T, bench->win);
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + LOCKED_WORD_DISP, 1,
+                MPI_INT64_T, bench->win);
         MPI_Win_unlock(TARGET, bench->win);
     }
 }
@@ -123,7 +143,8 @@ static void fence(void *context, long repetitions)
 static void access_peer(struct Bench *bench)
 {
     MPI_Win_start(bench->peer, 0, bench->win);
-    MPI_Put(&bench->word, 1, MPI_INT64_T, 1 - bench->rank, WORD_DISP, 1, MPI_INT64_T, bench->win);
+    MPI_Put(&bench->word, 1, MPI_INT64_T, 1 - bench->rank, bench->remote + WORD_DISP, 1,
+            MPI_INT64_T, bench->win);
     MPI_Win_complete(bench->win);
 }
 
@@ -153,16 +174,18 @@ static void gats_second(void *context, long repetitions)
 static const struct {
     struct Line line;
     enum Around around;
+    int least_repetitions; /* a batch has a multiple of them */
 } lines[] = {
-    {{"put_8", put_8, NULL}, LOCK_ALL},
-    {{"get_8", get_8, NULL}, LOCK_ALL},
-    {{"fetch_and_op", fetch_and_op, NULL}, LOCK_ALL},
-    {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL},
-    {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL},
-    {{"put_1m", put_1m, NULL}, LOCK_ALL},
-    {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING},
-    {{"gats", gats_first, gats_second}, NOTHING},
-    {{"fence", fence, fence}, FENCE},
+    {{"put_8", put_8, NULL}, LOCK_ALL, 1},
+    {{"puts_100", puts_100, NULL}, LOCK_ALL, IN_FLIGHT},
+    {{"get_8", get_8, NULL}, LOCK_ALL, 1},
+    {{"fetch_and_op", fetch_and_op, NULL}, LOCK_ALL, 1},
+    {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL, 1},
+    {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL, 1},
+    {{"put_1m", put_1m, NULL}, LOCK_ALL, 1},
+    {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING, 1},
+    {{"gats", gats_first, gats_second}, NOTHING, 1},
+    {{"fence", fence, fence}, FENCE, 1},
 };
 
 /* --- Running them ----------------------------------------------------------------------------- */
@@ -193,19 +216,57 @@ static void close_around(enum Around around, const struct Bench *bench)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Every page of the window and of the block is there before anything is measured. */
-static bool prepare(struct Bench *bench, int ranks, bool shared)
+enum Kind { ALLOCATE, ALLOCATE_SHARED, CREATE, DYNAMIC, KINDS };
+
+static const char *const kind_names[KINDS] = {"allocate", "allocate_shared", "create", "dynamic"};
+
+/* Collective. Makes the window; returns this rank's memory of it, NULL if there is none. */
+static char *make_window(struct Bench *bench, enum Kind kind)
 {
     char *base = NULL;
-    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
-    if (shared) {
-        MPI_Win_allocate_shared(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
-    } else {
+    if (kind == ALLOCATE) {
         MPI_Win_allocate(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
+        return base;
     }
+    if (kind == ALLOCATE_SHARED) {
+        MPI_Win_allocate_shared(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
+        return base;
+    }
+    bench->memory = malloc(WINDOW_SIZE);
+    if (bench->memory == NULL) {
+        return NULL;
+    }
+    if (kind == CREATE) {
+        MPI_Win_create(bench->memory, WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &bench->win);
+    } else {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &bench->win);
+        MPI_Win_attach(bench->win, bench->memory, WINDOW_SIZE);
+    }
+    return bench->memory;
+}
+
+/* Collective: learns where the peer's memory is in a dynamic window. */
+static void exchange_addresses(struct Bench *bench, int ranks)
+{
+    const int next = (bench->rank + 1) % ranks;
+    const int previous = (bench->rank + ranks - 1) % ranks;
+    MPI_Aint own = 0;
+    MPI_Get_address(bench->memory, &own);
+    MPI_Sendrecv(&own, 1, MPI_AINT, previous, 0, &bench->remote, 1, MPI_AINT, next, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Every page of the window and of the block is there before anything is measured. */
+static bool prepare(struct Bench *bench, int ranks, enum Kind kind)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
+    char *const base = make_window(bench, kind);
     bench->block = aligned_alloc(BLOCK_DISP, BLOCK_SIZE);
-    if (bench->block == NULL) {
+    if (base == NULL || bench->block == NULL) {
         return false;
+    }
+    if (kind == DYNAMIC) {
+        exchange_addresses(bench, ranks);
     }
     memset(base, 0, WINDOW_SIZE);
     memset(bench->block, 1, BLOCK_SIZE);
@@ -218,23 +279,44 @@ static bool prepare(struct Bench *bench, int ranks, bool shared)
     return true;
 }
 
+static void release(struct Bench *bench, enum Kind kind)
+{
+    MPI_Group_free(&bench->peer);
+    if (kind == DYNAMIC) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_detach(bench->win, bench->memory);
+    }
+    MPI_Win_free(&bench->win);
+    free(bench->memory);
+    free(bench->block);
+}
+
 struct Options {
     const struct Plan *plan;
-    bool shared;
+    enum Kind kind;
 };
+
+static bool read_kind(const char *name, enum Kind *kind)
+{
+    for (int i = 0; i < KINDS; ++i) {
+        if (strcmp(name, kind_names[i]) == 0) {
+            *kind = (enum Kind)i;
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool read_options(int argc, char **argv, struct Options *options)
 {
     static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
                                           {"window", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
-    *options = (struct Options){.plan = &full_plan, .shared = false};
+    *options = (struct Options){.plan = &full_plan, .kind = ALLOCATE};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
             options->plan = &quick_plan;
-        } else if (found == 'w' && strcmp(optarg, "allocate_shared") == 0) {
-            options->shared = true;
-        } else if (found != 'w' || strcmp(optarg, "allocate") != 0) {
+        } else if (found != 'w' || !read_kind(optarg, &options->kind)) {
             return false;
         }
     }
@@ -248,8 +330,12 @@ static void measure_lines(struct Bench *bench, int ranks, const struct Plan *pla
     for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
         const bool possible = ranks == 2 || lines[i].around == FENCE;
         if (possible && chosen(lines[i].line.name, names, count)) {
+            struct Plan own_plan = *plan;
+            if (own_plan.least_repetitions < lines[i].least_repetitions) {
+                own_plan.least_repetitions = lines[i].least_repetitions;
+            }
             open_around(lines[i].around, bench);
-            measure(&team, &lines[i].line, bench, plan);
+            measure(&team, &lines[i].line, bench, &own_plan);
             close_around(lines[i].around, bench);
         }
     }
@@ -262,8 +348,9 @@ int main(int argc, char **argv)
     int ranks = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!read_options(argc, argv, &options) || !prepare(&bench, ranks, options.shared)) {
-        fprintf(stderr, "usage: latency [--quick] [--window allocate|allocate_shared] [LINE...]\n");
+    if (!read_options(argc, argv, &options) || !prepare(&bench, ranks, options.kind)) {
+        fprintf(stderr, "usage: latency [--quick] [--window "
+                        "allocate|allocate_shared|create|dynamic] [LINE...]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (!bind_to_core(bench.rank, ranks)) {
@@ -271,9 +358,7 @@ int main(int argc, char **argv)
     }
     measure_lines(&bench, ranks, ranks > 2 ? &crowded_plan : options.plan, argv + optind,
                   argc - optind);
-    MPI_Group_free(&bench.peer);
-    MPI_Win_free(&bench.win);
-    free(bench.block);
+    release(&bench, options.kind);
     MPI_Finalize();
     return 0;
 }

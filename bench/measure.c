@@ -60,12 +60,13 @@ static double time_undisturbed_batch(const struct Team *team, const struct Line 
 static long calibrate(const struct Team *team, const struct Line *line, void *context,
                       const struct Plan *plan)
 {
-    const long most = 1L << 20;
-    for (long repetitions = plan->least_repetitions; repetitions < most; repetitions *= 2) {
+    const long least = plan->least_repetitions;
+    const long most = (1L << 20) / least * least;
+    for (long repetitions = least; repetitions < most; repetitions *= 2) {
         const double took = time_undisturbed_batch(team, line, context, repetitions);
         if (took >= plan->batch_microseconds / 2) {
             const long fitting = (long)((double)repetitions * plan->batch_microseconds / took);
-            return fitting > plan->least_repetitions ? fitting : plan->least_repetitions;
+            return fitting > least ? fitting / least * least : least;
         }
     }
     return most;

@@ -28,7 +28,7 @@ struct Plan {
     double batch_microseconds; /* the length of a batch, about */
     double limit_microseconds; /* no further batch after this time */
     int batches;               /* at most MAX_BATCHES */
-    long least_repetitions;    /* of a batch, however long they take */
+    long least_repetitions;    /* of a batch, however long they take; it has a multiple of them */
 };
 
 enum { MAX_BATCHES = 256 };

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one MPI program on N ranks within a time limit.
+"""Runs one MPI program on N ranks within a time limit, on one node or several.
 
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
 fails. It also fails when the program ends but leaves a process behind. Exit status: that of
-mpiexec, 124 after the limit, 125 for a process left behind."""
+mpiexec, 124 after the limit, 125 for a process left behind, 77 where the machine cannot have
+several nodes (1 if the environment variable CI is set: there they must be had)."""
 
 import argparse
 import contextlib
+import functools
 import os
 import pathlib
 import shutil
@@ -19,8 +21,9 @@ import uuid
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
-from sidelight_lib import hosts  # noqa: E402
+from sidelight_lib import hosts, namespaces  # noqa: E402
 
+SKIPPED = 77
 TIMED_OUT = 124
 LEFT_BEHIND = 125
 GRACE = 3.0  # seconds that launchers get to end after mpiexec has
@@ -33,6 +36,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--host", help="host MPI; default: the one of the program")
     parser.add_argument("-n", type=int, required=True, metavar="N", help="number of ranks")
+    parser.add_argument("--nodes", type=int, default=0, metavar="K",
+                        help="K nodes made of namespaces, with N/K ranks each")
     parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds")
     parser.add_argument("--preload", metavar="LIB", help="library to preload into the ranks")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
@@ -98,12 +103,15 @@ def left_behind(run):
     return found
 
 
-def start(options, run):
+def start(options, run, nodes):
+    """mpiexec, and all it starts, with the mark of the run."""
     host = hosts.find(options.host, options.program)
     extra = dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
-    command = host.command(options.n, [options.program, *options.args],
-                           preload=options.preload, extra_env=extra)
-    environment = {**os.environ, **host.environment(), MARK: run}
+    launch = functools.partial(nodes.launch, host) if nodes else host.command
+    command = launch(options.n, [options.program, *options.args],
+                     preload=options.preload, extra_env=extra)
+    added = nodes.environment(host) if nodes else host.environment()
+    environment = {**os.environ, **added, MARK: run}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                             start_new_session=True)
 
@@ -121,18 +129,34 @@ def wait(job, options, run):
     return status
 
 
-def main():
-    options = arguments()
+def run_job(options, nodes):
+    """Runs the program, and leaves nothing of it. Returns the exit status."""
     run = uuid.uuid4().hex
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TIMED_OUT))
     try:
-        job = start(options, run)
-        status = wait(job, options, run)
-    except hosts.HostError as error:
-        sys.exit(f"run_ranks: {error}")
+        status = wait(start(options, run, nodes), options, run)
     finally:
         kill_all(run)
     return status if status >= 0 else 128 - status
+
+
+def refuse(error):
+    """A machine without namespaces is no failure of the test, but CI must have run it."""
+    print(f"run_ranks: {error}", flush=True)
+    return 1 if os.environ.get("CI") else SKIPPED
+
+
+def main():
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TIMED_OUT))
+    try:
+        with contextlib.ExitStack() as stack:
+            count = options.nodes
+            nodes = stack.enter_context(namespaces.Nodes(count)) if count else None
+            return run_job(options, nodes)
+    except namespaces.NodesError as error:
+        return refuse(error)
+    except hosts.HostError as error:
+        sys.exit(f"run_ranks: {error}")
 
 
 if __name__ == "__main__":

@@ -45,12 +45,26 @@ static inline void window_take_memory(struct window *w, MPI_Info info)
     }
 }
 
-/* Collective over comm; memory starts as zeros. */
+static inline bool window_is_on_one_node(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int here = 0, all = 0;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_size(comm, &all);
+    MPI_Comm_free(&node);
+    return here == all;
+}
+
+/* Collective over comm; memory starts as zeros. Memory can be shared on one node alone: across
+ * nodes the window is an allocated one instead, and says so. */
 static inline struct window window_open_with(MPI_Info info, enum flavor flavor, MPI_Comm comm,
                                              MPI_Aint bytes, int unit)
 {
-    struct window w = {.comm = comm, .flavor = flavor, .unit = unit, .bytes = bytes};
     MPI_Aint first = 0;
+    if (flavor == FLAVOR_SHARED && !window_is_on_one_node(comm))
+        flavor = FLAVOR_ALLOCATE;
+    struct window w = {.comm = comm, .flavor = flavor, .unit = unit, .bytes = bytes};
     MPI_Comm_rank(comm, &w.rank);
     MPI_Comm_size(comm, &w.size);
     window_take_memory(&w, info);

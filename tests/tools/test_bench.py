@@ -5,8 +5,18 @@ import sys
 import unittest
 
 import support
-from sidelight_lib import latency_runs
-from sidelight_lib.latency_lines import BARE, UNDER, Line, Sample, judge, medians, outcomes
+from sidelight_lib import bench, latency_runs
+from sidelight_lib.hosts import HostError
+from sidelight_lib.latency_lines import (
+    BARE,
+    UNDER,
+    Line,
+    Sample,
+    judge,
+    lines_for,
+    medians,
+    outcomes,
+)
 
 LINE = Line("put", "", "", bare_limit=2.5, host_limit=0.75)
 
@@ -57,6 +67,33 @@ class Judgement(unittest.TestCase):
     def test_nothing_is_judged_without_sidelight(self):
         judgement = judge(LINE, {BARE: 1.0, "a": 4.0}, {})
         self.assertEqual((judgement.bare_ratio, judgement.holds), (None, None))
+
+
+    def test_against_another_line_in_the_same_column(self):
+        many = Line("puts", "", "", other="put", other_limit=0.05)
+        single = {"a": 4.0, "a" + UNDER: 100.0, "b" + UNDER: 40.0}
+        judgement = judge(many, {"a": 4.0, "a" + UNDER: 1.0, "b" + UNDER: 2.0}, {}, single)
+        self.assertEqual((judgement.other_ratio, judgement.holds), (0.05, True))
+        self.assertFalse(judge(many, {"b" + UNDER: 2.1}, {}, single).holds)
+
+
+class Tables(unittest.TestCase):
+    def test_a_number_among_the_hosts_is_that_of_nodes(self):
+        self.assertEqual(bench.nodes_and_hosts("all"), (1, []))
+        self.assertEqual(bench.nodes_and_hosts("2"), (2, []))
+        self.assertEqual(bench.nodes_and_hosts("2,mpich4"), (2, ["mpich4"]))
+        self.assertEqual(bench.nodes_and_hosts("mpich4,mpich5"), (1, ["mpich4", "mpich5"]))
+        with self.assertRaises(HostError):
+            bench.nodes_and_hosts("3")
+
+    def test_the_bare_machine_is_one_node(self):
+        self.assertTrue(any(line.bare for line in lines_for("allocate", 1)))
+        self.assertFalse(any(line.bare or line.bare_limit for line in lines_for("allocate", 2)))
+
+    def test_lines_that_others_are_held_against_are_there(self):
+        for nodes in (1, 2):
+            lines = {line.name: line for line in lines_for("dynamic", nodes)}
+            self.assertTrue({line.other for line in lines.values() if line.other} <= lines.keys())
 
 
 class Isolation(unittest.TestCase):

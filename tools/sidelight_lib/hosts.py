@@ -72,10 +72,13 @@ class Host:
         """What it takes to run a program and is not on this machine."""
         return [part for part in (self.mpiexec, self.libmpi) if not part.exists()]
 
-    def environment(self) -> dict[str, str]:
-        """What to add to the environment. A variable that is set already is left as it is."""
+    def environment(self, as_root: bool | None = None) -> dict[str, str]:
+        """What to add to the environment. A variable that is set already is left as it is.
+
+        `as_root` says whether the program runs as root, if not as this process does.
+        """
         wanted = dict(self.settings)
-        if os.geteuid() == 0:
+        if os.geteuid() == 0 if as_root is None else as_root:
             wanted |= _RUN_AS_ROOT[self.family]
         added = {key: value for key, value in wanted.items() if key not in os.environ}
         if self.origin == "PyPI":

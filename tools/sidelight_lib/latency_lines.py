@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 BARE = "bare"
@@ -17,10 +17,12 @@ class Line:
 
     key: str
     title: str
-    bare: str  # the bare machine's way to do the same
+    bare: str  # the bare machine's way to do the same; empty where that is not measured
     bare_limit: float | None = None  # Sidelight at most this many times the bare machine
     host_limit: float | None = None  # Sidelight at most this many times the best host
     ranks: int = 2
+    other: str = ""  # another line that it is held against, in the same column
+    other_limit: float | None = None  # Sidelight at most this many times its own time of that line
     information: bool = False  # measured on the bare machine alone
 
     @property
@@ -29,8 +31,9 @@ class Line:
         return self.key if self.ranks == 2 else f"{self.key}_{self.ranks}"
 
 
-LINES = (
+_LINES = (
     Line("put_8", "put 8 B + flush", "store, locked instruction", 2.5, 0.75),
+    Line("puts_100", "put 8 B, a flush after 100", ""),
     Line("get_8", "get 8 B + flush", "load, locked instruction", 2.5, 0.75),
     Line("fetch_and_op", "fetch_and_op + flush", "fetch-add", 2.5, 0.5),
     Line("compare_and_swap", "compare_and_swap + flush", "compare-exchange", 2.5, 0.75),
@@ -44,6 +47,31 @@ LINES = (
     Line("load", "", "load", information=True),
     Line("two_empty_calls", "", "two empty calls (put, flush)", information=True),
 )
+
+# Limits of windows on the program's own memory, where they are not those of allocated windows.
+_OWN_MEMORY = {
+    "put_8": {"host_limit": 0.1},
+    "fetch_and_op": {"host_limit": 0.1},
+    "put_1m": {"bare_limit": 1.1},
+}
+
+# Limits across nodes. What a network without MPI takes is not known to this table.
+_ACROSS_NODES = {
+    name: {"host_limit": 0.1} for name in ("put_8", "get_8", "fetch_and_op", "accumulate_8")
+} | {"puts_100": {"other": "put_8", "other_limit": 1 / 20}}
+
+
+def lines_for(window: str, nodes: int) -> list[Line]:
+    """The lines of a table, in its order, with the limits that hold there."""
+    if nodes == 1:
+        limits = _OWN_MEMORY if window in ("create", "dynamic") else {}
+        return [replace(line, **limits.get(line.key, {})) for line in _LINES]
+    plain = {"bare": "", "bare_limit": None, "host_limit": None}
+    return [
+        replace(line, **(plain | _ACROSS_NODES.get(line.key, {})))
+        for line in _LINES
+        if line.ranks == 2 and not line.information
+    ]
 
 
 @dataclass(frozen=True)
@@ -64,6 +92,7 @@ class Judgement:
     line: str
     bare_ratio: float | None  # slowest under Sidelight : bare machine
     host_ratio: float | None  # slowest under Sidelight : best host alone
+    other_ratio: float | None  # under Sidelight : the other line there; the worst of the hosts
     holds: bool | None
 
 
@@ -93,25 +122,45 @@ def outcomes(samples: Iterable[Sample]) -> Outcomes:
     return found
 
 
-def judge(line: Line, figures: Mapping[str, float], failed: Mapping[str, str]) -> Judgement:
-    """Holds the slowest column under Sidelight against the limits of the line."""
+def judge(
+    line: Line,
+    figures: Mapping[str, float],
+    failed: Mapping[str, str],
+    other: Mapping[str, float] | None = None,
+) -> Judgement:
+    """Holds the slowest column under Sidelight against the limits of the line; and each of those
+    columns against the figures of its other line."""
     under = [value for column, value in figures.items() if column.endswith(UNDER)]
     alone = [value for column, value in figures.items() if column != BARE and UNDER not in column]
     slowest = max(under, default=None)
     bare_ratio = _ratio(slowest, figures.get(BARE))
     host_ratio = _ratio(slowest, min(alone, default=None))
+    other_ratio = _worst_ratio(figures, other or {})
     checks = [
         None if ratio is None else ratio <= limit
-        for ratio, limit in ((bare_ratio, line.bare_limit), (host_ratio, line.host_limit))
+        for ratio, limit in (
+            (bare_ratio, line.bare_limit),
+            (host_ratio, line.host_limit),
+            (other_ratio, line.other_limit),
+        )
         if limit is not None
     ]
     if any(column.endswith(UNDER) for column in failed):
         checks.append(False)
-    return Judgement(line.name, bare_ratio, host_ratio, _all(checks))
+    return Judgement(line.name, bare_ratio, host_ratio, other_ratio, _all(checks))
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:
     return value / base if value is not None and base else None
+
+
+def _worst_ratio(figures: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+    ratios = [
+        _ratio(value, other.get(column))
+        for column, value in figures.items()
+        if column.endswith(UNDER)
+    ]
+    return max((ratio for ratio in ratios if ratio is not None), default=None)
 
 
 def _all(checks: list[bool | None]) -> bool | None:

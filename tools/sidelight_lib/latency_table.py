@@ -12,8 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from .console import rich
-from .latency_lines import BARE, LINES, UNDER, Judgement, Line, Sample, judge, medians, outcomes
+from .latency_lines import (
+    BARE,
+    UNDER,
+    Judgement,
+    Line,
+    Sample,
+    judge,
+    lines_for,
+    medians,
+    outcomes,
+)
 
+_CALLS = {"dynamic": "create_dynamic"}  # where the name of the window's kind is not the call's
 BINDING = "2 ranks: one core each; 8 ranks: two cores together; the same in every column"
 
 
@@ -24,28 +35,43 @@ class Report:
     window: str
     columns: list[str]
     rounds: int
+    nodes: int = 1
     samples: list[Sample] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # last words of programs that crashed
 
+    @property
+    def lines(self) -> list[Line]:
+        return lines_for(self.window, self.nodes)
+
     def judgements(self) -> list[Judgement]:
         figures, failed = medians(self.samples), outcomes(self.samples)
         return [
-            judge(line, figures.get(line.name, {}), failed.get(line.name, {}))
-            for line in LINES
+            judge(
+                line,
+                figures.get(line.name, {}),
+                failed.get(line.name, {}),
+                figures.get(line.other, {}),
+            )
+            for line in self.lines
             if not line.information and line.name in figures.keys() | failed.keys()
         ]
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "window": self.window,
+            "nodes": self.nodes,
             "rounds": self.rounds,
             "machine": machine(),
             "binding": BINDING,
             "unit": "microseconds",
             "limits": {
-                line.name: {"bare": line.bare_limit, "best_host": line.host_limit}
-                for line in LINES
+                line.name: {
+                    "bare": line.bare_limit,
+                    "best_host": line.host_limit,
+                    "other_line": line.other_limit,
+                }
+                for line in self.lines
                 if not line.information
             },
             "medians": medians(self.samples),
@@ -82,9 +108,11 @@ def print_report(report: Report) -> None:
     console.print(f"{BINDING}.")
     console.print("Ratios are those of the slowest host under Sidelight.")
     extra = medians(report.samples)
-    for line in LINES:
+    for line in report.lines:
         if line.information and line.name in extra:
             console.print(f"Bare, for comparison: {line.bare} {_time(extra[line.name][BARE])}")
+    for sentence in _against_other_lines(report):
+        console.print(sentence)
     for note in report.notes:
         console.print(note, style="yellow", markup=False)
     if report.errors:
@@ -92,7 +120,9 @@ def print_report(report: Report) -> None:
 
 
 def _table(report: Report) -> Any:
-    title = f"MPI_Win_{report.window}: microseconds, medians of {report.rounds} round(s)"
+    call = f"MPI_Win_{_CALLS.get(report.window, report.window)}"
+    where = f" on {report.nodes} nodes, over TCP" if report.nodes > 1 else ""
+    title = f"{call}{where}: microseconds, medians of {report.rounds} round(s)"
     table = rich("table").Table(title=title, title_justify="left")
     table.add_column("")
     for column in report.columns:
@@ -102,7 +132,7 @@ def _table(report: Report) -> Any:
     table.add_column("x bare\n(limit)", justify="right")
     table.add_column("x best host\n(limit)", justify="right")
     table.add_column("")
-    lines = {line.name: line for line in LINES}
+    lines = {line.name: line for line in report.lines}
     figures, failed = medians(report.samples), outcomes(report.samples)
     for judgement in report.judgements():
         name = judgement.line
@@ -115,7 +145,7 @@ def _table(report: Report) -> Any:
 
 
 def _title(line: Line) -> str:
-    return f"{line.title}\n[dim]  bare: {line.bare}[/dim]"
+    return f"{line.title}\n[dim]  bare: {line.bare}[/dim]" if line.bare else line.title
 
 
 def _cell(figure: float | None, outcome: str | None) -> str:
@@ -137,6 +167,21 @@ def _verdict(line: Line, judgement: Judgement) -> Sequence[str]:
         _against(judgement.host_ratio, line.host_limit),
         mark,
     )
+
+
+def _against_other_lines(report: Report) -> list[str]:
+    """Lines that are held against another one: they have no column for that."""
+    lines = {line.name: line for line in report.lines}
+    held = [
+        (lines[judged.line], judged.other_ratio)
+        for judged in report.judgements()
+        if judged.other_ratio is not None and lines[judged.line].other_limit is not None
+    ]
+    return [
+        f"{line.title}: {_against(ratio, line.other_limit)} of {lines[line.other].title}, "
+        "in the worst column under Sidelight"
+        for line, ratio in held
+    ]
 
 
 def _against(ratio: float | None, limit: float | None) -> str:

@@ -6,15 +6,19 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
 import sys
+from typing import Any
 
 from . import hosts
+from .namespaces import Nodes
 
 _DESCRIPTION = """\
 Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
 The host is the one that the program is linked to; where that does not tell (a script), it is that
 of the mpiexec on PATH. A library that LD_PRELOAD names already, such as a profiler, stays above
-Sidelight. All SIDELIGHT_* variables reach every rank.
+Sidelight. All SIDELIGHT_* variables reach every rank. With --nodes the ranks run as if on several
+machines, which is for tests: the nodes are made of Linux namespaces, and gone afterwards.
 """
 
 
@@ -26,6 +30,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--host", metavar="NAME", help="host MPI, of those `sidelight info` lists")
     parser.add_argument(
         "-n", "-np", dest="ranks", type=_positive, default=1, metavar="N", help="ranks (default 1)"
+    )
+    parser.add_argument(
+        "--nodes", type=_positive, metavar="K", help="K nodes on this machine, with N/K ranks each"
     )
     parser.add_argument(
         "--mpiexec-args",
@@ -54,13 +61,9 @@ def _positive(text: str) -> int:
 def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
     host = hosts.find(arguments.host, arguments.program)
-    command = host.command(
-        arguments.ranks,
-        [arguments.program, *arguments.arguments],
-        preload=None if arguments.without else host.require_library(),
-        extra_env={key: value for key, value in os.environ.items() if key.startswith("SIDELIGHT_")},
-        mpiexec_arguments=arguments.mpiexec_args,
-    )
+    if arguments.nodes is not None:
+        return _on_nodes(host, arguments)
+    command = host.command(**_what_to_run(host, arguments))
     if arguments.dry_run:
         added = [f"{key}={shlex.quote(value)}" for key, value in host.environment().items()]
         print(" ".join([*added, shlex.join(command)]))
@@ -70,3 +73,24 @@ def main(arguments: argparse.Namespace) -> int:
         os.execvpe(command[0], command, os.environ | host.environment())
     except OSError as error:
         raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of Host.command and of Nodes.launch."""
+    return {
+        "ranks": arguments.ranks,
+        "argv": [arguments.program, *arguments.arguments],
+        "preload": None if arguments.without else host.require_library(),
+        "extra_env": {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")},
+        "mpiexec_arguments": arguments.mpiexec_args,
+    }
+
+
+def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:
+    """Stays, to take the nodes down: also when it is told to end."""
+    if arguments.dry_run:
+        raise hosts.HostError("--dry-run has nothing to print with --nodes: they are not there yet")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with Nodes(arguments.nodes) as nodes:
+        command = nodes.launch(host, **_what_to_run(host, arguments))
+        return nodes.run(command, os.environ | nodes.environment(host))

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each host's launcher is told to start ranks on several nodes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from .hosts import Host
+
+
+def arguments(
+    host: Host, nodes: Sequence[str], each: int, remote_shell: Path, here: str
+) -> list[str]:
+    """Options of mpiexec for `each` ranks on each of the nodes, the first ones on the first.
+
+    The launcher starts its daemons with `remote_shell` in the place of ssh. `here` is the address
+    at which they reach it.
+    """
+    places = ",".join(f"{node}:{each}" for node in nodes)
+    shell = str(remote_shell)
+    if host.family == "mpich":
+        launcher = ["-launcher", "ssh", "-launcher-exec", shell]
+        return ["-localhost", here, *launcher, "-hosts", places]
+    agent = _REMOTE_SHELL[host.name]
+    # Each node would bind its first rank to the first core, and they are the same cores. Open MPI 5
+    # fills the first node with more ranks than it has slots for, unless told how many.
+    placing = ["--map-by", f"ppr:{each}:node:oversubscribe", "--bind-to", "none"]
+    return [*agent, shell, "--host", places, *placing]
+
+
+_REMOTE_SHELL = {
+    "openmpi4": ("--mca", "plm_rsh_agent"),
+    "openmpi5": ("--prtemca", "plm_ssh_agent"),
+}
+
+# Debian switches off every component of Open MPI 4 that has windows across nodes.
+_SETTINGS = {"openmpi4": {"OMPI_MCA_osc": "^ucx"}}
+
+
+def environment(host: Host) -> dict[str, str]:
+    """What to add to the environment. The launcher is root of wherever it runs."""
+    wanted = _SETTINGS.get(host.name, {})
+    added = {name: value for name, value in wanted.items() if name not in os.environ}
+    return host.environment(as_root=True) | added
