@@ -7,6 +7,7 @@
 #include "api/engine_lock.hpp"
 #include "api/window_object.hpp"
 #include "fabric/joined/joined_fabric.hpp"
+#include "fabric/mapped/mapped_peer_memory.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
@@ -141,7 +142,8 @@ private:
     static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 
     fabric::JoinedFabric fabric_;
-    rma::Process process_{fabric_};
+    fabric::MappedPeerMemory peer_memory_;
+    rma::Process process_{fabric_, &peer_memory_};
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
     NonblockingRequest* spare_ = nullptr; ///< started, for the next nonblocking call

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <exception>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "api/entry.hpp"
 #include "api/runtime.hpp"
@@ -52,6 +54,46 @@ int make_large(MPI_Comm comm, Arguments... arguments) noexcept
     auto* function = table().*host_function;
     return function != nullptr ? function(arguments...)
                                : host::mpi::answer_comm(Status::unsupported, comm);
+}
+
+/// Local. The memory is made shareable first, where there is anybody to share it with, and only
+/// then in the table that others read.
+Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
+{
+    if (size < 0) {
+        return Status::size;
+    }
+    const auto bytes = static_cast<std::size_t>(size);
+    try {
+        host::memory::SharedRange range;
+        if (bytes != 0 && object.members->neighbours().size() > 1 &&
+            object.window->flavor() == rma::Flavor::dynamic) {
+            range = host::memory::share(base, bytes, object.info.share_policy());
+        }
+        const auto where = range ? std::optional(range.where()) : std::nullopt;
+        const EngineGuard guard(Runtime::existing()->lock());
+        const auto kept = object.attached.try_emplace(base);
+        const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
+        if (status == Status::ok) {
+            kept.first->second = std::move(range);
+        } else if (kept.second) {
+            object.attached.erase(kept.first);
+        }
+        return status;
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+}
+
+/// Local. First nobody finds it any more, then it may become private again.
+Status detach(WindowObject& object, const void* base) noexcept
+{
+    const EngineGuard guard(Runtime::existing()->lock());
+    const Status status = object.window->detach(static_cast<const std::byte*>(base));
+    if (status == Status::ok) {
+        object.attached.erase(base);
+    }
+    return status;
 }
 
 } // namespace
@@ -129,13 +171,7 @@ SIDELIGHT_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_attach(win, base, size); });
     }
-    Status status = Status::size;
-    if (size >= 0) {
-        const EngineGuard guard(Runtime::existing()->lock());
-        status =
-            object->window->attach(static_cast<std::byte*>(base), static_cast<std::size_t>(size));
-    }
-    return host::mpi::answer_window(status, win);
+    return host::mpi::answer_window(attach(*object, base, size), win);
 }
 SIDELIGHT_PROFILED(Win_attach);
 
@@ -145,12 +181,7 @@ SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_detach(win, base); });
     }
-    Status status = Status::ok;
-    {
-        const EngineGuard guard(Runtime::existing()->lock());
-        status = object->window->detach(static_cast<const std::byte*>(base));
-    }
-    return host::mpi::answer_window(status, win);
+    return host::mpi::answer_window(detach(*object, base), win);
 }
 SIDELIGHT_PROFILED(Win_detach);
 

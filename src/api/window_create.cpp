@@ -118,6 +118,7 @@ public:
 
 private:
     bool find_road();
+    bool share_memory(bool wanted);
     bool open_network();
     bool know_members();
     bool get_memory();
@@ -136,7 +137,6 @@ private:
     int rank_;
     WindowObject* object_ = nullptr;
     bool has_handle_ = false;
-    bool one_node_ = true;
     bool carried_ = false; ///< some operations travel as messages
     std::optional<host::node::NodeSplit> split_;
     std::optional<host::node::CensusDraft> census_;
@@ -178,13 +178,36 @@ bool Creation::find_road()
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
     const host::node::Survey found = host::node::survey(request_.comm, node, object_ != nullptr);
-    one_node_ = found.one_node;
-    carried_ = !one_node_ || brings_memory(request_.flavor);
-    if (found.worked && carried_) {
+    if (!found.worked) {
+        return false;
+    }
+    carried_ = !found.one_node || !share_memory(!alone);
+    if (carried_) {
         split_ = host::node::split_by_node(request_.comm, node);
         return split_.has_value();
     }
-    return found.worked;
+    return true;
+}
+
+/// Whether all members map all memory, so that no message will ever be needed. What is attached to
+/// a dynamic window is not known yet.
+bool Creation::share_memory(bool wanted)
+{
+    if (request_.flavor == Flavor::dynamic) {
+        return false;
+    }
+    if (request_.flavor != Flavor::create) {
+        return true;
+    }
+    const auto bytes = static_cast<std::size_t>(request_.size);
+    if (bytes != 0 && wanted) {
+        object_->brought = host::memory::share(request_.base, bytes, object_->info.share_policy());
+        if (!object_->brought) {
+            log(LogLevel::info, "memory given to MPI_Win_create stays private: %s",
+                host::memory::text(object_->brought.refusal()));
+        }
+    }
+    return all_agree(bytes == 0 || static_cast<bool>(object_->brought));
 }
 
 bool Creation::open_network()
@@ -266,7 +289,9 @@ bool Creation::meet_neighbours()
         .disp_unit = static_cast<std::uint64_t>(request_.disp_unit),
         .window = id_,
         .rank = rank_,
-        .brings = brings};
+        .brings = brings,
+        .shared = static_cast<bool>(object_->brought),
+        .where = object_->brought.where()};
     auto greetings = host::node::exchange(on_node(), mine, split_ ? split_->members : members_);
     if (greetings.empty()) {
         return false;

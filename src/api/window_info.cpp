@@ -17,6 +17,7 @@ enum Key : std::size_t {
     exposure_after_exposure,
     exposure_after_access,
     noncontig,
+    share_memory,
     first_other,
 };
 
@@ -26,12 +27,13 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 12> known{{
+constexpr std::array<KnownKey, 13> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0"},
     {"alloc_shared_noncontig", nullptr, "false"},
+    {"sidelight_share_memory", nullptr, "auto"},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -74,7 +76,8 @@ WindowInfo::WindowInfo()
         values_[key] = known[key].fallback;
     }
     const Settings& from = settings();
-    const std::array<bool, first_other - 1> reorder{
+    values_[share_memory] = share_policy_name(from.share_memory);
+    const std::array<bool, 4> reorder{
         from.access_after_access, from.access_after_exposure, from.exposure_after_exposure,
         from.exposure_after_access};
     for (std::size_t key = 0; key < reorder.size(); ++key) {
@@ -124,6 +127,11 @@ rma::Reorder WindowInfo::reorder() const noexcept
             .access_after_exposure = is_set(access_after_exposure),
             .exposure_after_exposure = is_set(exposure_after_exposure),
             .exposure_after_access = is_set(exposure_after_access)};
+}
+
+SharePolicy WindowInfo::share_policy() const noexcept
+{
+    return sidelight::share_policy(values_[share_memory].c_str(), settings().share_memory);
 }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }

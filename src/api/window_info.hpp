@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/settings.hpp"
 #include "host/mpi/declarations.hpp"
 #include "rma/kinds.hpp"
 
@@ -25,9 +26,10 @@ public:
 
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
+    [[nodiscard]] SharePolicy share_policy() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 12;
+    static constexpr std::size_t keys = 13;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -12,6 +12,7 @@ WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greetin
                              std::optional<host::node::Census> census, fabric::JoinedFabric& fabric)
     : memory_(memory), greetings_(std::move(greetings)), census_(census), fabric_(fabric)
 {
+    brought_by_.resize(greetings_.size());
     neighbours_.reserve(greetings_.size());
     for (const Greeting& greeting : greetings_) {
         neighbours_.push_back(greeting.rank);
@@ -51,19 +52,44 @@ std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
     return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
 }
 
+/// What a member has brought and made shareable; null where it cannot be mapped.
+std::byte* WindowMembers::map_brought(std::size_t index) noexcept
+{
+    const FileRange& where = greetings_[index].where;
+    Mapping& mapping = brought_by_[index];
+    if (!mapping) {
+        if (const File file = open_memory_file(where.file)) {
+            mapping = Mapping::part(file, where.offset, where.bytes);
+        }
+    }
+    return mapping ? mapping.data() + where.offset % page_size() : nullptr;
+}
+
+void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) noexcept
+{
+    const Greeting& from = greetings_[index];
+    const int number = static_cast<int>(index);
+    found.control = reinterpret_cast<rma::Control*>(memory_.control(number));
+    found.base = memory_.base(number);
+    found.size = from.bytes;
+    found.disp_unit = from.disp_unit;
+    found.mapped = !from.brings || from.bytes == 0;
+    if (rank == bringer_) {
+        found.base = brought_;
+        found.mapped = true;
+    } else if (from.brings && from.shared) {
+        found.base = map_brought(index);
+        found.mapped = found.base != nullptr;
+    }
+}
+
 Status WindowMembers::find(int rank, rma::Member& found) noexcept
 {
     fabric::PeerAddress peer{.bell = {.descriptor = -1}};
     std::span<const std::byte> address;
     if (const auto index = index_here(rank)) {
-        const Greeting& from = greetings_[*index];
-        const int number = static_cast<int>(*index);
-        peer = from.peer;
-        found.control = reinterpret_cast<rma::Control*>(memory_.control(number));
-        found.mapped = rank == bringer_ || !from.brings;
-        found.base = rank == bringer_ ? brought_ : memory_.base(number);
-        found.size = from.bytes;
-        found.disp_unit = from.disp_unit;
+        peer = greetings_[*index].peer;
+        find_here(rank, *index, found);
     }
     if (census_) {
         const host::node::MemberRecord& record = census_->member(rank);
@@ -77,7 +103,8 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }
-    return Status::ok;
+    const bool reachable = found.mapped || census_;
+    return reachable ? Status::ok : Status::no_memory;
 }
 
 } // namespace sidelight::api

@@ -22,7 +22,8 @@ struct Greeting {
     std::uint64_t window = 0; ///< the id that it proposes; that of rank 0 counts
     std::int32_t rank = 0;
     bool brings = false; ///< its memory is not in the node's
-    bool ready = false;  ///< this member has all that it needs
+    bool shared = false; ///< and others find it at `where`
+    FileRange where;
 };
 
 /// The members of a window: those on this node by what they have said there, the others by the
@@ -48,12 +49,15 @@ public:
 
 private:
     [[nodiscard]] std::optional<std::size_t> index_here(int rank) const noexcept;
+    void find_here(int rank, std::size_t index, rma::Member& found) noexcept;
+    [[nodiscard]] std::byte* map_brought(std::size_t index) noexcept;
 
     host::node::NodeMemory& memory_;
     std::vector<Greeting> greetings_; ///< of the members on this node
     std::optional<host::node::Census> census_;
     fabric::JoinedFabric& fabric_;
     std::vector<std::int32_t> neighbours_;
+    std::vector<Mapping> brought_by_; ///< memory that members on this node bring, where mapped
     std::uint32_t node_ = 0;
     int bringer_ = -1;
     std::byte* brought_ = nullptr;

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "api/translated_group.hpp"
 #include "api/window_info.hpp"
 #include "api/window_members.hpp"
 #include "base/status.hpp"
+#include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
 #include "host/node/memory.hpp"
 #include "rma/window.hpp"
@@ -43,6 +45,8 @@ struct WindowObject : WindowKey {
     std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
     std::optional<WindowMembers> members;
+    host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    std::map<const void*, host::memory::SharedRange> attached; ///< by first address
     WindowInfo info;
     TranslatedGroup start_group;
     TranslatedGroup post_group;

@@ -83,6 +83,8 @@ void give_back(WindowObject& object) noexcept
     object.window = nullptr;
     object.closed = false;
     object.members.reset();
+    object.brought.release();
+    object.attached.clear();
     object.memory.reset();
     object.info = {};
     object.start_group = {};

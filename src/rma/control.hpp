@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rma/region_table.hpp"
 #include "rma/rules.hpp"
 #include "rma/transfer.hpp"
 
@@ -75,6 +76,7 @@ struct PeerWords {
 struct Control {
     LockQueue lock;
     AtomicityLocks atomicity;
+    RegionTableRoot regions; ///< of a dynamic window
 
     [[nodiscard]] PeerWords& words(int peer) noexcept
     {

@@ -37,7 +37,7 @@ struct Direct {
         }
         const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
         if (offset >= reach || bytes > reach - offset) [[unlikely]] {
-            return nullptr;
+            return region_memory(window, target, offset, bytes);
         }
         std::byte* found = target.base + offset;
         if (found == nullptr) {
@@ -147,6 +147,19 @@ struct Direct {
     }
 
 private:
+    /// The same in a dynamic window, where the offset is an address of the target: the region that
+    /// was used last.
+    static std::byte* region_memory(const Window& window, const Target& target,
+                                    std::uint64_t address, std::uint64_t bytes) noexcept
+    {
+        if (target.regions == nullptr || !window.direct_regions_) {
+            return nullptr;
+        }
+        const bool open = target.regions_open.load(std::memory_order_acquire) ||
+                          window.direct_all_.load(std::memory_order_acquire);
+        return open ? target.regions->at(address, bytes) : nullptr;
+    }
+
     /// A granted fence epoch lets operations reach every mapped target.
     static std::uint64_t reach_of_all(const Window& window, const Target& target) noexcept
     {

@@ -75,18 +75,18 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!target.light && !where) {
         return Status::rma_sync;
     }
-    std::size_t address = 0;
-    if (Status status = locate(operation, address); status != Status::ok) {
+    Place place;
+    if (Status status = locate(operation, place); status != Status::ok) {
         return status;
     }
     if (Status status = check(operation); status != Status::ok) {
         return status;
     }
     used_.store(true, relaxed);
-    if (!target.light && !may_perform(where, target)) {
-        return record(*where.epoch, where.part(), operation, address, request);
+    if (!target.light && !may_perform(where, place)) {
+        return record(*where.epoch, where.part(), operation, place.address, request);
     }
-    const Status status = perform(operation, address);
+    const Status status = perform(operation, place.memory);
     if (status == Status::ok) {
         finish(request);
     }
@@ -94,18 +94,18 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
 }
 
 /// Whether an operation issued in this part may be performed now and here.
-bool Window::may_perform(PartRef where, const Target& target) noexcept
+bool Window::may_perform(PartRef where, const Place& place) noexcept
 {
     Epoch& epoch = *where.epoch;
     Part& part = where.part();
     if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
         count(epoch);
     }
-    return part.granted && target.mapped;
+    return part.granted && place.mapped;
 }
 
-/// The offset of the operation in the target's memory, if all that it touches lies in there.
-Status Window::locate(const Operation& operation, std::size_t& address) const noexcept
+/// Finds it, if all that the operation touches lies in the target's memory.
+Status Window::locate(const Operation& operation, Place& place) noexcept
 {
     const Target& target = targets_[operation.target];
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
@@ -114,7 +114,10 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
                                &offset)) {
         return Status::rma_range;
     }
-    address = static_cast<std::size_t>(offset);
+    place.address = static_cast<std::size_t>(offset);
+    place.mapped = target.mapped;
+    place.memory = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) +
+                                                place.address);
     if (touched.overflow) {
         return Status::rma_range;
     }
@@ -127,16 +130,43 @@ Status Window::locate(const Operation& operation, std::size_t& address) const no
     }
     const std::int64_t first = offset + touched.first;
     const std::int64_t last = offset + touched.last;
-    if (flavor_ == Flavor::dynamic && operation.target != rank_) {
-        return Status::ok; // the target knows what it has attached
-    }
     if (flavor_ == Flavor::dynamic) {
-        return regions_.covers(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last))
-                   ? Status::ok
-                   : Status::rma_range;
+        return locate_region(operation, static_cast<std::uint64_t>(first),
+                             static_cast<std::uint64_t>(last), place);
     }
     return first >= 0 && static_cast<std::uint64_t>(last) <= target.size ? Status::ok
                                                                          : Status::rma_range;
+}
+
+/// In a dynamic window: what this member has attached, or what one on this node has and can be
+/// mapped. Everything else the target looks up itself.
+Status Window::locate_region(const Operation& operation, std::uint64_t first, std::uint64_t last,
+                             Place& place) noexcept
+{
+    const Target& target = targets_[operation.target];
+    if (operation.target == rank_) {
+        return attached_->covers(first, last) ? Status::ok : Status::rma_range;
+    }
+    if (target.regions == nullptr) {
+        return Status::ok;
+    }
+    constexpr int attempts = 1000; // the owner changes its table in less, while it has a core
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const MappedRegions::Found found = target.regions->find(first, last - first);
+        switch (found.reach) {
+        case MappedRegions::Reach::mapped:
+            place.mapped = true;
+            place.memory = found.data + (place.address - first);
+            return Status::ok;
+        case MappedRegions::Reach::none:
+            return Status::rma_range;
+        case MappedRegions::Reach::messages:
+            return Status::ok;
+        case MappedRegions::Reach::busy:
+            relax_cpu();
+        }
+    }
+    return Status::ok;
 }
 
 /// What `perform` would refuse, found before an operation is recorded.
@@ -169,13 +199,10 @@ Status Window::check(const Operation& operation) const noexcept
 }
 
 /// On mapped memory: complete at the target on return.
-Status Window::perform(const Operation& operation, std::size_t address) noexcept
+Status Window::perform(const Operation& operation, std::byte* base) noexcept
 {
-    Target& target = targets_[operation.target];
-    auto* base =
-        reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + address);
     const Buffer memory{base, operation.layout, operation.count};
-    AtomicityLocks& locks = target.control->atomicity;
+    AtomicityLocks& locks = targets_[operation.target].control->atomicity;
     unfenced_.store(true, relaxed);
     switch (operation.kind) {
     case OperationKind::marker:
@@ -223,18 +250,26 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
     return Status::ok;
 }
 
-/// Its turn has come. On mapped memory it is complete, and gone, on return.
+/// Its turn has come. On mapped memory it is complete, and gone, on return. What is attached to a
+/// dynamic window may have changed since it was issued.
 void Window::execute(Op& op) noexcept
 {
-    const bool marker = op.operation.kind == OperationKind::marker;
-    if (!marker && !targets_[op.operation.target].mapped) {
-        launch(op);
-        return;
-    }
-    if (!marker) {
-        static_cast<void>(perform(op.operation, op.address)); // checked when it was issued
-        full_barrier();
-        unfenced_.store(never_fenced_, relaxed);
+    if (op.operation.kind != OperationKind::marker) {
+        Place place;
+        Status status = locate(op.operation, place);
+        if (status == Status::ok && !place.mapped) {
+            targets_[op.operation.target].flushable.store(false, std::memory_order_release);
+            launch(op);
+            return;
+        }
+        if (status == Status::ok) {
+            status = perform(op.operation, place.memory);
+            full_barrier();
+            unfenced_.store(never_fenced_, relaxed);
+        }
+        if (status != Status::ok) {
+            note_failure(op, status);
+        }
     }
     local_complete(op);
     remote_complete(op);

@@ -8,6 +8,8 @@
 
 #include "base/pool.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/peer_memory.hpp"
+#include "fabric/private_memory.hpp"
 #include "rma/window.hpp"
 
 namespace sidelight::rma {
@@ -19,7 +21,11 @@ namespace sidelight::rma {
 /// may run beside it. Nothing here blocks.
 class Process final : public fabric::Receiver {
 public:
-    explicit Process(fabric::Fabric& fabric) noexcept : fabric_(fabric) {}
+    /// `memory` may be null: then nothing that is attached to a dynamic window is mapped, and all
+    /// operations on it travel as messages.
+    explicit Process(fabric::Fabric& fabric, fabric::PeerMemory* memory = nullptr) noexcept
+        : fabric_(fabric), memory_(memory != nullptr ? *memory : private_memory_)
+    {}
 
     /// Throws std::bad_alloc. The window lives until destroy_window.
     Window& create_window(const WindowShape& shape);
@@ -72,6 +78,8 @@ private:
     }
 
     fabric::Fabric& fabric_;
+    fabric::PrivateMemory private_memory_;
+    fabric::PeerMemory& memory_;
     bool threaded_ = false;
     bool messages_ = false;
     bool unpushed_ = false; ///< something was sent that must not be held back

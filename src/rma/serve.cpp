@@ -70,7 +70,7 @@ std::size_t extent_of(const MessageHeader& header) noexcept
 std::byte* Window::own_memory(std::uint64_t address, std::uint64_t bytes) noexcept
 {
     if (flavor_ == Flavor::dynamic) {
-        return bytes <= ~address && regions_.covers(address, address + bytes)
+        return bytes <= ~address && attached_->covers(address, address + bytes)
                    ? reinterpret_cast<std::byte*>(address)
                    : nullptr;
     }

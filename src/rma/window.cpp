@@ -29,6 +29,10 @@ Window::Window(Process& process, const WindowShape& shape)
         }
     }
     own_ = targets_[rank_].control;
+    if (flavor_ == Flavor::dynamic) {
+        attached_.emplace(own_->regions, process_.memory_);
+    }
+    direct_regions_ = !process.threaded();
     never_fenced_ = never_fenced_ || process.threaded();
     unfenced_.store(never_fenced_, relaxed);
 }
@@ -47,6 +51,9 @@ Status Window::first_contact(int rank) noexcept
     target.peer = member.peer;
     target.mapped = member.mapped;
     target.met = true;
+    if (flavor_ == Flavor::dynamic && rank != rank_ && target.control != nullptr) {
+        know_regions(target);
+    }
     return Status::ok;
 }
 
@@ -121,14 +128,27 @@ Status Window::close(Request* request) noexcept
     return Status::ok;
 }
 
-Status Window::attach(std::byte* base, std::size_t size) noexcept
+/// Without memory for it, operations on what it attaches travel as messages.
+void Window::know_regions(Target& target) noexcept
 {
-    return flavor_ == Flavor::dynamic ? regions_.attach(base, size) : Status::rma_flavor;
+    try {
+        mapped_regions_.push_back(
+            std::make_unique<MappedRegions>(target.control->regions, process_.memory_));
+        target.regions = mapped_regions_.back().get();
+    } catch (const std::bad_alloc&) {
+        target.regions = nullptr;
+    }
+}
+
+Status Window::attach(std::byte* base, std::size_t size,
+                      const std::optional<FileRange>& where) noexcept
+{
+    return attached_ ? attached_->attach(base, size, where) : Status::rma_flavor;
 }
 
 Status Window::detach(const std::byte* base) noexcept
 {
-    return flavor_ == Flavor::dynamic ? regions_.detach(base) : Status::rma_flavor;
+    return attached_ ? attached_->detach(base) : Status::rma_flavor;
 }
 
 void Window::describe(void (*line)(void* context, const char* text), void* context) const

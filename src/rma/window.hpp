@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +19,7 @@
 #include "rma/epoch.hpp"
 #include "rma/kinds.hpp"
 #include "rma/operation.hpp"
-#include "rma/region.hpp"
+#include "rma/region_table.hpp"
 #include "rma/target_table.hpp"
 #include "rma/wire.hpp"
 
@@ -95,8 +97,10 @@ public:
     /// operation is complete at the origin.
     Status issue(const Operation& operation, Request* request) noexcept;
 
-    // --- Dynamic memory of a window with one member (MPI-4.1, 12.2.4) ---------------------------
-    Status attach(std::byte* base, std::size_t size) noexcept;
+    // --- Dynamic memory (MPI-4.1, 12.2.4): local calls ------------------------------------------
+    /// `where`: how peers on this node map it; not set: they cannot.
+    Status attach(std::byte* base, std::size_t size,
+                  const std::optional<FileRange>& where = std::nullopt) noexcept;
     Status detach(const std::byte* base) noexcept;
 
     // --- Life ------------------------------------------------------------------------------------
@@ -151,6 +155,7 @@ private:
     /// The first contact with a member. Answers ok at once where there was one.
     Status meet(int rank) noexcept { return targets_[rank].met ? Status::ok : first_contact(rank); }
     Status first_contact(int rank) noexcept;
+    void know_regions(Target& target) noexcept;
 
     // epoch_queue.cpp: opening, activation, closing, completion
     Epoch* open(EpochKind kind, std::size_t parts) noexcept;
@@ -190,11 +195,20 @@ private:
     [[nodiscard]] Target& target_of(const Part& part) noexcept { return targets_[part.rank]; }
 
     // issue.cpp: operations
+    /// Where in the target's memory an operation goes: an offset from `base`, in a dynamic window
+    /// an address there; `memory` where that is mapped here.
+    struct Place {
+        std::size_t address = 0;
+        std::byte* memory = nullptr;
+        bool mapped = false;
+    };
     [[nodiscard]] PartRef find_part(int target) noexcept;
-    [[nodiscard]] bool may_perform(PartRef where, const Target& target) noexcept;
-    Status locate(const Operation& operation, std::size_t& address) const noexcept;
+    [[nodiscard]] bool may_perform(PartRef where, const Place& place) noexcept;
+    Status locate(const Operation& operation, Place& place) noexcept;
+    Status locate_region(const Operation& operation, std::uint64_t first, std::uint64_t last,
+                         Place& place) noexcept;
     Status check(const Operation& operation) const noexcept;
-    Status perform(const Operation& operation, std::size_t address) noexcept;
+    Status perform(const Operation& operation, std::byte* memory) noexcept;
     Status record(Epoch& epoch, Part& part, const Operation& operation, std::size_t address,
                   Request* request) noexcept;
     void execute(Op& op) noexcept;
@@ -268,6 +282,8 @@ private:
     /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
     /// atomic instructions are none. Constant.
     bool never_fenced_ = !rmw_is_barrier;
+    /// Calls look at a member's regions without the engine: no other thread looks up new ones.
+    bool direct_regions_ = false;
 
     Process& process_;
     Members& who_;
@@ -281,7 +297,8 @@ private:
     Control* own_;
     Barrier barrier_;
     std::uint64_t barriers_ = 0; ///< fence calls and closes so far
-    Regions regions_;
+    std::optional<RegionTable> attached_; ///< dynamic window: by this member
+    std::vector<std::unique_ptr<MappedRegions>> mapped_regions_;
 
     std::uint64_t clock_ = 0;    ///< openings and closings so far
     std::uint64_t ages_ = 0;     ///< operations recorded or in flight so far
