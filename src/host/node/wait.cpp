@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <sched.h>
 
@@ -111,7 +112,19 @@ void Waiter::listen_to(const Network& network) noexcept
     }
     network_ = network;
     bell_.lay_pipe(pipe_.address());
+    listens_ = true;
     listener_taken_.store(false, std::memory_order_release);
+}
+
+void Waiter::stop_listening() noexcept
+{
+    if (!std::exchange(listens_, false)) {
+        return;
+    }
+    while (listener_taken_.exchange(true, std::memory_order_acquire)) {
+        bell_.ring();
+        sched_yield();
+    }
 }
 
 void Waiter::sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool listening) noexcept

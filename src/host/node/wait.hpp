@@ -27,6 +27,8 @@ public:
 
     /// Sleepers hear of this network as well. Once, by any thread, also while others sleep.
     void listen_to(const Network& network) noexcept;
+    /// Before the network goes. Returns when no sleeper uses it; does nothing if there is none.
+    void stop_listening() noexcept;
 
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
@@ -72,6 +74,7 @@ private:
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
+    bool listens_ = false; ///< between `listen_to` and `stop_listening`, whose callers guard it
     BellPipe pipe_;
     Network network_;
 };
