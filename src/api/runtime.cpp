@@ -114,6 +114,7 @@ bool Runtime::arm_network(void* self) noexcept
 void Runtime::close_network() noexcept
 {
     constexpr std::chrono::seconds limit{2};
+    thread_.stop();
     waiter_.stop_listening();
     const EngineGuard guard(lock_);
     if (fabric_.network() != nullptr) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include <sched.h>
 
@@ -112,13 +111,13 @@ void Waiter::listen_to(const Network& network) noexcept
     }
     network_ = network;
     bell_.lay_pipe(pipe_.address());
-    listens_ = true;
     listener_taken_.store(false, std::memory_order_release);
+    listens_.store(true, std::memory_order_release);
 }
 
 void Waiter::stop_listening() noexcept
 {
-    if (!std::exchange(listens_, false)) {
+    if (!listens_.exchange(false)) {
         return;
     }
     while (listener_taken_.exchange(true, std::memory_order_acquire)) {
@@ -140,7 +139,8 @@ void Waiter::sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool l
 Waiter::Nap Waiter::nap(bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit) noexcept
 {
-    const bool listening = !listener_taken_.load(std::memory_order_relaxed) &&
+    const bool listening = listens_.load(std::memory_order_acquire) &&
+                           !listener_taken_.load(std::memory_order_relaxed) &&
                            !listener_taken_.exchange(true, std::memory_order_acquire);
     if (listening) {
         bell_.use_pipe(true);

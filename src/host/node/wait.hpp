@@ -74,7 +74,7 @@ private:
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
-    bool listens_ = false; ///< between `listen_to` and `stop_listening`, whose callers guard it
+    std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
     BellPipe pipe_;
     Network network_;
 };
