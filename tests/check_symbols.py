@@ -3,14 +3,15 @@
 """Checks what libsidelight.so gives to and takes from the programs it is loaded into.
 
 It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (of Fortran's the one that
-src/api/fortran.cpp explains), and is not linked to any MPI: it needs no MPI library, calls no MPI
+src/api/fortran.cpp explains, of UCX's the one of src/host/mpi/worker_hook.hpp, where the host has
+no other hook), and is not linked to any MPI: it needs no MPI library, calls no MPI
 function by name, and the host's predefined handles are weak."""
 
 import re
 import subprocess
 import sys
 
-EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|p?mpi_win_get_attr_)$")
+EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|p?mpi_win_get_attr_|ucp_worker_progress)$")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
 

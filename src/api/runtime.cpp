@@ -17,22 +17,19 @@ namespace {
 bool sweep_from_host() noexcept
 {
     Runtime* runtime = Runtime::existing();
+    const bool completed = runtime->complete_requests();
     if (!runtime->process().busy() || !runtime->lock().try_acquire()) {
-        return false;
+        return completed;
     }
     const bool moved = runtime->process().progress();
     runtime->lock().release();
-    return moved;
+    return moved || completed;
 }
 
 /// Called from the host's wait for a request of ours.
 void pause_in_host() noexcept { Runtime::existing()->pause(sweep_from_host); }
 
-void complete_host_request(rma::Request& request) noexcept
-{
-    static_cast<host::mpi::HostRequest&>(static_cast<NonblockingRequest&>(request)).complete();
-    Runtime::existing()->rouse();
-}
+thread_local bool is_progress_thread = false;
 
 void rouse_waiting_thread(rma::Request& /*request*/) noexcept { Runtime::existing()->rouse(); }
 
@@ -58,6 +55,7 @@ bool threads_possible() noexcept
 
 std::atomic<Runtime*> Runtime::existing_{nullptr};
 bool Runtime::threaded_ = false;
+bool Runtime::program_has_threads_ = false;
 int Runtime::polls_ = 100;
 const WindowObject* Runtime::ungranted_ = nullptr;
 
@@ -75,9 +73,10 @@ Runtime& Runtime::instance()
 
 Runtime::Runtime() : fabric_({.transports = settings().network, .library = settings().ucx})
 {
-    threaded_ = threads_possible();
-    lock_.set_threaded(threaded_);
-    process_.set_threaded(threaded_);
+    program_has_threads_ = threads_possible();
+    if (program_has_threads_ || settings().progress == Progress::thread) {
+        set_threaded();
+    }
     host::mpi::set_request_sweep(sweep_from_host, pause_in_host);
     learn_neighbours(host::node::launched_neighbours());
 }
@@ -96,7 +95,18 @@ bool Runtime::open_network()
     if (open) {
         process_.set_messages(true);
     }
+    if (open && !std::exchange(heard_, true)) {
+        waiter_.listen_to(
+            {.descriptor = fabric_.network()->event_fd(), .arm = arm_network, .context = this});
+    }
     return open;
+}
+
+bool Runtime::arm_network(void* self) noexcept
+{
+    auto& runtime = *static_cast<Runtime*>(self);
+    const EngineGuard guard(runtime.lock_);
+    return runtime.fabric_.network()->arm();
 }
 
 /// Everything has been answered by then, or the windows could not have been freed; what has been
@@ -104,6 +114,8 @@ bool Runtime::open_network()
 void Runtime::close_network() noexcept
 {
     constexpr std::chrono::seconds limit{2};
+    thread_.stop();
+    waiter_.stop_listening();
     const EngineGuard guard(lock_);
     if (fabric_.network() != nullptr) {
         fabric_.network()->close(process_, limit);
@@ -111,10 +123,52 @@ void Runtime::close_network() noexcept
     }
 }
 
-void Runtime::start_progress() noexcept { host::mpi::start_hook(sweep_from_host); }
+void Runtime::set_threaded() noexcept
+{
+    threaded_ = true;
+    lock_.set_threaded(true);
+    process_.set_threaded(true);
+}
+
+void Runtime::start_progress() noexcept { start_thread(host::mpi::start_hook(sweep_from_host)); }
+
+/// By itself only where messages would wait for the program's next call of ours.
+void Runtime::start_thread(bool hooked) noexcept
+{
+    const Progress wanted = settings().progress;
+    if (wanted == Progress::calls ||
+        (wanted == Progress::automatic && (hooked || !process_.messages()))) {
+        return;
+    }
+    if (!threaded_) {
+        set_threaded();
+    }
+    thread_.start(waiter_, sweep_on_thread);
+}
+
+bool Runtime::sweep_on_thread() noexcept
+{
+    is_progress_thread = true;
+    Runtime& runtime = *existing();
+    const EngineGuard guard(runtime.lock_);
+    return runtime.process_.busy() && runtime.process_.progress();
+}
+
+void Runtime::complete_host_request(rma::Request& request) noexcept
+{
+    host::mpi::HostRequest& host_side = static_cast<NonblockingRequest&>(request);
+    if (is_progress_thread) {
+        existing()->found_complete_.push(&host_side);
+    } else {
+        host_side.complete();
+    }
+    existing()->rouse();
+}
 
 void Runtime::stop_progress() noexcept
 {
+    thread_.stop();
+    complete_requests();
     drop_spare();
     host::mpi::stop_hook();
 }

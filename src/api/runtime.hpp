@@ -12,6 +12,7 @@
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"
+#include "host/node/progress_thread.hpp"
 #include "host/node/wait.hpp"
 #include "rma/process.hpp"
 
@@ -38,8 +39,11 @@ public:
     /// How often a call polls for its peers by itself before it waits: a microsecond or two, hardly
     /// at all where ranks outnumber cores.
     [[nodiscard]] static int polls() noexcept { return polls_; }
-    /// Whether other threads may be inside; false before there is a runtime.
+    /// Whether other threads may be inside, of the program or the progress thread; false before
+    /// there is a runtime. It may become true with a new window.
     [[nodiscard]] static bool threaded() noexcept { return threaded_; }
+    /// Whether several of them may be the program's.
+    [[nodiscard]] static bool program_has_threads() noexcept { return program_has_threads_; }
 
     [[nodiscard]] rma::Process& process() noexcept { return process_; }
     [[nodiscard]] fabric::JoinedFabric& fabric() noexcept { return fabric_; }
@@ -51,10 +55,14 @@ public:
     /// When the last window is gone.
     void close_network() noexcept;
 
-    /// Hooks the sweep into the host's loop, if that has not been done.
+    /// Hooks the sweep into the host's loop, and starts the progress thread where one is wanted, if
+    /// that has not been done. After each window that is made, without the engine.
     void start_progress() noexcept;
     /// Before the host is finalised.
     void stop_progress() noexcept;
+    /// Completes, on behalf of a thread of the program, the requests that the progress thread has
+    /// found complete: it calls nothing of the host. Answers whether there were any.
+    bool complete_requests() noexcept { return found_complete_.complete_all(); }
     void learn_neighbours(int ranks) noexcept;
 
     /// Sweeps and gives the core away until `request` is complete. Must not hold the engine.
@@ -74,11 +82,11 @@ public:
 
     /// Locks that blocking calls take on several windows are taken in the order of the calls,
     /// though such a call does not wait for its own: the next one waits for it. Else processes that
-    /// all lock in one order could wait for one another in a circle. Not used with threads, where a
-    /// blocking call waits for its lock.
+    /// all lock in one order could wait for one another in a circle. Not used in programs with
+    /// threads, where a blocking call waits for its lock. Holds the engine.
     void remember_lock(const WindowObject& object) noexcept
     {
-        if (!threaded_ && object.window->waits_for_lock()) {
+        if (!program_has_threads_ && object.window->waits_for_lock()) {
             ungranted_ = &object;
         }
     }
@@ -130,6 +138,11 @@ public:
 private:
     Runtime();
 
+    static void complete_host_request(rma::Request& request) noexcept;
+    static bool sweep_on_thread() noexcept;
+    static bool arm_network(void* self) noexcept;
+    void set_threaded() noexcept;
+    void start_thread(bool hooked) noexcept;
     void await_locks(const WindowObject& object) noexcept;
     NonblockingRequest* take_request() noexcept;
     void drop_spare() noexcept;
@@ -138,6 +151,7 @@ private:
 
     static std::atomic<Runtime*> existing_;
     static bool threaded_;
+    static bool program_has_threads_;
     static int polls_;
     static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 
@@ -146,8 +160,11 @@ private:
     rma::Process process_{fabric_, &peer_memory_};
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
-    NonblockingRequest* spare_ = nullptr; ///< started, for the next nonblocking call
+    NonblockingRequest* spare_ = nullptr;   ///< started, for the next nonblocking call
+    host::mpi::RequestList found_complete_; ///< by the progress thread
     EngineLock lock_{process_};
+    host::node::ProgressThread thread_;
+    bool heard_ = false; ///< whether sleepers have been told of the network
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.

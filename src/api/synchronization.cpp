@@ -37,7 +37,7 @@ bool uses_loads_and_stores(const WindowObject& object) noexcept
 /// Whether a lock must be granted before the call returns: see Runtime::remember_lock.
 bool waits_for_locks(const WindowObject& object) noexcept
 {
-    return Runtime::threaded() || uses_loads_and_stores(object);
+    return Runtime::program_has_threads() || uses_loads_and_stores(object);
 }
 
 void settle_locks() noexcept

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bell_pipe.hpp"
+
 namespace sidelight {
 namespace {
 
@@ -59,6 +61,9 @@ void Doorbell::wake(std::uint64_t seen) noexcept
         const std::uint64_t rung = seen - sleepers(seen) + one_ring;
         if (state_.compare_exchange_weak(seen, rung, std::memory_order_acq_rel)) {
             futex_wake_all(futex());
+            if (at_pipe_.load(std::memory_order_acquire)) {
+                ring_pipe(pipe_);
+            }
             return;
         }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/cpu.hpp"
+#include "base/shared_memory.hpp"
 
 namespace sidelight {
 
@@ -38,6 +39,11 @@ public:
 
     /// Ends the visit. Answers whether there was a ring.
     bool leave(Visit visit) noexcept;
+
+    /// The owner: a ring is also heard at that pipe, while a sleeper says so by `use_pipe`. Once.
+    void lay_pipe(const MemoryFileAddress& pipe) noexcept { pipe_ = pipe; }
+    /// The owner: one of its threads is about to enter and to sleep at the pipe; or has left.
+    void use_pipe(bool sleeping) noexcept { at_pipe_.store(sleeping, std::memory_order_release); }
 
     /// Wakes all who have entered. Comes after an atomic read-modify-write of the word that they
     /// wait for. While nobody sleeps: one load.
@@ -73,6 +79,9 @@ private:
     /// Low half: sleepers that no ring has answered yet, so that of many rings in a row one makes
     /// the system call. High half: rings that did, which is the word that the kernel compares.
     alignas(64) std::atomic<std::uint64_t> state_{0};
+    MemoryFileAddress pipe_; ///< set before `at_pipe_` for the first time
+    /// Stored before `enter`, so who sees the sleeper in `state_` sees this.
+    std::atomic<bool> at_pipe_{false};
 };
 
 } // namespace sidelight

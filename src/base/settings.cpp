@@ -39,6 +39,29 @@ std::string show_spin(const Settings& settings)
     return settings.spin < 0 ? "auto" : std::to_string(settings.spin);
 }
 
+struct ProgressName {
+    const char* name;
+    Progress progress;
+};
+
+constexpr std::array progress_names{
+    ProgressName{"auto", Progress::automatic},
+    ProgressName{"calls", Progress::calls},
+    ProgressName{"thread", Progress::thread},
+};
+
+void read_progress(Settings& settings, const char* value)
+{
+    for (const auto& [name, progress] : progress_names) {
+        settings.progress = std::string_view(name) == value ? progress : settings.progress;
+    }
+}
+
+std::string show_progress(const Settings& settings)
+{
+    return progress_names[static_cast<std::size_t>(settings.progress)].name;
+}
+
 void read_log(Settings& settings, const char* value)
 {
     settings.log = log_level(value, settings.log);
@@ -103,6 +126,11 @@ constexpr std::array entries{
                  "how often a call that waits polls before it sleeps; auto: for some 50 "
                  "microseconds, or a few times where ranks outnumber cores",
                  read_spin, show_spin},
+    SettingEntry{"SIDELIGHT_PROGRESS", nullptr, "auto",
+                 "who moves operations on while the program computes: calls (its next MPI call), "
+                 "thread (a thread of the library), or auto: a thread where messages are needed "
+                 "and the host's own calls do not move them on",
+                 read_progress, show_progress},
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},

@@ -26,15 +26,23 @@ enum class SharePolicy : std::uint8_t {
 [[nodiscard]] SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept;
 [[nodiscard]] const char* share_policy_name(SharePolicy policy) noexcept;
 
+/// Who moves pending operations on while the program computes.
+enum class Progress : std::uint8_t {
+    automatic, ///< a thread where messages come and the host's blocking calls do not sweep
+    calls,     ///< nobody: its next MPI call does
+    thread,    ///< a thread
+};
+
 /// What the user can set. Names of the variables: settings.cpp.
 struct Settings {
     bool enable = true;
     Route route = Route::automatic;
     bool sleep = true;
     int spin = -1; ///< polls before sleeping; -1: decided by the number of ranks and cores
+    Progress progress = Progress::automatic;
     LogLevel log = LogLevel::error;
-    std::string network = "auto";     ///< the transports between nodes, as UCX_TLS
-    std::string ucx = "auto";         ///< path of libucp.so.0
+    std::string network = "auto"; ///< the transports between nodes, as UCX_TLS
+    std::string ucx = "auto";     ///< path of libucp.so.0
     SharePolicy share_memory = SharePolicy::automatic;
     bool access_after_access = false; ///< the reorder keys that new windows start with
     bool access_after_exposure = false;

@@ -49,6 +49,7 @@ public:
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
     /// Set by the owner if the fabric carries messages (some member is not mapped).
     void set_messages(bool messages) noexcept { messages_ = messages; }
+    [[nodiscard]] bool messages() const noexcept { return messages_; }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
     /// engine calls this before it lets go of it. `progress` does so by itself.

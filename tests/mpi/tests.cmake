@@ -25,7 +25,17 @@ sidelight_mpi_test(nonblocking RANKS 2 4)
 sidelight_mpi_test(nonblocking_late RANKS 2 4)
 sidelight_mpi_test(nonblocking_ahead RANKS 2 3)
 sidelight_mpi_test(two_sided RANKS 2)
+sidelight_mpi_test(blocking_calls RANKS 2)
 sidelight_mpi_test(oversubscription RANKS 8)
+
+# With a progress thread
+sidelight_mpi_test(computing RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(thread_two_sided RANKS 2 PROGRAM two_sided
+    ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(thread_nonblocking RANKS 4 PROGRAM nonblocking
+    ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(thread_threads RANKS 2 PROGRAM threads ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)

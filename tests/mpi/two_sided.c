@@ -9,14 +9,6 @@
 
 enum { ROUNDS = 50, CELLS = 8 };
 
-/* MPICH before 4.3 does not let a library into its progress loop: there, only waits for requests of
- * the library's and one-sided calls move epochs on. */
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000
-enum { MOVES_IN_ANY_CALL = 0 };
-#else
-enum { MOVES_IN_ANY_CALL = 1 };
-#endif
-
 static int64_t values[ROUNDS];
 
 static int64_t cell(const struct window *w, int index)
@@ -172,11 +164,9 @@ static void on_window(enum flavor flavor)
 {
     struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * CELLS, 8);
     target_receives(&w);
-    if (MOVES_IN_ANY_CALL) {
-        origin_elsewhere(&w, false);
-        origin_elsewhere(&w, true);
-        groups_in_background(&w);
-    }
+    origin_elsewhere(&w, false);
+    origin_elsewhere(&w, true);
+    groups_in_background(&w);
     fence_in_background(&w);
     waits_for_both(&w);
     window_close(&w);

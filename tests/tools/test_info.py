@@ -33,6 +33,8 @@ class Hooks(unittest.TestCase):
         every = {"MPIX_Grequest_start", "MPIX_Async_start", "MPI_Put"}
         self.assertEqual(info.progress_hook(every), "MPIX_Async_start")
         self.assertEqual(info.progress_hook({"opal_progress_register"}), "opal_progress_register")
+        old = {"MPIX_Grequest_start", "ucp_worker_progress"}
+        self.assertEqual(info.progress_hook(old), "ucp_worker_progress")
         self.assertIsNone(info.progress_hook({"MPI_Put"}))
 
     def test_symbols_of_a_library(self):

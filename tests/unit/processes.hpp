@@ -58,6 +58,8 @@ public:
         return open_ && read(ends_[0], &value, sizeof value) == sizeof value;
     }
 
+    [[nodiscard]] int reading_end() const noexcept { return ends_[0]; }
+
 private:
     int ends_[2] = {-1, -1};
     bool open_ = false;

@@ -81,6 +81,16 @@ TEST(Settings, ASwitchSetsItselfOnly)
     }
 }
 
+TEST(Settings, ProgressTakesOneOfThreeWords)
+{
+    EXPECT_EQ(with("SIDELIGHT_PROGRESS", "calls").progress, Progress::calls);
+    EXPECT_EQ(with("SIDELIGHT_PROGRESS", "thread").progress, Progress::thread);
+    for (const char* automatic : {"auto", "", "threads", "1"}) {
+        EXPECT_EQ(with("SIDELIGHT_PROGRESS", automatic).progress, Progress::automatic);
+    }
+    EXPECT_EQ(entry("SIDELIGHT_PROGRESS").show(with("SIDELIGHT_PROGRESS", "thread")), "thread");
+}
+
 TEST(Settings, SpinTakesACountOrAuto)
 {
     EXPECT_EQ(with("SIDELIGHT_SPIN", "0").spin, 0);

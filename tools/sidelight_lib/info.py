@@ -15,8 +15,14 @@ from . import hosts, settings
 from .console import rich
 from .hosts import Host, HostError
 
-# How a host's own progress loop can call Sidelight, best first: the call that the host offers.
-HOOKS = ("MPIX_Async_start", "opal_progress_register", "MPIX_Grequest_start")
+# How a host's own progress loop can call Sidelight, best first: a call that the host offers, or one
+# that it makes of UCX. By the last, only waits for requests of Sidelight do.
+HOOKS = (
+    "MPIX_Async_start",
+    "opal_progress_register",
+    "ucp_worker_progress",
+    "MPIX_Grequest_start",
+)
 
 
 def add(commands: argparse._SubParsersAction) -> None:

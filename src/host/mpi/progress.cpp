@@ -7,6 +7,7 @@
 
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
+#include "host/mpi/worker_hook.hpp"
 
 namespace sidelight::host::mpi {
 
@@ -105,6 +106,19 @@ bool start_async() noexcept { return false; }
 
 #endif
 
+/// MPICH before that, on UCX. Relaxed: set and asked by the thread that starts and stops.
+std::atomic<bool> is_on_worker{false};
+
+bool start_on_worker() noexcept
+{
+    if (!has_worker_hook()) {
+        return false;
+    }
+    is_on_worker.store(true, std::memory_order_relaxed);
+    set_worker_hook(sweep_inside);
+    return true;
+}
+
 /// Who has `idle`. One thread that polls the host is enough, so the others do not wait.
 std::atomic<bool> idle_taken{false};
 /// Asked for while it is incomplete, which makes any host progress. An Iprobe on a communicator of
@@ -166,8 +180,8 @@ bool start_hook(bool (*sweep)() noexcept) noexcept
     if (before != HookState::none) {
         return true;
     }
-    const bool started =
-        opal_progress().add != nullptr ? opal_progress().add(opal_callback) == 0 : start_async();
+    const bool started = opal_progress().add != nullptr ? opal_progress().add(opal_callback) == 0
+                                                        : start_async() || start_on_worker();
     if (!started) {
         hook.store(HookState::none, std::memory_order_relaxed);
     }
@@ -180,6 +194,9 @@ void stop_hook() noexcept
         if (hook.exchange(HookState::none, std::memory_order_acq_rel) != HookState::none) {
             opal_progress().remove(opal_callback);
         }
+    } else if (is_on_worker.exchange(false, std::memory_order_relaxed)) {
+        set_worker_hook(nullptr);
+        hook.store(HookState::none, std::memory_order_release);
     } else if (hook.load(std::memory_order_acquire) == HookState::registered) {
         stop_async();
     }

@@ -14,6 +14,7 @@ void poll_host() noexcept;
 /// thread that is inside the host, millions of times a second, possibly with a lock of the host
 /// held, so it must try rather than wait. Answers false where the host has no such hook; then only
 /// requests of our own are swept for (see requests.hpp). Does nothing if it is registered already.
+/// Comes after a call that has let the host progress, which making a window is.
 bool start_hook(bool (*sweep)() noexcept) noexcept;
 
 /// Takes it out. Comes before the end of MPI (MPICH's end waits for that). The sweep may be called

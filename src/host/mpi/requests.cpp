@@ -32,7 +32,7 @@ ExtendedStart* find_extended_start() noexcept
     return found;
 }
 
-void ReleasedRequests::push(HostRequest* request) noexcept
+void RequestList::push(HostRequest* request) noexcept
 {
     request->next_ = first_.load(std::memory_order_relaxed);
     while (!first_.compare_exchange_weak(request->next_, request, std::memory_order_release,
@@ -40,9 +40,24 @@ void ReleasedRequests::push(HostRequest* request) noexcept
     }
 }
 
-HostRequest* ReleasedRequests::take_all() noexcept
+HostRequest* RequestList::take_all() noexcept
 {
     return first_.exchange(nullptr, std::memory_order_acquire);
+}
+
+bool RequestList::complete_all() noexcept
+{
+    if (first_.load(std::memory_order_relaxed) == nullptr) {
+        return false;
+    }
+    HostRequest* request = take_all();
+    const bool any = request != nullptr;
+    while (request != nullptr) {
+        HostRequest* next = request->next_; // it is gone once it is complete
+        request->complete();
+        request = next;
+    }
+    return any;
 }
 
 Status HostRequest::start() noexcept

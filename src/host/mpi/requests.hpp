@@ -26,12 +26,14 @@ int ignore_cancel(void* state, int complete) noexcept;
 
 class HostRequest;
 
-/// Requests that both the host and the engine have let go of: pushed by any thread, taken all at
-/// once by the thread that holds the engine.
-class ReleasedRequests {
+/// Requests that one thread leaves for another: pushed by any, taken all at once by any. A request
+/// is in one list at most.
+class RequestList {
 public:
     void push(HostRequest* request) noexcept;
     [[nodiscard]] HostRequest* take_all() noexcept;
+    /// Completes those that are here. Answers whether there were any: one load where not.
+    bool complete_all() noexcept;
 
 private:
     std::atomic<HostRequest*> first_{nullptr}; ///< release push pairs with acquire take_all
@@ -55,7 +57,7 @@ public:
     void complete() noexcept;
 
 private:
-    friend class ReleasedRequests;
+    friend class RequestList;
     template <class T>
     friend class RequestPool;
 
@@ -69,7 +71,7 @@ private:
 
     MPI_Request handle_ = MPI_REQUEST_NULL;
     std::atomic<std::uint8_t> holders_{0}; ///< of host and engine, who still needs it
-    ReleasedRequests* released_ = nullptr;
+    RequestList* released_ = nullptr;      ///< for what both host and engine have let go of
     HostRequest* next_ = nullptr;
 };
 
@@ -119,7 +121,7 @@ private:
     }
 
     HostRequest* free_ = nullptr;
-    ReleasedRequests released_;
+    RequestList released_;
     std::vector<std::unique_ptr<T[]>> slabs_;
 };
 

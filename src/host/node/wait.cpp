@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "base/cpu.hpp"
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/node/cores.hpp"
@@ -100,15 +101,61 @@ bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
     return false;
 }
 
+/// Without a pipe the doorbell is all that is heard, and the limit brings the next look.
+void Waiter::listen_to(const Network& network) noexcept
+{
+    pipe_ = BellPipe::create();
+    if (!pipe_) {
+        log(LogLevel::warn, "sleepers do not hear of messages: no pipe");
+        return;
+    }
+    network_ = network;
+    bell_.lay_pipe(pipe_.address());
+    listener_taken_.store(false, std::memory_order_release);
+    listens_.store(true, std::memory_order_release);
+}
+
+void Waiter::stop_listening() noexcept
+{
+    if (!listens_.exchange(false)) {
+        return;
+    }
+    while (listener_taken_.exchange(true, std::memory_order_acquire)) {
+        bell_.ring();
+        sched_yield();
+    }
+}
+
+void Waiter::sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool listening) noexcept
+{
+    if (!listening) {
+        bell_.sleep(visit, limit);
+    } else if (network_.arm(network_.context)) {
+        pipe_.sleep(network_.descriptor, limit);
+    }
+}
+
+/// Armed after the poll: what arrives in between keeps the network from being armed.
 Waiter::Nap Waiter::nap(bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit) noexcept
 {
+    const bool listening = listens_.load(std::memory_order_acquire) &&
+                           !listener_taken_.load(std::memory_order_relaxed) &&
+                           !listener_taken_.exchange(true, std::memory_order_acquire);
+    if (listening) {
+        bell_.use_pipe(true);
+    }
     const Doorbell::Visit visit = bell_.enter();
     const bool polled = poll(context);
     if (!polled) {
-        bell_.sleep(visit, limit);
+        sleep(visit, limit, listening);
     }
-    return {.polled = polled, .rung = bell_.leave(visit)};
+    const bool rung = bell_.leave(visit);
+    if (listening) {
+        bell_.use_pipe(false);
+        listener_taken_.store(false, std::memory_order_release);
+    }
+    return {.polled = polled, .rung = rung};
 }
 
 /// Threads that own their cores poll on, as the host does when it waits.

@@ -4,9 +4,19 @@
 #include <atomic>
 #include <chrono>
 
+#include "base/bell_pipe.hpp"
 #include "base/doorbell.hpp"
 
 namespace sidelight::host::node {
+
+/// Where a process hears of messages, besides its doorbell.
+struct Network {
+    int descriptor = -1; ///< can be read when something may have arrived
+    /// Before each sleep, by the thread that goes to sleep, which does not hold the engine. Answers
+    /// false where something has arrived already; else what arrives from now on is told.
+    bool (*arm)(void* context) noexcept = nullptr;
+    void* context = nullptr;
+};
 
 /// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
 /// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/progress.md.
@@ -14,6 +24,11 @@ class Waiter {
 public:
     /// The doorbell must outlive it.
     explicit Waiter(Doorbell& bell) noexcept;
+
+    /// Sleepers hear of this network as well. Once, by any thread, also while others sleep.
+    void listen_to(const Network& network) noexcept;
+    /// Before the network goes. Returns when no sleeper uses it; does nothing if there is none.
+    void stop_listening() noexcept;
 
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
@@ -30,6 +45,14 @@ public:
     /// starts anew.
     void pause(bool (*poll)(void* context) noexcept, void* context) noexcept;
 
+    /// One sleep: until a ring, or until something arrives, or for `limit`. None where `poll`,
+    /// which it calls once, answers true. It does not let the host progress.
+    void doze(bool (*poll)(void* context) noexcept, void* context,
+              std::chrono::nanoseconds limit) noexcept
+    {
+        nap(poll, context, limit);
+    }
+
     /// After a sweep that may have completed what another thread of this process waits for.
     /// Nobody asleep: one load.
     void rouse() noexcept { bell_.ring(); }
@@ -44,8 +67,16 @@ private:
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
 
+    void sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool listening) noexcept;
+
     Doorbell& bell_;
     std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
+    /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
+    /// given back by a release store; at first by `listen_to`.
+    std::atomic<bool> listener_taken_{true};
+    std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
+    BellPipe pipe_;
+    Network network_;
 };
 
 } // namespace sidelight::host::node

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/worker_hook.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+#include "host/mpi/table.hpp"
+
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+
+namespace sidelight::host::mpi {
+
+namespace {
+
+using Progress = unsigned(void* worker);
+
+/// Where a library lies in memory.
+struct Extent {
+    std::uintptr_t base = 0;
+    std::uintptr_t end = 0;
+
+    [[nodiscard]] bool holds(const void* address) const noexcept
+    {
+        const auto number = reinterpret_cast<std::uintptr_t>(address);
+        return base <= number && number < end;
+    }
+};
+
+/// What the loop of the host needs.
+struct Host {
+    Extent library;
+    Progress* progress = nullptr;
+};
+
+std::atomic<bool> seen{false}; ///< relaxed: the asker has been in the loop itself
+std::atomic<bool (*)() noexcept> hook{nullptr};
+
+int measure(dl_phdr_info* library, std::size_t /*size*/, void* wanted) noexcept
+{
+    auto& extent = *static_cast<Extent*>(wanted);
+    if (library->dlpi_addr != extent.base) {
+        return 0;
+    }
+    for (std::size_t i = 0; i < library->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& part = library->dlpi_phdr[i];
+        if (part.p_type == PT_LOAD) {
+            extent.end = std::max(extent.end, extent.base + part.p_vaddr + part.p_memsz);
+        }
+    }
+    return 1;
+}
+
+Host find_host() noexcept
+{
+    Host host;
+    Dl_info info{};
+    const void* some_function = find_symbol("PMPI_Init");
+    if (some_function != nullptr && dladdr(some_function, &info) != 0) {
+        host.library.base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+        dl_iterate_phdr(measure, &host.library);
+    }
+    host.progress = reinterpret_cast<Progress*>(find_symbol("ucp_worker_progress"));
+    return host;
+}
+
+/// UCX calls itself by this name too, and there may be several in one process: each caller gets the
+/// one that it is linked to.
+Progress* progress_for(const void* caller) noexcept
+{
+    Dl_info info{};
+    void* library = dladdr(caller, &info) != 0 && info.dli_fname != nullptr
+                        ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
+                        : nullptr;
+    void* own = dlsym(library != nullptr ? library : RTLD_NEXT, "ucp_worker_progress");
+    if (library != nullptr) {
+        dlclose(library); // its caller holds it
+    }
+    return reinterpret_cast<Progress*>(own);
+}
+
+/// Null as long as there is no MPI.
+const Host* host() noexcept
+{
+    static std::atomic<bool> loaded{false};
+    if (!loaded.load(std::memory_order_relaxed)) {
+        if (find_symbol("PMPI_Init") == nullptr) {
+            return nullptr;
+        }
+        loaded.store(true, std::memory_order_relaxed);
+    }
+    static const Host found = find_host();
+    return &found;
+}
+
+/// Its callers are UCX and, each time round its loop, the host.
+unsigned progress(void* worker, const void* caller) noexcept
+{
+    const Host* from = host();
+    if (from == nullptr || !from->library.holds(caller)) [[unlikely]] {
+        Progress* own = progress_for(caller);
+        return own != nullptr ? own(worker) : 0;
+    }
+    const unsigned events = from->progress(worker);
+    if (bool (*const sweep)() noexcept = hook.load(std::memory_order_acquire)) {
+        sweep();
+    } else if (!seen.load(std::memory_order_relaxed)) {
+        seen.store(true, std::memory_order_relaxed);
+    }
+    return events;
+}
+
+} // namespace
+
+bool has_worker_hook() noexcept { return seen.load(std::memory_order_relaxed); }
+
+void set_worker_hook(bool (*sweep)() noexcept) noexcept
+{
+    hook.store(sweep, std::memory_order_release);
+}
+
+} // namespace sidelight::host::mpi
+
+extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker)
+{
+    return sidelight::host::mpi::progress(worker, __builtin_return_address(0));
+}
+
+#else
+
+namespace sidelight::host::mpi {
+
+bool has_worker_hook() noexcept { return false; }
+void set_worker_hook(bool (* /*sweep*/)() noexcept) noexcept {}
+
+} // namespace sidelight::host::mpi
+
+#endif

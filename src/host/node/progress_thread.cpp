@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/progress_thread.hpp"
+
+#include <chrono>
+#include <system_error>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/log.hpp"
+
+namespace sidelight::host::node {
+
+namespace {
+
+/// Everything that it waits for wakes it, but for peers that could not map this process's doorbell.
+constexpr std::chrono::milliseconds longest_sleep{100};
+
+/// Signals are for the program's own threads: those that start in this scope get none.
+class NoSignals {
+public:
+    NoSignals() noexcept
+    {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    NoSignals(const NoSignals&) = delete;
+    NoSignals& operator=(const NoSignals&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+} // namespace
+
+bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept) noexcept
+{
+    if (thread_.joinable()) {
+        return true;
+    }
+    waiter_ = &waiter;
+    sweep_ = sweep;
+    stopping_.store(false, std::memory_order_relaxed);
+    try {
+        const NoSignals none;
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+        log(LogLevel::warn, "no progress thread: %s", error.what());
+        return false;
+    }
+    pthread_setname_np(thread_.native_handle(), "sidelight");
+    return true;
+}
+
+void ProgressThread::stop() noexcept
+{
+    if (thread_.joinable()) {
+        stopping_.exchange(true, std::memory_order_seq_cst);
+        waiter_->rouse();
+        thread_.join();
+    }
+}
+
+void ProgressThread::run() noexcept
+{
+    while (!stopping_.load(std::memory_order_relaxed)) {
+        waiter_->doze(
+            [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,
+            longest_sleep);
+    }
+}
+
+/// What keeps it from going to sleep.
+bool ProgressThread::look() noexcept
+{
+    return stopping_.load(std::memory_order_relaxed) || sweep_();
+}
+
+} // namespace sidelight::host::node

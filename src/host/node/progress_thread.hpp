@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "host/node/wait.hpp"
+
+namespace sidelight::host::node {
+
+/// Moves the engine on while the program computes: a thread that sleeps until somebody rings or a
+/// message arrives, sweeps, and sleeps again. It calls nothing of the host. Started and stopped by
+/// one thread at a time.
+class ProgressThread {
+public:
+    ~ProgressThread() { stop(); }
+
+    /// Starts it, if it does not run. `sweep` takes the engine, waits for it if it must, and says
+    /// whether anything moved. Answers false, with a word in the log, where there can be no thread.
+    bool start(Waiter& waiter, bool (*sweep)() noexcept) noexcept;
+    /// Returns when it has ended. Does nothing if there is none. Must not hold the engine.
+    void stop() noexcept;
+
+private:
+    void run() noexcept;
+    bool look() noexcept;
+
+    Waiter* waiter_ = nullptr;
+    bool (*sweep_)() noexcept = nullptr;
+    std::atomic<bool> stopping_{false}; ///< written by an exchange, which a ring follows
+    std::thread thread_;
+};
+
+} // namespace sidelight::host::node

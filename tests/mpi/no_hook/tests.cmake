@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A host whose blocking calls do not come by the library: there the progress thread does their work.
+
+if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
+    set(directory ${PROJECT_BINARY_DIR}/mpich4/no_hook)
+    add_library(mpich4-direct-worker MODULE ${CMAKE_CURRENT_LIST_DIR}/direct_worker.c)
+    set_target_properties(mpich4-direct-worker PROPERTIES
+        PREFIX "" OUTPUT_NAME direct_worker LIBRARY_OUTPUT_DIRECTORY ${directory})
+    target_link_libraries(mpich4-direct-worker PRIVATE sidelight-options ${CMAKE_DL_LIBS})
+    foreach(program two_sided blocking_calls)
+        add_test(NAME mpi.no_hook_${program}.2.mpich4
+            COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host mpich4 -n 2
+                --preload ${directory}/direct_worker.so:$<TARGET_FILE:mpich4-sidelight>
+                --env SIDELIGHT_PROGRESS=thread ${PROJECT_BINARY_DIR}/mpich4/tests/${program})
+        set_tests_properties(mpi.no_hook_${program}.2.mpich4 PROPERTIES
+            LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 180)
+    endforeach()
+endif()

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/wait.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/shared_memory.hpp"
+#include "host/mpi/progress.hpp"
+#include "host/node/progress_thread.hpp"
+#include "unit/processes.hpp"
+
+namespace sidelight::host::mpi {
+
+/// No host here.
+void poll_host() noexcept {}
+
+} // namespace sidelight::host::mpi
+
+namespace sidelight::unit {
+namespace {
+
+using host::node::ProgressThread;
+using host::node::Waiter;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr seconds for_ever{20};
+
+/// A network that brings nothing but numbers: each one sent can be read at the descriptor until it
+/// is taken. As of UCX, nothing is told before it is armed, and it cannot be armed when something
+/// is there.
+class Numbers {
+public:
+    Numbers() : descriptor_(eventfd(0, EFD_NONBLOCK)) {}
+    ~Numbers() { close(descriptor_); }
+    Numbers(const Numbers&) = delete;
+    Numbers& operator=(const Numbers&) = delete;
+
+    [[nodiscard]] host::node::Network network() noexcept
+    {
+        return {.descriptor = descriptor_, .arm = arm, .context = this};
+    }
+    void send() noexcept
+    {
+        sent_.fetch_add(1, std::memory_order_seq_cst);
+        if (armed_.exchange(false)) {
+            eventfd_write(descriptor_, 1);
+        }
+    }
+    /// Whether there was one.
+    bool take() noexcept
+    {
+        eventfd_t news = 0;
+        eventfd_read(descriptor_, &news);
+        std::uint64_t seen = taken_.load();
+        while (seen < sent_.load()) {
+            if (taken_.compare_exchange_weak(seen, seen + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_.load(); }
+    [[nodiscard]] int refusals() const noexcept { return refusals_.load(); }
+
+private:
+    static bool arm(void* context) noexcept
+    {
+        auto& self = *static_cast<Numbers*>(context);
+        self.armed_.exchange(true);
+        const bool nothing = self.sent_.load() == self.taken_.load();
+        self.refusals_ += nothing ? 0 : 1;
+        return nothing;
+    }
+
+    int descriptor_;
+    std::atomic<bool> armed_{false};
+    std::atomic<std::uint64_t> sent_{0};
+    std::atomic<std::uint64_t> taken_{0};
+    std::atomic<int> refusals_{0};
+};
+
+bool take_number(void* numbers) noexcept { return static_cast<Numbers*>(numbers)->take(); }
+bool nothing(void* /*context*/) noexcept { return false; }
+
+TEST(Waiter, HearsOfTheNetwork)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.listen_to(numbers.network());
+    const auto start = Clock::now();
+    std::thread sender([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        numbers.send();
+    });
+    waiter.doze(nothing, nullptr, for_ever);
+    sender.join();
+    EXPECT_LT(Clock::now() - start, for_ever);
+    EXPECT_TRUE(numbers.take());
+}
+
+TEST(Waiter, DoesNotSleepWhenTheNetworkHasSomething)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.listen_to(numbers.network());
+    numbers.send();
+    const auto start = Clock::now();
+    waiter.doze(nothing, nullptr, for_ever);
+    EXPECT_LT(Clock::now() - start, for_ever);
+    EXPECT_EQ(numbers.refusals(), 1);
+}
+
+/// One of them listens to the network, the others to the doorbell alone; a ring is for all.
+TEST(Waiter, ARingWakesAllThreads)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.listen_to(numbers.network());
+    constexpr int times = 200;
+    std::atomic<int> word{0};
+    std::atomic<int> arrived{0};
+    std::array<std::thread, 3> threads;
+    for (std::thread& thread : threads) {
+        thread = std::thread([&] {
+            for (int number = 1; number <= times; ++number) {
+                struct Wait {
+                    std::atomic<int>& word;
+                    int number;
+                } wait{word, number};
+                while (word.load() < number) {
+                    const auto start = Clock::now();
+                    waiter.doze(
+                        [](void* context) noexcept {
+                            auto& [seen, wanted] = *static_cast<Wait*>(context);
+                            return seen.load() >= wanted;
+                        },
+                        &wait, for_ever);
+                    EXPECT_LT(Clock::now() - start, for_ever);
+                }
+                arrived.fetch_add(1);
+            }
+        });
+    }
+    for (int number = 1; number <= times; ++number) {
+        if (number % 8 == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1)); // they sleep by then
+        }
+        word.fetch_add(1);
+        waiter.rouse();
+        while (arrived.load() < 3 * number) {
+            std::this_thread::yield();
+        }
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+/// Wakes that come by the network and by the doorbell of another process, in any order.
+TEST(WaiterProcesses, HearsANeighbourAndTheNetwork)
+{
+    const File file = create_memory_file();
+    struct Shared {
+        Doorbell bell;
+        std::atomic<std::uint64_t> word{0};
+        std::atomic<std::uint64_t> heard{0};
+    };
+    const Mapping page = Mapping::shared(file, sizeof(Shared));
+    ASSERT_TRUE(page);
+    Shared& shared = *new (page.data()) Shared;
+    Waiter waiter(shared.bell);
+    Numbers numbers;
+    waiter.listen_to(numbers.network());
+    constexpr std::uint64_t times = 500;
+    const pid_t neighbour = start_process([&] {
+        for (std::uint64_t number = 1; number <= times; ++number) {
+            shared.word.fetch_add(1);
+            shared.bell.ring();
+            while (shared.heard.load() < number) {
+                std::this_thread::yield();
+            }
+        }
+        return true;
+    });
+    std::thread sender([&] {
+        for (std::uint64_t number = 1; number <= times; ++number) {
+            numbers.send();
+            while (numbers.taken() < number) {
+                std::this_thread::yield();
+            }
+        }
+    });
+    struct Wait {
+        Shared& shared;
+        Numbers& numbers;
+    } wait{shared, numbers};
+    bool slept_through = false;
+    while ((shared.heard.load() < times || numbers.taken() < times) && !slept_through) {
+        const auto start = Clock::now();
+        waiter.doze(
+            [](void* context) noexcept {
+                auto& [both, net] = *static_cast<Wait*>(context);
+                const bool rung = both.heard.load() < both.word.load();
+                both.heard.fetch_add(rung ? 1 : 0);
+                return net.take() || rung;
+            },
+            &wait, for_ever);
+        slept_through = Clock::now() - start >= for_ever;
+    }
+    EXPECT_FALSE(slept_through);
+    sender.join();
+    EXPECT_TRUE(went_well(neighbour));
+}
+
+/// What the thread's sweep looks at; a plain function has no context.
+Numbers* swept = nullptr;
+bool sweep() noexcept { return take_number(swept); }
+
+TEST(ProgressThread, SweepsWhatTheNetworkBringsUntilItIsStopped)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    swept = &numbers;
+    waiter.listen_to(numbers.network());
+    ProgressThread thread;
+    for (std::uint64_t life = 1; life <= 3; ++life) {
+        ASSERT_TRUE(thread.start(waiter, sweep));
+        ASSERT_TRUE(thread.start(waiter, sweep)); // it runs already
+        numbers.send();
+        const auto start = Clock::now();
+        while (numbers.taken() < life && Clock::now() - start < for_ever) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        EXPECT_EQ(numbers.taken(), life);
+        thread.stop();
+        thread.stop();
+    }
+    numbers.send();
+    EXPECT_EQ(numbers.taken(), 3U);
+}
+
+} // namespace
+} // namespace sidelight::unit
