@@ -282,7 +282,8 @@ bool Creation::make_handle()
 bool Creation::meet_neighbours()
 {
     Runtime& runtime = Runtime::instance();
-    const bool brings = brings_memory(request_.flavor);
+    const bool brings = request_.flavor == Flavor::dynamic ||
+                        (request_.flavor == Flavor::create && request_.size != 0);
     const Greeting mine{
         .peer = runtime.fabric().address(),
         .bytes = request_.flavor == Flavor::dynamic ? 0 : static_cast<std::uint64_t>(request_.size),
@@ -302,7 +303,7 @@ bool Creation::meet_neighbours()
                        census_->nodes);
     }
     object_->members.emplace(*object_->memory, std::move(greetings), census, runtime.fabric());
-    if (brings) {
+    if (brings_memory(request_.flavor)) {
         object_->members->bring(rank_, request_.flavor == Flavor::create
                                            ? static_cast<std::byte*>(request_.base)
                                            : nullptr);

@@ -77,9 +77,8 @@ WindowInfo::WindowInfo()
     }
     const Settings& from = settings();
     values_[share_memory] = share_policy_name(from.share_memory);
-    const std::array<bool, 4> reorder{
-        from.access_after_access, from.access_after_exposure, from.exposure_after_exposure,
-        from.exposure_after_access};
+    const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
+                                      from.exposure_after_exposure, from.exposure_after_access};
     for (std::size_t key = 0; key < reorder.size(); ++key) {
         values_[key] = reorder[key] ? "1" : "0";
     }

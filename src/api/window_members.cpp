@@ -73,7 +73,7 @@ void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) n
     found.base = memory_.base(number);
     found.size = from.bytes;
     found.disp_unit = from.disp_unit;
-    found.mapped = !from.brings || from.bytes == 0;
+    found.mapped = !from.brings;
     if (rank == bringer_) {
         found.base = brought_;
         found.mapped = true;

@@ -75,15 +75,16 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!target.light && !where) {
         return Status::rma_sync;
     }
+    const bool granted = target.light || is_open(where);
     Place place;
-    if (Status status = locate(operation, place); status != Status::ok) {
+    if (Status status = locate(operation, granted, place); status != Status::ok) {
         return status;
     }
     if (Status status = check(operation); status != Status::ok) {
         return status;
     }
     used_.store(true, relaxed);
-    if (!target.light && !may_perform(where, place)) {
+    if (!granted || !place.mapped) {
         return record(*where.epoch, where.part(), operation, place.address, request);
     }
     const Status status = perform(operation, place.memory);
@@ -93,19 +94,20 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     return status;
 }
 
-/// Whether an operation issued in this part may be performed now and here.
-bool Window::may_perform(PartRef where, const Place& place) noexcept
+/// Whether an operation issued in this part may be performed now.
+bool Window::is_open(PartRef where) noexcept
 {
     Epoch& epoch = *where.epoch;
     Part& part = where.part();
     if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
         count(epoch);
     }
-    return part.granted && place.mapped;
+    return part.granted;
 }
 
-/// Finds it, if all that the operation touches lies in the target's memory.
-Status Window::locate(const Operation& operation, Place& place) noexcept
+/// Finds it, if all that the operation touches lies in the target's memory. What is attached to a
+/// dynamic window counts when access is granted.
+Status Window::locate(const Operation& operation, bool granted, Place& place) noexcept
 {
     const Target& target = targets_[operation.target];
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
@@ -116,8 +118,8 @@ Status Window::locate(const Operation& operation, Place& place) noexcept
     }
     place.address = static_cast<std::size_t>(offset);
     place.mapped = target.mapped;
-    place.memory = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) +
-                                                place.address);
+    place.memory =
+        reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + place.address);
     if (touched.overflow) {
         return Status::rma_range;
     }
@@ -130,6 +132,10 @@ Status Window::locate(const Operation& operation, Place& place) noexcept
     }
     const std::int64_t first = offset + touched.first;
     const std::int64_t last = offset + touched.last;
+    if (flavor_ == Flavor::dynamic && !granted) {
+        place.mapped = false;
+        return Status::ok;
+    }
     if (flavor_ == Flavor::dynamic) {
         return locate_region(operation, static_cast<std::uint64_t>(first),
                              static_cast<std::uint64_t>(last), place);
@@ -256,7 +262,7 @@ void Window::execute(Op& op) noexcept
 {
     if (op.operation.kind != OperationKind::marker) {
         Place place;
-        Status status = locate(op.operation, place);
+        Status status = locate(op.operation, true, place);
         if (status == Status::ok && !place.mapped) {
             targets_[op.operation.target].flushable.store(false, std::memory_order_release);
             launch(op);

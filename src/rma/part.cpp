@@ -135,8 +135,7 @@ void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexc
         target.reach.store(now ? target.size : 0, std::memory_order_release);
         const bool mapped = now || (direct && target.regions != nullptr);
         target.regions_open.store(mapped && target.regions != nullptr, std::memory_order_release);
-        target.flushable.store(mapped && part.outstanding == 0 &&
-                                   epoch.kind != EpochKind::access,
+        target.flushable.store(mapped && part.outstanding == 0 && epoch.kind != EpochKind::access,
                                std::memory_order_release);
     }
 }

@@ -26,15 +26,15 @@ struct alignas(64) Target {
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     /// Dynamic window, in place of `reach`: operations may reach what is attached and mapped.
     std::atomic<bool> regions_open{false};
-    bool mapped = false;                ///< the road, decided once: loads and stores, or messages
-    bool met = false;                   ///< what is known of it stands here
-    int peer = 0;                       ///< its number in the fabric
-    Control* control = nullptr;         ///< its block, where it is mapped here
-    MappedRegions* regions = nullptr;   ///< dynamic window: what it has attached, as far as that
-                                        ///< can be mapped here
-    Epoch* epoch = nullptr;             ///< the open lock or access epoch that reaches it
-    std::uint32_t part = 0;             ///< index of the target in that epoch
-    bool light = false;                 ///< locked at once on mapped memory: held without an epoch
+    bool mapped = false;              ///< the road, decided once: loads and stores, or messages
+    bool met = false;                 ///< what is known of it stands here
+    int peer = 0;                     ///< its number in the fabric
+    Control* control = nullptr;       ///< its block, where it is mapped here
+    MappedRegions* regions = nullptr; ///< dynamic window: what it has attached, as far as that
+                                      ///< can be mapped here
+    Epoch* epoch = nullptr;           ///< the open lock or access epoch that reaches it
+    std::uint32_t part = 0;           ///< index of the target in that epoch
+    bool light = false;               ///< locked at once on mapped memory: held without an epoch
     LockType light_type = LockType::shared;
 
     alignas(64) std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)

@@ -203,8 +203,8 @@ private:
         bool mapped = false;
     };
     [[nodiscard]] PartRef find_part(int target) noexcept;
-    [[nodiscard]] bool may_perform(PartRef where, const Place& place) noexcept;
-    Status locate(const Operation& operation, Place& place) noexcept;
+    [[nodiscard]] bool is_open(PartRef where) noexcept;
+    Status locate(const Operation& operation, bool granted, Place& place) noexcept;
     Status locate_region(const Operation& operation, std::uint64_t first, std::uint64_t last,
                          Place& place) noexcept;
     Status check(const Operation& operation) const noexcept;
@@ -296,7 +296,7 @@ private:
     std::span<const std::int32_t> neighbours_;
     Control* own_;
     Barrier barrier_;
-    std::uint64_t barriers_ = 0; ///< fence calls and closes so far
+    std::uint64_t barriers_ = 0;          ///< fence calls and closes so far
     std::optional<RegionTable> attached_; ///< dynamic window: by this member
     std::vector<std::unique_ptr<MappedRegions>> mapped_regions_;
 
