@@ -144,6 +144,18 @@ const Library* Library::load(const std::string& path)
     return loaded ? &library : nullptr;
 }
 
+std::string Library::transport_setting(const char* transport, const char* name) const
+{
+    ucp_config_t* config = nullptr;
+    if (config_read(nullptr, nullptr, &config) != UCS_OK) {
+        return name;
+    }
+    // Old ones take any name and know the short one; new ones check it and know the long one.
+    const bool is_old = config_modify(config, "SIDELIGHT_NO_SUCH_SETTING", "1") == UCS_OK;
+    config_release(config);
+    return is_old ? name : std::string(transport) + '_' + name;
+}
+
 std::string Library::version() const
 {
     unsigned major = 0;

@@ -44,6 +44,9 @@ struct Library {
 
     [[nodiscard]] std::string version() const;
 
+    /// What config_modify calls a setting of one transport.
+    [[nodiscard]] std::string transport_setting(const char* transport, const char* name) const;
+
     /// ucp_init for a program that needs no more than `oldest`.
     ucs_status_t init(const ucp_params_t* params, const ucp_config_t* config,
                       ucp_context_h* context) const noexcept

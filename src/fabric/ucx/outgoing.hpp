@@ -51,7 +51,9 @@ struct LongMessage : Outgoing {
 
     std::vector<std::byte> header; ///< LongHeader and the caller's
     std::span<const std::byte> payload;
-    Completion* sent = nullptr;
+    Completion* sent = nullptr;    ///< null: has been told before UCX was done
+    LongMessage* before = nullptr; ///< in the list of those that UCX has
+    LongMessage* after = nullptr;
     Status status = Status::ok; ///< once it is over
 };
 
@@ -108,6 +110,9 @@ struct Peer {
     Batch* open = nullptr;  ///< being filled
     std::uint64_t sent = 0; ///< batches
     OutgoingList waiting;   ///< for the connection
+
+    std::size_t outstanding = 0;    ///< requests that UCX has not finished
+    LongMessage* leaving = nullptr; ///< long messages among them
 
     std::uint64_t received = 0;                            ///< batches handed over
     std::map<std::uint64_t, std::vector<std::byte>> early; ///< frames of later ones, by sequence

@@ -83,7 +83,7 @@ bool UcxFabric::place_descriptor(Peer& peer, std::span<const std::byte> header, 
     param.user_data = receive;
     ucs_status_ptr_t request = ucx_.am_recv_data(worker_, descriptor, place, bytes, &param);
     if (UCS_PTR_IS_PTR(request)) {
-        ++outstanding_;
+        ++peer.outstanding;
     } else {
         conclude(*receive, UCS_PTR_RAW_STATUS(request));
     }
@@ -117,7 +117,7 @@ void UcxFabric::on_placed(void* request, ucs_status_t status, size_t /*bytes*/, 
     auto& receive = *static_cast<LongReceive*>(data);
     UcxFabric& fabric = receive.fabric;
     fabric.ucx_.request_free(request);
-    --fabric.outstanding_;
+    --receive.peer.outstanding;
     fabric.conclude(receive, status);
 }
 

@@ -125,10 +125,13 @@ void UcxFabric::start(Outgoing& item) noexcept
             ucx_.am_send(item.peer->endpoint, long_id, message.header.data(), message.header.size(),
                          message.payload.data(), message.payload.size(), &param);
     }
-    if (UCS_PTR_IS_PTR(request)) {
-        ++outstanding_;
-    } else {
+    if (!UCS_PTR_IS_PTR(request)) {
         retire(item, UCS_PTR_RAW_STATUS(request));
+        return;
+    }
+    ++item.peer->outstanding;
+    if (item.kind == Outgoing::Kind::long_message) {
+        link(static_cast<LongMessage&>(item));
     }
 }
 
@@ -137,8 +140,27 @@ void UcxFabric::on_sent(void* request, ucs_status_t status, void* data) noexcept
     auto& item = *static_cast<Outgoing*>(data);
     UcxFabric& fabric = item.fabric;
     fabric.ucx_.request_free(request);
-    --fabric.outstanding_;
+    --item.peer->outstanding;
+    if (item.kind == Outgoing::Kind::long_message) {
+        unlink(static_cast<LongMessage&>(item));
+    }
     fabric.retire(item, status);
+}
+
+void UcxFabric::link(LongMessage& message) noexcept
+{
+    message.after = std::exchange(message.peer->leaving, &message);
+    if (message.after != nullptr) {
+        message.after->before = &message;
+    }
+}
+
+void UcxFabric::unlink(LongMessage& message) noexcept
+{
+    (message.before != nullptr ? message.before->after : message.peer->leaving) = message.after;
+    if (message.after != nullptr) {
+        message.after->before = message.before;
+    }
 }
 
 void UcxFabric::retire(Outgoing& item, ucs_status_t status) noexcept
@@ -161,7 +183,9 @@ bool UcxFabric::tell_finished() noexcept
     const bool any = !telling.empty();
     while (Outgoing* item = telling.take()) {
         const std::unique_ptr<LongMessage> message(static_cast<LongMessage*>(item));
-        message->sent->finished(*message->sent, message->status);
+        if (message->sent != nullptr) {
+            message->sent->finished(*message->sent, message->status);
+        }
     }
     return any;
 }

@@ -56,6 +56,8 @@ private:
     void start(Outgoing& item) noexcept;
     void retire(Outgoing& item, ucs_status_t status) noexcept;
     bool tell_finished() noexcept;
+    static void link(LongMessage& message) noexcept;
+    static void unlink(LongMessage& message) noexcept;
     static void on_sent(void* request, ucs_status_t status, void* item) noexcept;
 
     // connecting.cpp
@@ -66,7 +68,8 @@ private:
     void abandon(Peer& peer) noexcept;
     void request_connection(Peer& peer) noexcept;
     void close_endpoint(Peer& peer) noexcept;
-    static void on_ended(void* request, ucs_status_t status, void* fabric) noexcept;
+    static void on_closed(void* request, ucs_status_t status, void* peer) noexcept;
+    bool tell_closed() noexcept;
     static void on_error(void* peer, ucp_ep_h endpoint, ucs_status_t status) noexcept;
 
     // receiving.cpp
@@ -93,6 +96,8 @@ private:
     // closing.cpp
     template <typename Condition>
     bool poll_until(Receiver& receiver, Clock::time_point end, Condition condition) noexcept;
+    [[nodiscard]] bool is_idle() const noexcept;
+    static void on_flushed(void* request, ucs_status_t status, void* fabric) noexcept;
     bool flush(Receiver& receiver, Clock::time_point end) noexcept;
     bool close_endpoints(Receiver& receiver, Clock::time_point end) noexcept;
 
@@ -109,11 +114,11 @@ private:
     std::vector<Peer*> held_;                  ///< with an open batch
     std::vector<Peer*> to_connect_;            ///< first sent to by a handler
     std::vector<Peer*> failed_;                ///< and not told yet
+    std::vector<Peer*> closed_;                ///< whose endpoint is gone
     std::vector<Peer*> ready_;
     OutgoingList spare_batches_;
     OutgoingList finished_;            ///< long messages, and not told yet
     std::vector<LongReceive*> placed_; ///< and not told yet
-    std::size_t outstanding_ = 0;      ///< requests that UCX has not finished
     std::size_t ending_ = 0;           ///< endpoints that close, flushes
 
     Receiver* receiver_ = nullptr; ///< while polling
