@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/bench/latency for each host, and build/bench/bare once, with its
-# library of empty functions: it has no MPI in it.
+# build/<host>/bench/latency for each host, and once what has no MPI in it: build/bench/bare with
+# its library of empty functions, and build/bench/network.
 
 sidelight_mpi_program(${host} ${kind} latency
     SOURCES ${directory}/latency.c ${directory}/measure.c)
@@ -20,4 +20,15 @@ if(NOT TARGET bench-bare)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${kind})
     target_include_directories(bench-bare PRIVATE ${directory})
     target_link_libraries(bench-bare PRIVATE sidelight-options bench-bare-calls)
+endif()
+
+if(NOT TARGET bench-network AND SIDELIGHT_UCX_INCLUDE)
+    file(GLOB network_sources CONFIGURE_DEPENDS ${directory}/network/*.cpp)
+    add_executable(bench-network ${network_sources} ${directory}/measure.c)
+    set_target_properties(bench-network PROPERTIES
+        OUTPUT_NAME network
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${kind})
+    target_include_directories(bench-network PRIVATE ${directory} ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(bench-network SYSTEM PRIVATE ${SIDELIGHT_UCX_INCLUDE})
+    target_link_libraries(bench-network PRIVATE sidelight-options sidelight-engine)
 endif()
