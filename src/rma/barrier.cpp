@@ -75,9 +75,16 @@ bool Barrier::disseminate(std::uint64_t number) noexcept
     return true;
 }
 
-void Barrier::receive(std::uint64_t round, std::uint64_t number) noexcept
+/// Believed from the leader that tells this one in that round alone. It can be one barrier ahead of
+/// this member, and no further.
+void Barrier::receive(int origin, std::uint64_t round, std::uint64_t number) noexcept
 {
-    if (round < max_rounds) {
+    const std::uint64_t nodes = shape_.leaders.size();
+    if (!leads_ || round >= max_rounds || std::uint64_t{1} << round >= nodes) {
+        return;
+    }
+    const std::uint64_t before = (shape_.node + nodes - (std::uint64_t{1} << round)) % nodes;
+    if (shape_.leaders[before] == origin && number <= arrived_ + 1) {
         heard_[round] = std::max(heard_[round], number);
     }
 }

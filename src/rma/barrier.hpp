@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool passed(std::uint64_t number) noexcept;
 
     /// All of another node have arrived at `number` as far as `round` is concerned.
-    void receive(std::uint64_t round, std::uint64_t number) noexcept;
+    void receive(int origin, std::uint64_t round, std::uint64_t number) noexcept;
 
 private:
     static constexpr std::uint32_t max_rounds = 32;

@@ -21,14 +21,25 @@ struct Flight {
     datatype::Cursor answers{{nullptr, nullptr, 0}};
     std::uint64_t position = 0;   ///< bytes of data that are sent, or asked for
     std::uint64_t answered = 0;   ///< where `answers` is
+    std::uint64_t received = 0;   ///< bytes of data that have come back
     std::uint32_t replies = 0;    ///< pieces that are not answered
     std::uint32_t sends = 0;      ///< long messages whose data are still being read here
+    std::uint32_t placing = 0;    ///< long answers whose data are still being written here
     bool launched = false;        ///< sent whole
     Status status = Status::ok;   ///< the first reason why a piece was not performed
     std::uint32_t number = 0;     ///< index in the table
     std::uint32_t generation = 0; ///< one more for each use
     Flight* next = nullptr;
 };
+
+/// Whether data come back from the target, and where they go.
+inline const datatype::Buffer* returned_to(const Operation& operation) noexcept
+{
+    if (operation.kind == OperationKind::get) {
+        return &operation.origin;
+    }
+    return operation.result.layout != nullptr ? &operation.result : nullptr;
+}
 
 /// All of a process's, by the names that its peers send back. A name is good for one use: an answer
 /// that is made up, or comes twice, finds nothing.

@@ -195,7 +195,7 @@ bool Window::finish_access(const Part& part) noexcept
 
 bool Window::finish_fence(const Epoch& epoch, const Part& part) noexcept
 {
-    if (!part.granted || part.outstanding != 0) {
+    if (!part.granted || part.outstanding != 0 || placing_ != 0) {
         return false;
     }
     if (epoch.barrier_out == 0) {

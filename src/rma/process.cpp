@@ -47,29 +47,27 @@ Window* Process::window_of(std::span<const std::byte> message, MessageHeader& he
     return found != by_id_.end() ? found->second : nullptr;
 }
 
-void Process::receive(int /*from*/, std::span<const std::byte> message) noexcept
+void Process::receive(int from, std::span<const std::byte> message) noexcept
 {
     Message taken;
     if (Window* window = window_of(message, taken.header); window != nullptr) {
         taken.payload = message.subspan(sizeof taken.header);
-        window->receive(taken);
+        window->receive(from, taken);
     }
 }
 
-std::byte* Process::place(int /*from*/, std::span<const std::byte> message,
-                          std::size_t bytes) noexcept
+std::byte* Process::place(int from, std::span<const std::byte> message, std::size_t bytes) noexcept
 {
     MessageHeader header;
     Window* window = window_of(message, header);
-    return window != nullptr ? window->place(header, bytes) : nullptr;
+    return window != nullptr ? window->place(from, header, bytes) : nullptr;
 }
 
-void Process::placed(int /*from*/, std::span<const std::byte> message,
-                     std::size_t /*bytes*/) noexcept
+void Process::placed(int /*from*/, std::span<const std::byte> message, std::size_t bytes) noexcept
 {
     MessageHeader header;
     if (Window* window = window_of(message, header); window != nullptr) {
-        window->placed(header);
+        window->placed(header, bytes);
     }
 }
 

@@ -37,17 +37,6 @@ void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept
     }
 }
 
-void scatter(Cursor& to, std::span<const std::byte> from) noexcept
-{
-    while (!from.empty() && !to.at_end()) {
-        const datatype::Piece piece = to.piece();
-        const std::size_t length = std::min(from.size(), piece.length);
-        std::memcpy(piece.address, from.data(), length);
-        to.advance(length);
-        from = from.subspan(length);
-    }
-}
-
 MessageKind message_of(const Operation& operation) noexcept
 {
     switch (operation.kind) {
@@ -60,15 +49,6 @@ MessageKind message_of(const Operation& operation) noexcept
     default:
         return MessageKind::accumulate;
     }
-}
-
-/// Whether old data come back, and where they go.
-const Buffer* returned_to(const Operation& operation) noexcept
-{
-    if (operation.kind == OperationKind::get) {
-        return &operation.origin;
-    }
-    return operation.result.layout != nullptr ? &operation.result : nullptr;
 }
 
 bool carries_data(const Operation& operation) noexcept
@@ -102,17 +82,14 @@ void Window::send(int target, MessageHeader header, std::span<const std::byte> p
                                             std::as_bytes(std::span(&header, 1)), payload));
 }
 
-/// The payload is read until `sent` has finished; where that never begins, it finishes at once.
-void Window::send_long(int target, MessageHeader header, std::span<const std::byte> payload,
-                       fabric::Completion& sent) noexcept
+/// The payload is read until `sent` has finished; it never does where the answer is not ok.
+Status Window::send_long(int target, MessageHeader header, std::span<const std::byte> payload,
+                         fabric::Completion& sent) noexcept
 {
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
-    const Status status = process_.fabric_.send_long(
-        targets_[target].peer, std::as_bytes(std::span(&header, 1)), payload, sent);
-    if (status != Status::ok) {
-        sent.finished(sent, status);
-    }
+    return process_.fabric_.send_long(targets_[target].peer, std::as_bytes(std::span(&header, 1)),
+                                      payload, sent);
 }
 
 void Window::launch(Op& op) noexcept
@@ -223,21 +200,23 @@ void Window::send_long_piece(Flight& flight, const MessageHeader& header,
     sent->window = this;
     sent->flight = &flight;
     sent->finished = long_piece_sent;
-    send_long(flight.op->operation.target, header, {from, length}, *sent);
+    const Status status = send_long(flight.op->operation.target, header, {from, length}, *sent);
+    if (status != Status::ok) {
+        --flight.sends;
+        process_.long_sends_.give_back(sent);
+        refuse(flight, status);
+    }
 }
 
-void Window::long_piece_sent(fabric::Completion& self, Status status) noexcept
+/// One that could not leave tells nothing of itself: its answer comes, or the peer is lost.
+void Window::long_piece_sent(fabric::Completion& self, Status /*status*/) noexcept
 {
     auto& sent = static_cast<LongSend&>(self);
     Window& window = *sent.window;
     Flight& flight = *sent.flight;
     sent.owner->long_sends_.give_back(&sent);
     --flight.sends;
-    if (status != Status::ok) {
-        window.refuse(flight, status);
-    } else {
-        window.answer_complete(flight);
-    }
+    window.answer_complete(flight);
 }
 
 /// Compare and origin travel side by side.
@@ -251,90 +230,8 @@ void Window::send_compare_and_swap(Flight& flight) noexcept
     MessageHeader header = header_of(flight);
     header.bytes = size;
     ++flight.replies;
+    flight.position = size;
     send(operation.target, header, {both.data(), 2 * size});
-}
-
-/// A piece was not performed.
-void Window::refuse(Flight& flight, Status status) noexcept
-{
-    flight.status = flight.status == Status::ok ? status : flight.status;
-    --flight.replies;
-    --targets_[flight.op->operation.target].in_flight;
-    answer_complete(flight);
-}
-
-/// Completes what the answers so far complete. The flight may be gone on return.
-void Window::answer_complete(Flight& flight) noexcept
-{
-    Op& op = *flight.op;
-    if (!flight.launched || flight.sends != 0) {
-        return;
-    }
-    const bool answered = flight.replies == 0;
-    if (answered && flight.status != Status::ok) {
-        note_failure(op, std::exchange(flight.status, Status::ok));
-    }
-    if (!op.locally_complete && (answered || returned_to(op.operation) == nullptr)) {
-        local_complete(op);
-    }
-    if (answered) {
-        process_.flights_.give_back(flight);
-        remote_complete(op);
-    }
-}
-
-/// The flight that an answer names, if it is one of this window towards the sender.
-Flight* Window::flight_of(const MessageHeader& header) noexcept
-{
-    Flight* flight = process_.flights_.find(header.cookie);
-    const bool right = flight != nullptr && flight->op->window == this && flight->replies != 0 &&
-                       flight->op->operation.target == static_cast<int>(header.origin);
-    return right ? flight : nullptr;
-}
-
-void Window::take_answer(const Message& message) noexcept
-{
-    Flight* flight = flight_of(message.header);
-    if (flight == nullptr) {
-        return;
-    }
-    Target& target = targets_[flight->op->operation.target];
-    if (message.header.kind == MessageKind::reply) {
-        scatter(answers_at(*flight, message.header.position), message.payload);
-        flight->answered += message.payload.size();
-    }
-    if (message.header.kind == MessageKind::refused) {
-        refuse(*flight, static_cast<Status>(message.header.flag));
-    } else {
-        --target.in_flight;
-        --flight->replies;
-        answer_complete(*flight);
-    }
-    launch_more(target);
-}
-
-/// Answers come in order, as a rule; long ones may come later.
-Cursor& Window::answers_at(Flight& flight, std::uint64_t position) noexcept
-{
-    const Buffer* to = returned_to(flight.op->operation);
-    if (position < flight.answered && to != nullptr) {
-        flight.answers = Cursor(*to);
-        flight.answered = 0;
-    }
-    flight.answers.advance(position - flight.answered);
-    flight.answered = position;
-    return flight.answers;
-}
-
-/// Where the data of a long answer go: they were asked for only where they lie side by side.
-std::byte* Window::place_reply(const MessageHeader& header, std::size_t bytes) noexcept
-{
-    Flight* flight = flight_of(header);
-    if (flight == nullptr) {
-        return nullptr;
-    }
-    const datatype::Piece piece = answers_at(*flight, header.position).piece();
-    return bytes <= piece.length ? piece.address : nullptr;
 }
 
 } // namespace sidelight::rma

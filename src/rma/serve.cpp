@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/bytes.hpp"
 #include "base/log.hpp"
@@ -9,9 +8,8 @@
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
-/// What messages ask of this member: the target's side of the emulated route, and the words and the
-/// lock queue that members elsewhere cannot write themselves. Nothing in a message is trusted: what
-/// does not fit into this member's memory, or into the protocol, changes nothing.
+/// What messages ask of this member: the target's side of the emulated route. Nothing in a message
+/// is trusted: what does not fit into this member's memory, or into the protocol, changes nothing.
 namespace sidelight::rma {
 
 using datatype::Basic;
@@ -78,12 +76,22 @@ std::byte* Window::own_memory(std::uint64_t address, std::uint64_t bytes) noexce
     return address <= own.size && bytes <= own.size - address ? own.base + address : nullptr;
 }
 
-void Window::receive(const Message& message) noexcept
+/// Whether the sender is the member that the message says it is.
+bool Window::comes_from(int peer, const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    if (header.origin < members_ && meet(origin) == Status::ok && targets_[origin].peer == peer) {
+        return true;
+    }
+    log(LogLevel::error, "a message of peer %d is dropped: rank %u of its window is another", peer,
+        header.origin);
+    return false;
+}
+
+void Window::receive(int from, const Message& message) noexcept
 {
     const MessageHeader& header = message.header;
-    if (header.origin >= members_ || meet(static_cast<int>(header.origin)) != Status::ok) {
-        log(LogLevel::error, "a message from rank %u, which cannot be reached, is dropped",
-            header.origin);
+    if (!comes_from(from, header)) {
         return;
     }
     switch (header.kind) {
@@ -105,43 +113,12 @@ void Window::receive(const Message& message) noexcept
         take_answer(message);
         break;
     case MessageKind::barrier:
-        barrier_.receive(header.round, header.number);
+        barrier_.receive(static_cast<int>(header.origin), header.round, header.number);
         break;
     default:
         receive_word(header);
         break;
     }
-}
-
-/// What a member on this node would write itself.
-void Window::receive_word(const MessageHeader& header) noexcept
-{
-    const auto origin = static_cast<int>(header.origin);
-    switch (header.kind) {
-    case MessageKind::grant:
-        raise(own().words(origin).granted, header.number);
-        break;
-    case MessageKind::done:
-        raise(own().words(origin).done, header.number);
-        break;
-    case MessageKind::lock:
-        serve_lock(header);
-        break;
-    case MessageKind::lock_grant:
-        targets_[origin].lock_grants = std::max(targets_[origin].lock_grants, header.number);
-        break;
-    case MessageKind::unlock:
-        leave_lock(own(), lock_type_of(header));
-        break;
-    default:
-        break;
-    }
-}
-
-LockType Window::lock_type_of(const MessageHeader& header) noexcept
-{
-    return header.flag == static_cast<std::uint8_t>(LockType::shared) ? LockType::shared
-                                                                      : LockType::exclusive;
 }
 
 void Window::answer(const MessageHeader& asked, MessageKind kind,
@@ -166,32 +143,42 @@ void Window::serve_put(const Message& message) noexcept
     answer(message.header, MessageKind::done_op);
 }
 
-/// Where the payload of a long message goes.
-std::byte* Window::place(const MessageHeader& header, std::size_t bytes) noexcept
+/// Where the payload of a long message goes. Fences wait for it, so that the memory is there.
+std::byte* Window::place(int from, const MessageHeader& header, std::size_t bytes) noexcept
 {
-    if (header.origin >= members_ || meet(static_cast<int>(header.origin)) != Status::ok) {
+    if (!comes_from(from, header)) {
         return nullptr;
     }
+    std::byte* memory = nullptr;
     if (header.kind == MessageKind::reply) {
-        return place_reply(header, bytes);
+        memory = place_reply(header, bytes);
+    } else if (header.kind == MessageKind::put) {
+        memory = own_memory(header.address, bytes);
+        if (memory == nullptr) {
+            answer(header, MessageKind::refused, {}, Status::rma_range);
+        }
     }
-    if (header.kind != MessageKind::put) {
-        return nullptr;
-    }
-    std::byte* memory = own_memory(header.address, bytes);
-    if (memory == nullptr) {
-        answer(header, MessageKind::refused, {}, Status::rma_range);
+    if (memory != nullptr) {
+        ++targets_[static_cast<int>(header.origin)].placing;
+        ++placing_;
     }
     return memory;
 }
 
-void Window::placed(const MessageHeader& header) noexcept
+void Window::placed(const MessageHeader& header, std::size_t bytes) noexcept
 {
+    Target& origin = targets_[static_cast<int>(header.origin)];
+    if (origin.placing == 0) {
+        return; // of a member that is lost
+    }
+    --origin.placing;
+    --placing_;
     if (header.kind == MessageKind::reply) {
-        take_answer({header, {}});
+        placed_reply(header, bytes);
     } else {
         answer(header, MessageKind::done_op);
     }
+    update_busy();
 }
 
 void Window::serve_get(const Message& message) noexcept
@@ -225,7 +212,11 @@ void Window::answer_long(const MessageHeader& asked, std::span<const std::byte> 
     header.kind = MessageKind::reply;
     header.cookie = asked.cookie;
     header.position = asked.position;
-    send_long(static_cast<int>(asked.origin), header, payload, *sent);
+    const Status status = send_long(static_cast<int>(asked.origin), header, payload, *sent);
+    if (status != Status::ok) {
+        process_.long_sends_.give_back(sent);
+        answer(asked, MessageKind::refused, {}, status);
+    }
 }
 
 void Window::serve_accumulate(const Message& message) noexcept
@@ -293,52 +284,6 @@ void Window::serve_compare_and_swap(const Message& message) noexcept
         answer(header, MessageKind::refused, {}, status);
     } else {
         answer(header, MessageKind::reply, {old.bytes.data(), header.bytes});
-    }
-}
-
-/// Takes a place in this member's queue for an origin that cannot reach it.
-void Window::serve_lock(const MessageHeader& header) noexcept
-{
-    Waiting* waiting = process_.waiting_.take();
-    if (waiting == nullptr) {
-        log(LogLevel::error, "out of memory for a lock that rank %u waits for", header.origin);
-        std::abort();
-    }
-    const LockType type = lock_type_of(header);
-    *waiting = {
-        .origin = static_cast<int>(header.origin), .type = type, .place = own().lock.arrive(type)};
-    waiting_.push(waiting);
-    update_busy();
-}
-
-/// Tells those who are admitted. A process's places are admitted in the order in which it asked.
-bool Window::grant_waiting() noexcept
-{
-    if (waiting_.empty()) {
-        return false;
-    }
-    bool granted = false;
-    waiting_.remove_if([&](Waiting& waiting) {
-        if (!own().lock.admits(waiting.type, waiting.place)) {
-            return false;
-        }
-        MessageHeader header;
-        header.kind = MessageKind::lock_grant;
-        header.number = ++targets_[waiting.origin].admitted;
-        send(waiting.origin, header);
-        process_.waiting_.give_back(&waiting);
-        granted = true;
-        return true;
-    });
-    update_busy();
-    return granted;
-}
-
-/// A counter of a member elsewhere, written here for it; only ever upwards.
-void Window::raise(std::atomic<std::uint64_t>& word, std::uint64_t number) noexcept
-{
-    if (word.load(std::memory_order_relaxed) < number) {
-        word.store(number, std::memory_order_release);
     }
 }
 

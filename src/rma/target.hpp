@@ -43,8 +43,15 @@ struct alignas(64) Target {
     std::uint64_t lock_requests = 0; ///< places asked for in its queue, where it is elsewhere
     std::uint64_t lock_grants = 0;   ///< those of them that were admitted
     std::uint64_t admitted = 0;      ///< its places in the queue here that were admitted
+    std::uint32_t places[2] = {};    ///< of those the ones that it has not left, by type
+    std::uint32_t placing = 0;       ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;     ///< pieces of operations sent to it and not answered
     Fifo<Flight> launching{};        ///< operations that are not sent whole, in order of issue
+
+    [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
+    {
+        return places[static_cast<int>(type)];
+    }
 };
 
 } // namespace sidelight::rma

@@ -225,7 +225,10 @@ private:
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
 
-    // remote.cpp: the emulated route, the origin's side; serve.cpp: what messages ask for
+    // remote.cpp: the emulated route, the origin's side
+    void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
+    Status send_long(int target, MessageHeader header, std::span<const std::byte> payload,
+                     fabric::Completion& sent) noexcept;
     void launch(Op& op) noexcept;
     void launch_more(Target& target) noexcept;
     void send_pieces(Flight& flight, Target& target) noexcept;
@@ -234,32 +237,41 @@ private:
     void send_compare_and_swap(Flight& flight) noexcept;
     static MessageHeader header_of(const Flight& flight) noexcept;
     static void long_piece_sent(fabric::Completion& self, Status status) noexcept;
+
+    // answers.cpp: what comes back
     void refuse(Flight& flight, Status status) noexcept;
+    void piece_answered(Flight& flight) noexcept;
     void answer_complete(Flight& flight) noexcept;
     [[nodiscard]] Flight* flight_of(const MessageHeader& header) noexcept;
     void take_answer(const Message& message) noexcept;
+    static bool take_data(Flight& flight, const Message& message) noexcept;
+    [[nodiscard]] static bool asked_for(const Flight& flight, std::uint64_t position,
+                                        std::uint64_t bytes) noexcept;
     static datatype::Cursor& answers_at(Flight& flight, std::uint64_t position) noexcept;
     [[nodiscard]] std::byte* place_reply(const MessageHeader& header, std::size_t bytes) noexcept;
-    void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
-    void send_long(int target, MessageHeader header, std::span<const std::byte> payload,
-                   fabric::Completion& sent) noexcept;
-    void receive(const Message& message) noexcept;
-    void receive_word(const MessageHeader& header) noexcept;
-    [[nodiscard]] std::byte* place(const MessageHeader& header, std::size_t bytes) noexcept;
-    void placed(const MessageHeader& header) noexcept;
+    void placed_reply(const MessageHeader& header, std::size_t bytes) noexcept;
+
+    // serve.cpp: what messages ask for
+    [[nodiscard]] bool comes_from(int peer, const MessageHeader& header) noexcept;
+    void receive(int from, const Message& message) noexcept;
+    [[nodiscard]] std::byte* place(int from, const MessageHeader& header,
+                                   std::size_t bytes) noexcept;
+    void placed(const MessageHeader& header, std::size_t bytes) noexcept;
     void serve_put(const Message& message) noexcept;
     void serve_get(const Message& message) noexcept;
     void serve_accumulate(const Message& message) noexcept;
     void serve_compare_and_swap(const Message& message) noexcept;
     Status combine_here(const MessageHeader& header, const datatype::Buffer& from,
                         const datatype::Buffer& old, const datatype::Buffer& memory) noexcept;
-    void serve_lock(const MessageHeader& header) noexcept;
-    static LockType lock_type_of(const MessageHeader& header) noexcept;
-    void raise(std::atomic<std::uint64_t>& word, std::uint64_t number) noexcept;
     [[nodiscard]] std::byte* own_memory(std::uint64_t address, std::uint64_t bytes) noexcept;
     void answer(const MessageHeader& asked, MessageKind kind,
                 std::span<const std::byte> payload = {}, Status status = Status::ok) noexcept;
     void answer_long(const MessageHeader& asked, std::span<const std::byte> payload) noexcept;
+
+    // words.cpp: words and places that others cannot write and take themselves
+    void receive_word(const MessageHeader& header) noexcept;
+    void serve_lock(const MessageHeader& header) noexcept;
+    void serve_unlock(const MessageHeader& header) noexcept;
     bool grant_waiting() noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
     void wake_members() noexcept;
@@ -321,6 +333,7 @@ private:
     Pool<Flush> flush_pool_;
 
     Fifo<Waiting> waiting_;
+    std::size_t placing_ = 0;     ///< long messages whose data are being written here
     Status failure_ = Status::ok; ///< of an operation that was not performed, and not yet told
 };
 

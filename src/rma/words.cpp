@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "rma/process.hpp"
+#include "rma/window.hpp"
+
+/// The words and the lock queue of this member, for those that cannot reach them: members on other
+/// nodes, for which messages say what they would write.
+namespace sidelight::rma {
+
+namespace {
+
+/// A counter comes message by message, in order: its next value is the only right one.
+void raise(std::atomic<std::uint64_t>& word, std::uint64_t number) noexcept
+{
+    if (word.load(std::memory_order_relaxed) + 1 == number) {
+        word.store(number, std::memory_order_release);
+    }
+}
+
+LockType lock_type_of(const MessageHeader& header) noexcept
+{
+    return header.flag == static_cast<std::uint8_t>(LockType::shared) ? LockType::shared
+                                                                      : LockType::exclusive;
+}
+
+} // namespace
+
+void Window::receive_word(const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    Target& sender = targets_[origin];
+    if (sender.control != nullptr) {
+        return; // it writes them itself
+    }
+    switch (header.kind) {
+    case MessageKind::grant:
+        raise(own().words(origin).granted, header.number);
+        break;
+    case MessageKind::done:
+        raise(own().words(origin).done, header.number);
+        break;
+    case MessageKind::lock:
+        serve_lock(header);
+        break;
+    case MessageKind::lock_grant:
+        if (sender.lock_grants + 1 == header.number && header.number <= sender.lock_requests) {
+            sender.lock_grants = header.number;
+        }
+        break;
+    case MessageKind::unlock:
+        serve_unlock(header);
+        break;
+    default:
+        break;
+    }
+}
+
+/// Takes a place in this member's queue for an origin that cannot reach it.
+void Window::serve_lock(const MessageHeader& header) noexcept
+{
+    Waiting* waiting = process_.waiting_.take();
+    if (waiting == nullptr) {
+        log(LogLevel::error, "out of memory for a lock that rank %u waits for", header.origin);
+        std::abort();
+    }
+    const LockType type = lock_type_of(header);
+    *waiting = {
+        .origin = static_cast<int>(header.origin), .type = type, .place = own().lock.arrive(type)};
+    waiting_.push(waiting);
+    update_busy();
+}
+
+/// Leaves a place of the sender's, if it has been told of one.
+void Window::serve_unlock(const MessageHeader& header) noexcept
+{
+    const LockType type = lock_type_of(header);
+    std::uint32_t& places = targets_[static_cast<int>(header.origin)].places_of(type);
+    if (places != 0) {
+        --places;
+        leave_lock(own(), type);
+    }
+}
+
+/// Tells those who are admitted. A process's places are admitted in the order in which it asked.
+bool Window::grant_waiting() noexcept
+{
+    if (waiting_.empty()) {
+        return false;
+    }
+    bool granted = false;
+    waiting_.remove_if([&](Waiting& waiting) {
+        if (!own().lock.admits(waiting.type, waiting.place)) {
+            return false;
+        }
+        MessageHeader header;
+        header.kind = MessageKind::lock_grant;
+        header.number = ++targets_[waiting.origin].admitted;
+        ++targets_[waiting.origin].places_of(waiting.type);
+        send(waiting.origin, header);
+        process_.waiting_.give_back(&waiting);
+        granted = true;
+        return true;
+    });
+    update_busy();
+    return granted;
+}
+
+} // namespace sidelight::rma

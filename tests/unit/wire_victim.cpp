@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire_victim.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "datatype/basic_layout.hpp"
+#include "datatype/builder.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+using datatype::Basic;
+using fabric::sim::Random;
+
+constexpr std::uint64_t first_window = 0x5000'0000'0001U;
+constexpr std::size_t dynamic_bytes = 12'345;
+constexpr std::size_t gap_first = 4'096; ///< between its two regions
+constexpr std::size_t gap_last = 5'000;
+constexpr std::size_t kept_questions = 2'000;
+constexpr std::size_t operations_at_once = 24;
+constexpr std::size_t buffer_bytes = 24'000;
+
+/// What a crash says first: a signal handler may print nothing that is not ready.
+char seed_text[64];
+constexpr int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+struct sigaction handlers_before[std::size(fatal)];
+
+void restore_handlers()
+{
+    for (std::size_t index = 0; index < std::size(fatal); ++index) {
+        sigaction(fatal[index], &handlers_before[index], nullptr);
+    }
+}
+
+/// The instruction that failed runs again, with the handlers of a sanitizer, if there is one.
+void tell_seed(int signal)
+{
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, seed_text, std::strlen(seed_text));
+    restore_handlers();
+    if (signal == SIGABRT) {
+        std::raise(signal);
+    }
+}
+
+std::uint64_t sum_of(std::span<const std::byte> bytes)
+{
+    std::uint64_t sum = 0;
+    for (const std::byte byte : bytes) {
+        sum = sum * 31 + static_cast<std::uint64_t>(byte);
+    }
+    return sum;
+}
+
+void attach(Window& window, std::span<std::byte> region)
+{
+    if (window.attach(region.data(), region.size()) != Status::ok) {
+        throw std::runtime_error("cannot attach");
+    }
+}
+
+/// Two blocks with a hole between them.
+const datatype::Layout* spread_layout()
+{
+    static const datatype::LayoutPointer layout = [] {
+        datatype::LayoutBuilder builder;
+        builder.append_block(0, 8, Basic::i64);
+        builder.append_block(24, 8, Basic::i64);
+        return builder.finish(0, 40);
+    }();
+    return layout.get();
+}
+
+} // namespace
+
+void VictimStatistics::add(const VictimStatistics& other) noexcept
+{
+    messages += other.messages;
+    placed += other.placed;
+    issued += other.issued;
+    completed += other.completed;
+    failed += other.failed;
+    written += other.written;
+}
+
+SeedTeller::SeedTeller(std::uint64_t seed)
+{
+    std::snprintf(seed_text, sizeof seed_text, "crashed: SIDELIGHT_FUZZ_SEED=%llu\n",
+                  static_cast<unsigned long long>(seed));
+    struct sigaction action = {};
+    action.sa_handler = tell_seed;
+    for (std::size_t index = 0; index < std::size(fatal); ++index) {
+        sigaction(fatal[index], &action, &handlers_before[index]);
+    }
+}
+
+SeedTeller::~SeedTeller() { restore_handlers(); }
+
+void SilentFabric::keep(int peer, std::span<const std::byte> header)
+{
+    MessageHeader kept;
+    std::memcpy(&kept, header.data(), sizeof kept);
+    if (kept.kind <= MessageKind::compare_and_swap) {
+        kept.origin = static_cast<std::uint32_t>(peer); // who would answer
+        if (asked.size() == kept_questions) {
+            asked.front() = asked.back();
+            asked.pop_back();
+        }
+        asked.push_back(kept);
+    }
+}
+
+Status SilentFabric::send(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload) noexcept
+{
+    keep(peer, header);
+    too_long = too_long || header.size() + payload.size() > fabric::max_message;
+    read += sum_of(payload);
+    return Status::ok;
+}
+
+Status SilentFabric::send_long(int peer, std::span<const std::byte> header,
+                               std::span<const std::byte> payload,
+                               fabric::Completion& sent) noexcept
+{
+    keep(peer, header);
+    leaving.push_back({payload, &sent});
+    return Status::ok;
+}
+
+/// A window's members and all memory that belongs to it.
+class Victim::Others final : public Members {
+public:
+    Others(Flavor flavor, std::size_t bytes)
+        : flavor_(flavor),
+          own_(bytes),
+          neighbour_(victim_window_bytes),
+          own_block_(Control::bytes(victim_members), 64),
+          neighbour_block_(Control::bytes(victim_members), 64)
+    {
+        Control::create(own_block_.data().data(), victim_members);
+        Control::create(neighbour_block_.data().data(), victim_members);
+        last_ = sum_of(own_.data());
+    }
+
+    Status find(int rank, Member& found) noexcept override
+    {
+        const bool dynamic = flavor_ == Flavor::dynamic;
+        found.peer = rank;
+        found.size = dynamic ? 0 : rank == 0 ? own_.data().size() : victim_window_bytes;
+        if (rank == 0 || rank == 3) {
+            const GuardedMemory& memory = rank == 0 ? own_ : neighbour_;
+            found.mapped = true;
+            found.base = dynamic || found.size == 0 ? nullptr : memory.data().data();
+            found.control = &control(rank);
+        }
+        return Status::ok;
+    }
+
+    [[nodiscard]] Control& control(int rank) noexcept
+    {
+        GuardedMemory& block = rank == 0 ? own_block_ : neighbour_block_;
+        return *reinterpret_cast<Control*>(block.data().data());
+    }
+    [[nodiscard]] std::span<std::byte> memory() noexcept { return own_.data(); }
+    [[nodiscard]] BarrierShape barrier() noexcept
+    {
+        return {.word = &word_, .node = 0, .leaders = leaders_};
+    }
+
+    const char* wrong(std::uint64_t& written)
+    {
+        const std::uint64_t now = sum_of(own_.data());
+        const auto zero = [](std::byte byte) { return byte == std::byte{0}; };
+        written += std::exchange(last_, now) != now ? 1 : 0;
+        if (!own_.intact() || !neighbour_.intact()) {
+            return "a byte beside a window has changed";
+        }
+        if (flavor_ == Flavor::dynamic &&
+            !std::all_of(own_.data().begin() + gap_first, own_.data().begin() + gap_last, zero)) {
+            return "memory between two attached regions has changed";
+        }
+        if (!own_block_.intact() || !neighbour_block_.intact()) {
+            return "a byte beside a control block has changed";
+        }
+        for (const GuardedMemory* memory : {&neighbour_, &neighbour_block_}) {
+            if (!std::all_of(memory->data().begin(), memory->data().end(), zero)) {
+                return "memory of another rank has changed";
+            }
+        }
+        return wrong_words();
+    }
+
+    [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
+
+    Window* window = nullptr;
+
+private:
+    /// Those on this node write their words themselves.
+    const char* wrong_words()
+    {
+        for (const int rank : {0, 3}) {
+            const PeerWords& words = control(0).words(rank);
+            if (words.granted.load() != 0 || words.done.load() != 0) {
+                return "a message has changed a word of a member on this node";
+            }
+        }
+        return nullptr;
+    }
+
+    Flavor flavor_;
+    GuardedMemory own_;
+    GuardedMemory neighbour_;
+    GuardedMemory own_block_;
+    GuardedMemory neighbour_block_;
+    BarrierWord word_;
+    std::array<std::int32_t, 3> leaders_{0, 1, 2};
+    std::uint64_t last_ = 0;
+};
+
+/// An operation of the victim's, with buffers of its own. What is complete belongs to the program,
+/// and nobody else writes there.
+struct Victim::Operating {
+    Request request;
+    GuardedMemory origin{buffer_bytes};
+    GuardedMemory result{buffer_bytes};
+    std::byte compare[32] = {};
+    std::uint64_t origin_sum = 0;
+    std::uint64_t result_sum = 0;
+    bool issued = false;
+    bool looked_at = false;
+
+    [[nodiscard]] bool busy() const noexcept { return issued && !request.complete; }
+    void look()
+    {
+        origin_sum = sum_of(origin.data());
+        result_sum = sum_of(result.data());
+        looked_at = true;
+    }
+};
+
+Victim::Victim()
+{
+    process_.set_messages(true);
+    create_window(first_window, Flavor::allocate, victim_window_bytes);
+    create_window(first_window + 1, Flavor::create, 0);
+    create_window(first_window + 2, Flavor::dynamic, dynamic_bytes);
+    for (std::size_t slot = 0; slot < operations_at_once; ++slot) {
+        operating_.push_back(std::make_unique<Operating>());
+    }
+}
+
+/// What is in flight holds references to layouts.
+Victim::~Victim()
+{
+    while (spread_layout()->references > 1) {
+        datatype::release(spread_layout());
+    }
+}
+
+void Victim::create_window(std::uint64_t id, Flavor flavor, std::size_t bytes)
+{
+    static constexpr std::int32_t node[] = {0, 3};
+    others_.push_back(std::make_unique<Others>(flavor, bytes));
+    Others& others = *others_.back();
+    WindowShape shape;
+    shape.id = id;
+    shape.size = victim_members;
+    shape.flavor = flavor;
+    shape.members = &others;
+    shape.neighbours = node;
+    shape.barrier = others.barrier();
+    others.window = &process_.create_window(shape);
+    if (flavor == Flavor::dynamic) { // two regions with a gap
+        const std::span<std::byte> memory = others.memory();
+        attach(*others.window, memory.first(gap_first));
+        attach(*others.window, memory.subspan(gap_last));
+    }
+    for (const int target : {1, 2}) {
+        static_cast<void>(
+            others.window->lock(LockType::shared, target, {.no_check = true}, nullptr));
+    }
+}
+
+void Victim::receive(int from, std::span<const std::byte> message)
+{
+    ++statistics_.messages;
+    const std::vector<std::byte> arrived(message.begin(), message.end()); // its end is the end
+    process_.receive(from, arrived);
+}
+
+void Victim::receive_long(int from, const MessageHeader& header, std::size_t bytes, bool late)
+{
+    ++statistics_.messages;
+    std::byte* place = process_.place(from, std::as_bytes(std::span(&header, 1)), bytes);
+    if (place == nullptr) {
+        return;
+    }
+    ++statistics_.placed;
+    arriving_.push_back({from, header, place, bytes});
+    if (!late) {
+        write_and_tell(arriving_.back());
+        arriving_.pop_back();
+    }
+}
+
+void Victim::write_and_tell(const Arriving& arriving)
+{
+    std::memset(arriving.place, 0x5A, arriving.bytes);
+    process_.placed(arriving.from, std::as_bytes(std::span(&arriving.header, 1)), arriving.bytes);
+}
+
+void Victim::settle_one_long(Random& random)
+{
+    if (!fabric_.leaving.empty() && random.chance(50)) {
+        const SilentFabric::Leaving left = fabric_.leaving.front();
+        fabric_.leaving.pop_front();
+        fabric_.read += sum_of(left.payload);
+        left.sent->finished(*left.sent, random.chance(90) ? Status::ok : Status::other);
+    } else if (!arriving_.empty()) {
+        std::swap(arriving_[random.below(arriving_.size())], arriving_.back());
+        const Arriving arriving = arriving_.back();
+        arriving_.pop_back();
+        write_and_tell(arriving);
+    }
+}
+
+void Victim::keep_busy(Random& random)
+{
+    Operating& slot = *operating_[random.below(operating_.size())];
+    if (slot.busy()) {
+        return;
+    }
+    if (slot.issued && !slot.looked_at) {
+        ++statistics_.completed;
+        statistics_.failed += slot.request.status != Status::ok ? 1 : 0;
+        slot.look();
+    } else if (random.chance(30)) {
+        issue(random, slot);
+    }
+}
+
+void Victim::issue(Random& random, Operating& slot)
+{
+    slot.request = {};
+    slot.issued = true;
+    slot.looked_at = false;
+    const bool spread = random.chance(30);
+    const auto basic =
+        spread ? Basic::i64 : static_cast<Basic>(1 + random.below(datatype::basic_count - 1));
+    const datatype::Layout* layout = spread ? spread_layout() : &datatype::basic_layout(basic);
+    Operation operation;
+    operation.target = random.between(1, 2);
+    operation.layout = layout;
+    operation.count = 1 + random.below(random.chance(97) ? 6 : buffer_bytes / 2 / 40);
+    operation.origin = {slot.origin.data().data(), layout, operation.count};
+    operation.kind = static_cast<OperationKind>(random.between(1, 4));
+    if (random.chance(20)) { // a long one
+        operation.layout = &datatype::basic_layout(Basic::byte);
+        operation.count = long_bytes + random.below(buffer_bytes / 2 - long_bytes);
+        operation.origin = {slot.origin.data().data(), operation.layout, operation.count};
+        operation.kind = static_cast<OperationKind>(random.between(1, 2));
+    }
+    operation.reduce = static_cast<ReduceOp>(random.below(static_cast<unsigned>(ReduceOp::count_)));
+    const datatype::Buffer result{slot.result.data().data(), layout, operation.count};
+    if (operation.kind == OperationKind::compare_and_swap) {
+        operation.layout = &datatype::basic_layout(basic);
+        operation.count = 1;
+        operation.origin = {slot.origin.data().data(), operation.layout, 1};
+        operation.result = {slot.result.data().data(), operation.layout, 1};
+        operation.compare = slot.compare;
+    } else if (operation.kind == OperationKind::accumulate && random.chance(60)) {
+        operation.result = result;
+    }
+    Window& window = *others_[random.chance(50) ? 0 : 2]->window;
+    slot.issued = window.issue(operation, &slot.request) == Status::ok;
+    statistics_.issued += slot.issued ? 1 : 0;
+}
+
+std::uint64_t Victim::any_window(Random& random) const
+{
+    return first_window + random.below(others_.size());
+}
+
+std::uint64_t Victim::any_address(std::uint64_t window, Random& random)
+{
+    Others& others = *others_[window - first_window];
+    const std::size_t bytes = others.memory().size();
+    const std::uint64_t offset = random.chance(70) ? random.below(bytes + 1) : bytes - bytes / 64;
+    return offset + (others.flavor() == Flavor::dynamic
+                         ? reinterpret_cast<std::uint64_t>(others.memory().data())
+                         : 0);
+}
+
+MessageHeader Victim::answer_to_any(Random& random)
+{
+    MessageHeader answer;
+    answer.kind = MessageKind::count_;
+    if (fabric_.asked.empty()) {
+        return answer;
+    }
+    const std::size_t index = random.below(fabric_.asked.size());
+    const MessageHeader asked = fabric_.asked[index];
+    if (random.chance(80)) { // else it is answered twice
+        fabric_.asked[index] = fabric_.asked.back();
+        fabric_.asked.pop_back();
+    }
+    answer = asked;
+    const bool brings = asked.kind == MessageKind::get || asked.flag != 0;
+    answer.kind = brings ? MessageKind::reply : MessageKind::done_op;
+    if (random.chance(10)) {
+        answer.kind = static_cast<MessageKind>(random.between(4, 6));
+    }
+    answer.flag = static_cast<std::uint8_t>(random.below(256));
+    return answer;
+}
+
+const char* Victim::wrong_in_buffers()
+{
+    for (const auto& slot : operating_) {
+        if (!slot->origin.intact() || !slot->result.intact()) {
+            return "a byte beside an operation's buffers has changed";
+        }
+        if (slot->looked_at && (slot->origin_sum != sum_of(slot->origin.data()) ||
+                                slot->result_sum != sum_of(slot->result.data()))) {
+            return "buffers of a complete operation have changed";
+        }
+    }
+    return nullptr;
+}
+
+const char* Victim::wrong()
+{
+    for (const auto& others : others_) {
+        if (const char* what = others->wrong(statistics_.written); what != nullptr) {
+            return what;
+        }
+    }
+    return fabric_.too_long ? "an answer is longer than a message can be" : wrong_in_buffers();
+}
+
+} // namespace sidelight::rma

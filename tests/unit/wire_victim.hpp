@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/sim/random.hpp"
+#include "guarded_memory.hpp"
+#include "rma/process.hpp"
+
+namespace sidelight::rma {
+
+inline constexpr int victim_members = 4; ///< the victim is rank 0; 3 is on its node, 1, 2 are not
+inline constexpr std::size_t victim_window_bytes = 20'007;
+
+/// What the runs must have shown.
+struct VictimStatistics {
+    std::uint64_t messages = 0;
+    std::uint64_t placed = 0;
+    std::uint64_t issued = 0;
+    std::uint64_t completed = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t written = 0; ///< times that the memory of a window was found changed
+
+    void add(const VictimStatistics& other) noexcept;
+};
+
+/// While there is one, a crash says on stderr which seed it was.
+class SeedTeller {
+public:
+    explicit SeedTeller(std::uint64_t seed);
+    ~SeedTeller();
+    SeedTeller(const SeedTeller&) = delete;
+    SeedTeller& operator=(const SeedTeller&) = delete;
+};
+
+/// Takes what the victim sends and keeps it; long ones finish when the test says so.
+class SilentFabric final : public fabric::Fabric {
+public:
+    Status send(int peer, std::span<const std::byte> header,
+                std::span<const std::byte> payload) noexcept override;
+    void push() noexcept override {}
+    Status send_long(int peer, std::span<const std::byte> header,
+                     std::span<const std::byte> payload,
+                     fabric::Completion& sent) noexcept override;
+    bool poll(fabric::Receiver&) noexcept override { return false; }
+    void wake(int) noexcept override {}
+
+    struct Leaving {
+        std::span<const std::byte> payload;
+        fabric::Completion* sent = nullptr;
+    };
+    std::vector<MessageHeader> asked; ///< the latest messages that want an answer
+    std::deque<Leaving> leaving;
+    bool too_long = false;  ///< a message was, for a carrier
+    std::uint64_t read = 0; ///< sum of the payloads, so that they are read as a network does
+
+private:
+    void keep(int peer, std::span<const std::byte> header);
+};
+
+/// One engine with a window of each flavour, all memory guarded, and operations in flight towards
+/// the members on other nodes.
+class Victim {
+public:
+    Victim();
+    ~Victim();
+
+    void receive(int from, std::span<const std::byte> message);
+    /// Its payload is written at once, or left until `settle_one_long`.
+    void receive_long(int from, const MessageHeader& header, std::size_t bytes, bool late);
+    /// The rest of a long message arrives, or one of the victim's has left.
+    void settle_one_long(fabric::sim::Random& random);
+    /// Issues operations as long as few are in flight.
+    void keep_busy(fabric::sim::Random& random);
+    void sweep() { process_.progress(); }
+
+    [[nodiscard]] std::uint64_t any_window(fabric::sim::Random& random) const;
+    /// Inside of that window's memory, or near it.
+    [[nodiscard]] std::uint64_t any_address(std::uint64_t window, fabric::sim::Random& random);
+    /// As the target of one of the latest operations would answer, who may have answered already.
+    /// The kind is `count_` where there is none.
+    [[nodiscard]] MessageHeader answer_to_any(fabric::sim::Random& random);
+
+    /// What was written that nobody may write; null: nothing.
+    [[nodiscard]] const char* wrong();
+    [[nodiscard]] const VictimStatistics& statistics() const noexcept { return statistics_; }
+
+private:
+    class Others;
+    struct Operating;
+    struct Arriving {
+        int from;
+        MessageHeader header;
+        std::byte* place;
+        std::size_t bytes;
+    };
+
+    void create_window(std::uint64_t id, Flavor flavor, std::size_t bytes);
+    void issue(fabric::sim::Random& random, Operating& slot);
+    void write_and_tell(const Arriving& arriving);
+    const char* wrong_in_buffers();
+
+    SilentFabric fabric_;
+    Process process_{fabric_};
+    std::vector<std::unique_ptr<Others>> others_;
+    std::vector<std::unique_ptr<Operating>> operating_;
+    std::vector<Arriving> arriving_;
+    VictimStatistics statistics_;
+};
+
+} // namespace sidelight::rma
