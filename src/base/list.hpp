@@ -69,6 +69,13 @@ public:
         last_ = object;
     }
 
+    void push_front(T* object) noexcept
+    {
+        (object->*member) = {nullptr, first_};
+        (first_ != nullptr ? (first_->*member).before : last_) = object;
+        first_ = object;
+    }
+
     void remove(T* object) noexcept
     {
         auto [before, after] = object->*member;

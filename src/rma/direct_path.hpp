@@ -80,22 +80,22 @@ struct Direct {
                window.first_target_[rank].flushable.load(std::memory_order_acquire);
     }
 
-    /// A lock that is free, on mapped memory, with no epoch before it. Operations are then complete
-    /// when they return, so nothing would ever be recorded in an epoch, and none is made: the place
-    /// in the lock's queue is all there is. Unlike the calls above it needs the engine.
+    /// A lock that is free, of a member on this node, with no epoch before it. Operations on mapped
+    /// memory are then complete when they return, so nothing would ever be recorded in an epoch,
+    /// and none is made: the place in the lock's queue is all there is. An operation that has to
+    /// travel makes the epoch later (Window::weigh). Unlike the calls above it needs the engine.
     [[nodiscard]] static bool lock(Window& window, int rank, LockType type) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= window.members_ || window.pending_ != 0) {
             return false;
         }
         Target& target = window.first_target_[rank];
-        if (!target.mapped || target.light || !target.control->lock.try_arrive(type)) {
+        if (target.control == nullptr || target.light || !target.control->lock.try_arrive(type)) {
             return false;
         }
         target.light = true;
         target.light_type = type;
-        target.reach.store(target.size, std::memory_order_release);
-        target.flushable.store(true, std::memory_order_release);
+        window.open_target(target, true);
         ++window.locks_open_;
         return true;
     }
@@ -109,8 +109,7 @@ struct Direct {
         }
         Target& target = window.first_target_[rank];
         target.light = false;
-        target.reach.store(0, std::memory_order_release);
-        target.flushable.store(false, std::memory_order_release);
+        window.open_target(target, false);
         --window.locks_open_;
         if (target.control->lock.depart(target.light_type)) [[unlikely]] {
             window.wake_members();
@@ -152,12 +151,14 @@ private:
     static std::byte* region_memory(const Window& window, const Target& target,
                                     std::uint64_t address, std::uint64_t bytes) noexcept
     {
-        if (target.regions == nullptr || !window.direct_regions_) {
-            return nullptr;
+        if (!target.regions_open.load(std::memory_order_acquire)) [[unlikely]] {
+            const bool fenced = window.direct_all_.load(std::memory_order_acquire) &&
+                                target.regions != nullptr && window.direct_regions_;
+            if (!fenced) {
+                return nullptr;
+            }
         }
-        const bool open = target.regions_open.load(std::memory_order_acquire) ||
-                          window.direct_all_.load(std::memory_order_acquire);
-        return open ? target.regions->at(address, bytes) : nullptr;
+        return target.regions->at(address, bytes);
     }
 
     /// A granted fence epoch lets operations reach every mapped target.

@@ -45,6 +45,28 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     return epoch;
 }
 
+/// A light lock becomes an epoch, as if it had been one from the start: the oldest of the window,
+/// active and granted, with the place that it has.
+Status Window::weigh(Target& target, int rank) noexcept
+{
+    Epoch* epoch = open(EpochKind::lock, 1);
+    if (epoch == nullptr) {
+        return Status::no_memory;
+    }
+    epoch->lock_type = target.light_type;
+    epoch->state = next_state(epoch->state, EpochEvent::activate);
+    epoch->opened_at = 0;
+    epoch->parts[0].rank = rank;
+    epoch->parts[0].granted = true;
+    epoch->parts_granted = 1;
+    queue_.push_front(epoch);
+    ++pending_;
+    target.light = false;
+    target.epoch = epoch;
+    target.part = 0;
+    return Status::ok;
+}
+
 void Window::opened(Epoch& epoch) noexcept
 {
     epoch.opened_at = ++clock_;

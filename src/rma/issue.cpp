@@ -70,8 +70,8 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (Status status = meet(operation.target); status != Status::ok) {
         return status;
     }
-    const Target& target = targets_[operation.target];
-    const PartRef where = target.light ? PartRef{} : find_part(operation.target);
+    Target& target = targets_[operation.target];
+    PartRef where = target.light ? PartRef{} : find_part(operation.target);
     if (!target.light && !where) {
         return Status::rma_sync;
     }
@@ -84,6 +84,12 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     used_.store(true, relaxed);
+    if (target.light && !place.mapped) {
+        if (Status status = weigh(target, operation.target); status != Status::ok) {
+            return status;
+        }
+        where = find_part(operation.target);
+    }
     if (!granted || !place.mapped) {
         return record(*where.epoch, where.part(), operation, place.address, request);
     }

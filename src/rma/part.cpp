@@ -131,12 +131,10 @@ void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexc
         direct_all_.store(direct, std::memory_order_release);
     } else if (epoch.kind != EpochKind::exposure) {
         Target& target = target_of(part);
-        const bool now = direct && target.mapped;
-        target.reach.store(now ? target.size : 0, std::memory_order_release);
-        const bool mapped = now || (direct && target.regions != nullptr);
-        target.regions_open.store(mapped && target.regions != nullptr, std::memory_order_release);
-        target.flushable.store(mapped && part.outstanding == 0 && epoch.kind != EpochKind::access,
-                               std::memory_order_release);
+        open_target(target, direct);
+        if (epoch.kind == EpochKind::access || part.outstanding != 0) {
+            target.flushable.store(false, std::memory_order_release);
+        }
     }
 }
 

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint32_t most_in_flight = 512;
 /// So many may leave at once. Further ones leave together: when there are enough of them, when
 /// something is answered, or when the program closes or flushes.
-constexpr std::uint32_t eager_in_flight = 8;
-constexpr std::uint32_t batched = 16;
+constexpr std::uint32_t eager_in_flight = 1;
+constexpr std::uint32_t batched = 32;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
 void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept

@@ -159,6 +159,7 @@ private:
 
     // epoch_queue.cpp: opening, activation, closing, completion
     Epoch* open(EpochKind kind, std::size_t parts) noexcept;
+    Status weigh(Target& target, int rank) noexcept;
     Epoch* open_group(EpochKind kind, std::span<const int> ranks) noexcept;
     void opened(Epoch& epoch) noexcept;
     void close_epoch(Epoch& epoch, Request* request) noexcept;
@@ -183,6 +184,16 @@ private:
     bool poll_grant(Epoch& epoch, Part& part) noexcept;
     [[nodiscard]] bool is_granted(Epoch& epoch, const Part& part) noexcept;
     void replay(Part& part) noexcept;
+    /// Lets operations on mapped memory go the direct path, or not any more.
+    void open_target(Target& target, bool open) noexcept
+    {
+        target.reach.store(open && target.mapped ? target.size : 0, std::memory_order_release);
+        target.flushable.store(open && (target.mapped || target.regions != nullptr),
+                               std::memory_order_release);
+        if (target.regions != nullptr) [[unlikely]] {
+            target.regions_open.store(open && direct_regions_, std::memory_order_release);
+        }
+    }
     void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
     void grant_exposure(const Part& part) noexcept;
     void take_place(Epoch& epoch, Part& part) noexcept;

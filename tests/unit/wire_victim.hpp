@@ -107,9 +107,9 @@ private:
     const char* wrong_in_buffers();
 
     SilentFabric fabric_;
-    Process process_{fabric_};
     std::vector<std::unique_ptr<Others>> others_;
     std::vector<std::unique_ptr<Operating>> operating_;
+    Process process_{fabric_}; ///< the members' blocks outlive its windows
     std::vector<Arriving> arriving_;
     VictimStatistics statistics_;
 };
