@@ -25,6 +25,8 @@ struct alignas(64) Target {
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     bool mapped = false;                ///< the road, decided once: loads and stores, or messages
     bool met = false;                   ///< what is known of it stands here
+    bool lost = false;                  ///< it cannot be reached any more
+    bool greeted = false;               ///< it was sent something
     int peer = 0;                       ///< its number in the fabric
     Control* control = nullptr;         ///< its block, where it is mapped here
     Epoch* epoch = nullptr;             ///< the open lock or access epoch that reaches it
@@ -41,6 +43,7 @@ struct alignas(64) Target {
     std::uint32_t places[2] = {};    ///< of those the ones that it has not left, by type
     std::uint32_t placing = 0;       ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;     ///< pieces of operations sent to it and not answered
+    int next_lost = 0;               ///< the next member to give up, by rank + 1
     Fifo<Flight> launching{};        ///< operations that are not sent whole, in order of issue
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
