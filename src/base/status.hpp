@@ -30,6 +30,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
     info,         ///< invalid info object
     no_memory,    ///< out of memory
     unsupported,  ///< cannot be done on this window
+    lost,         ///< a member of the window cannot be reached any more
     other,        ///< an error of the host MPI or the system
 };
 

@@ -28,8 +28,10 @@ public:
     virtual void placed(int from, std::span<const std::byte> header,
                         std::size_t bytes) noexcept = 0;
 
-    /// The peer cannot be reached any more. Told once; nothing more comes from it, and what is
-    /// sent to it is lost.
+    /// The peer cannot be reached any more. Told once, also for a peer that is lost when it is first
+    /// sent to; nothing more comes from it, nothing is written any more where `place` has wanted
+    /// it, and what is sent to it is lost without a word. Told of peers that messages were sent to
+    /// or have come from, even if none are now.
     virtual void lost(int peer) noexcept = 0;
 
 protected:
@@ -40,6 +42,7 @@ protected:
 /// kept by the fabric until `finished` has been called, once: from within `poll` or `push`, never
 /// from within the call that started it.
 struct Completion {
+    /// Not ok: the peer is lost, and the receiver is told so.
     void (*finished)(Completion& self, Status status) noexcept = nullptr;
 };
 

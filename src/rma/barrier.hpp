@@ -27,6 +27,8 @@ public:
     /// All of another node have arrived at `number` as far as `round` is concerned.
     void receive(int origin, std::uint64_t round, std::uint64_t number) noexcept;
 
+    [[nodiscard]] const BarrierShape& shape() const noexcept { return shape_; }
+
 private:
     static constexpr std::uint32_t max_rounds = 32;
 

@@ -48,6 +48,7 @@ struct Epoch {
     LockType lock_type = LockType::shared;
     bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
     bool counted = false;          ///< in the window's count of epochs that need progress
+    Status failure = Status::ok;   ///< a member that it is about was lost
     bool holds_back = false;       ///< in the window's list of closed epochs of its class
     std::uint32_t parts_asked = 0; ///< lock_all: members whose lock has been asked for
     std::uint32_t parts_granted = 0;
@@ -71,6 +72,11 @@ struct Epoch {
     [[nodiscard]] bool passive() const noexcept
     {
         return kind == EpochKind::lock || kind == EpochKind::lock_all;
+    }
+    /// Whether it was granted to nobody, but ended by a loss.
+    [[nodiscard]] bool failure_for_all() const noexcept
+    {
+        return kind == EpochKind::fence && failure != Status::ok;
     }
     [[nodiscard]] bool active() const noexcept
     {

@@ -42,6 +42,7 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     epoch->barrier_out = 0;
     epoch->opening = nullptr;
     epoch->closing = nullptr;
+    epoch->failure = Status::ok;
     return epoch;
 }
 
@@ -179,8 +180,9 @@ void Window::complete_epoch(Epoch& epoch) noexcept
     }
     --pending_;
     Request* closing = epoch.closing;
+    const Status failure = epoch.failure;
     process_.epochs_.give_back(&epoch);
-    conclude(closing);
+    conclude(closing, failure);
 }
 
 /// Keeps the number of epochs that a sweep has to look at.

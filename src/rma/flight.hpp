@@ -55,6 +55,18 @@ public:
     }
     /// Null if there is none of that name.
     [[nodiscard]] Flight* find(std::uint64_t cookie) noexcept;
+    /// All that are in use; `visit` may give back the one that it is given.
+    template <class Visit>
+    void for_each(Visit visit) noexcept
+    {
+        for (const auto& slab : slabs_) {
+            for (std::size_t index = 0; index < slab_flights; ++index) {
+                if (slab[index].op != nullptr) {
+                    visit(slab[index]);
+                }
+            }
+        }
+    }
 
 private:
     static constexpr std::size_t slab_flights = 64;

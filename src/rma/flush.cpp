@@ -19,8 +19,10 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
         conclude(request);
         return Status::ok;
     }
-    const PartRef where = find_part(target);
-    return where && where.epoch->passive() ? begin_flush(target, scope, request) : Status::rma_sync;
+    if (const PartRef where = find_part(target); where && where.epoch->passive()) {
+        return begin_flush(target, scope, request);
+    }
+    return targets_[target].lost ? Status::lost : Status::rma_sync;
 }
 
 Status Window::flush_all(FlushScope scope, Request* request) noexcept
@@ -41,6 +43,10 @@ Status Window::await_grant(int target, Request* request) noexcept
     if (target != all_targets && targets_[target].light) {
         conclude(request);
         return Status::ok;
+    }
+    const PartRef where = target != all_targets ? find_part(target) : PartRef{};
+    if (target != all_targets && (!where || where.epoch->kind == EpochKind::fence)) {
+        return targets_[target].lost ? Status::lost : Status::rma_sync;
     }
     return begin_flush(target, FlushScope::remote, request);
 }
@@ -71,7 +77,8 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         return Status::ok;
     }
     if (status == Status::ok) {
-        conclude(request);
+        const bool is_lost = target != all_targets && targets_[target].lost;
+        conclude(request, is_lost ? Status::lost : Status::ok);
     }
     return status;
 }
@@ -118,12 +125,16 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
+        if (counted && op.failure != Status::ok) {
+            flush.status = op.failure;
+        }
         if (!counted || --flush.remaining != 0) {
             return false;
         }
         Request* request = flush.request;
+        const Status status = flush.status;
         flush_pool_.give_back(&flush);
-        conclude(request);
+        conclude(request, status);
         return true;
     });
 }

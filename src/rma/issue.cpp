@@ -67,13 +67,16 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!valid_rank(operation.target)) {
         return Status::rank;
     }
-    if (Status status = meet(operation.target); status != Status::ok) {
+    if (Status status = reach(operation.target); status != Status::ok) {
         return status;
     }
     Target& target = targets_[operation.target];
     PartRef where = target.light ? PartRef{} : find_part(operation.target);
     if (!target.light && !where) {
         return Status::rma_sync;
+    }
+    if (where && where.epoch->failure_for_all()) {
+        return where.epoch->failure;
     }
     const bool granted = target.light || is_open(where);
     Place place;
@@ -248,6 +251,7 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
     op->age = ++ages_;
     op->address = address;
     op->locally_complete = false;
+    op->failure = Status::ok;
     op->window = this;
     op->epoch = &epoch;
     op->part = static_cast<std::uint32_t>(&part - epoch.parts.data());
@@ -266,7 +270,9 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
 /// dynamic window may have changed since it was issued.
 void Window::execute(Op& op) noexcept
 {
-    if (op.operation.kind != OperationKind::marker) {
+    if (targets_[op.operation.target].lost || op.epoch->failure_for_all()) [[unlikely]] {
+        note_failure(op, Status::lost);
+    } else if (op.operation.kind != OperationKind::marker) {
         Place place;
         Status status = locate(op.operation, true, place);
         if (status == Status::ok && !place.mapped) {
@@ -299,17 +305,23 @@ void Window::local_complete(Op& op) noexcept
 /// It was not performed. Told by its own request, or else by the next call that waits for it.
 void Window::note_failure(Op& op, Status status) noexcept
 {
+    op.failure = status;
     if (op.request != nullptr) {
         op.request->status = status;
     } else {
         failure_ = status;
+        if (status == Status::lost) {
+            op.epoch->failure = status;
+        }
     }
 }
 
 /// What a request has waited for is over: it also tells what went wrong.
-void Window::conclude(Request* request) noexcept
+void Window::conclude(Request* request, Status status) noexcept
 {
-    if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
+    if (request != nullptr && status != Status::ok) [[unlikely]] {
+        request->status = status;
+    } else if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
         request->status = std::exchange(failure_, Status::ok);
     }
     finish(request);

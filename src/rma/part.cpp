@@ -15,6 +15,7 @@ void Window::enter_part(Epoch& epoch, Part& part) noexcept
         break;
     case EpochKind::access:
         part.number = ++target_of(part).accesses;
+        greet(part.rank);
         break;
     case EpochKind::exposure:
         part.number = ++target_of(part).exposures;
@@ -28,6 +29,17 @@ void Window::enter_part(Epoch& epoch, Part& part) noexcept
     case EpochKind::lock_all:
         ask_in_order(epoch);
         break;
+    }
+}
+
+/// Whoever waits for a member without a message to it would never hear that it is lost.
+void Window::greet(int rank) noexcept
+{
+    const Target& target = targets_[rank];
+    if (target.control == nullptr && !target.greeted) {
+        MessageHeader header;
+        header.kind = MessageKind::greeting;
+        send(rank, header);
     }
 }
 
@@ -60,6 +72,9 @@ void Window::grant_exposure(const Part& part) noexcept
 void Window::take_place(Epoch& epoch, Part& part) noexcept
 {
     const Target& target = target_of(part);
+    if (target.lost) {
+        return; // granted without a place
+    }
     if (target.control != nullptr) {
         part.place = target.control->lock.arrive(epoch.lock_type);
         return;
@@ -75,9 +90,9 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
 {
     switch (epoch.kind) {
     case EpochKind::fence:
-        return barrier_.passed(epoch.barrier_in);
+        return barrier_.passed(epoch.barrier_in) || broken_;
     case EpochKind::access:
-        return epoch.no_check ||
+        return epoch.no_check || target_of(part).lost ||
                rules::access_granted(
                    part.number, own().words(part.rank).granted.load(std::memory_order_acquire));
     case EpochKind::exposure:
@@ -91,9 +106,11 @@ bool Window::is_granted(Epoch& epoch, const Part& part) noexcept
     const Target& target = target_of(part);
     const bool asked =
         epoch.kind == EpochKind::lock || &part < epoch.parts.data() + epoch.parts_asked;
-    return asked &&
-           (target.control != nullptr ? target.control->lock.admits(epoch.lock_type, part.place)
-                                      : part.number <= target.lock_grants);
+    if (!asked || target.lost) {
+        return asked;
+    }
+    return target.control != nullptr ? target.control->lock.admits(epoch.lock_type, part.place)
+                                     : part.number <= target.lock_grants;
 }
 
 bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
@@ -103,18 +120,31 @@ bool Window::poll_grant(Epoch& epoch, Part& part) noexcept
     }
     part.granted = true;
     ++epoch.parts_granted;
+    const bool usable = note_loss(epoch, part);
     if (epoch.kind == EpochKind::lock_all) {
         ask_in_order(epoch);
     }
     replay(part);
-    if (epoch.open()) {
+    if (epoch.open() && usable) {
         set_direct(epoch, part, true);
     }
     if (epoch.parts_granted == epoch.parts.size()) {
         ungranted_locks_ -= epoch.passive() ? 1 : 0;
-        finish(std::exchange(epoch.opening, nullptr));
+        conclude(std::exchange(epoch.opening, nullptr), epoch.failure);
     }
     return true;
+}
+
+/// Whether the grant is one. The epoch ends with the error if it is not.
+bool Window::note_loss(Epoch& epoch, const Part& part) noexcept
+{
+    const bool is_lost = epoch.kind == EpochKind::fence
+                             ? broken_ && !barrier_.passed(epoch.barrier_in)
+                             : target_of(part).lost && epoch.kind != EpochKind::exposure;
+    if (is_lost) {
+        epoch.failure = Status::lost;
+    }
+    return !is_lost;
 }
 
 /// Performs what was recorded while the grant was missing, in order of issue.
@@ -150,12 +180,16 @@ bool Window::finish_part(Epoch& epoch, Part& part) noexcept
         done = finish_access(part);
         break;
     case EpochKind::exposure:
-        done = exposure_over(part);
+        done = exposure_over(part) || target_of(part).lost;
         break;
     case EpochKind::lock:
     case EpochKind::lock_all:
         done = finish_lock(epoch, part);
         break;
+    }
+    if (done && epoch.kind != EpochKind::fence && target_of(part).lost &&
+        !(epoch.kind == EpochKind::exposure && exposure_over(part))) {
+        epoch.failure = Status::lost;
     }
     part.done = done;
     epoch.parts_done += done ? 1 : 0;
@@ -191,7 +225,7 @@ bool Window::finish_access(const Part& part) noexcept
     return true;
 }
 
-bool Window::finish_fence(const Epoch& epoch, const Part& part) noexcept
+bool Window::finish_fence(Epoch& epoch, const Part& part) noexcept
 {
     if (!part.granted || part.outstanding != 0 || placing_ != 0) {
         return false;
@@ -200,7 +234,11 @@ bool Window::finish_fence(const Epoch& epoch, const Part& part) noexcept
         return true;
     }
     barrier_.arrive(epoch.barrier_out);
-    return barrier_.passed(epoch.barrier_out);
+    const bool passed = barrier_.passed(epoch.barrier_out);
+    if (!passed && broken_) {
+        epoch.failure = Status::lost;
+    }
+    return passed || broken_;
 }
 
 bool Window::finish_lock(const Epoch& epoch, const Part& part) noexcept
@@ -213,6 +251,9 @@ bool Window::finish_lock(const Epoch& epoch, const Part& part) noexcept
         return true;
     }
     Target& target = target_of(part);
+    if (target.lost) {
+        return true;
+    }
     if (target.control != nullptr) {
         leave_lock(*target.control, epoch.lock_type);
     } else {

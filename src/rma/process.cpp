@@ -16,6 +16,10 @@ Window& Process::create_window(const WindowShape& shape)
 
 void Process::destroy_window(Window& window) noexcept
 {
+    if (window.broken()) {
+        window.leave_broken();
+        left_.emplace(window.id(), window.rank());
+    }
     by_id_.erase(window.id());
     std::erase_if(windows_, [&](const auto& owned) { return owned.get() == &window; });
 }
@@ -53,6 +57,8 @@ void Process::receive(int from, std::span<const std::byte> message) noexcept
     if (Window* window = window_of(message, taken.header); window != nullptr) {
         taken.payload = message.subspan(sizeof taken.header);
         window->receive(from, taken);
+    } else if (message.size() >= sizeof taken.header) {
+        tell_left(from, taken.header);
     }
 }
 
@@ -60,6 +66,9 @@ std::byte* Process::place(int from, std::span<const std::byte> message, std::siz
 {
     MessageHeader header;
     Window* window = window_of(message, header);
+    if (window == nullptr && message.size() >= sizeof header) {
+        tell_left(from, header);
+    }
     return window != nullptr ? window->place(from, header, bytes) : nullptr;
 }
 
@@ -71,6 +80,28 @@ void Process::placed(int /*from*/, std::span<const std::byte> message, std::size
     }
 }
 
-void Process::lost(int /*peer*/) noexcept {}
+void Process::lost(int peer) noexcept
+{
+    lost_peers_.insert(peer);
+    for (const auto& window : windows_) {
+        window->lose_peer(peer);
+    }
+}
+
+/// This member has left a window that others still work in: it is lost to them.
+void Process::tell_left(int to, const MessageHeader& asked) noexcept
+{
+    const auto found = left_.find(asked.window);
+    if (found == left_.end() || asked.kind == MessageKind::lost) {
+        return;
+    }
+    MessageHeader header;
+    header.kind = MessageKind::lost;
+    header.window = asked.window;
+    header.origin = static_cast<std::uint32_t>(found->second);
+    header.number = header.origin;
+    unpushed_ = true;
+    static_cast<void>(fabric_.send(to, std::as_bytes(std::span(&header, 1)), {}));
+}
 
 } // namespace sidelight::rma

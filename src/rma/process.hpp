@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/pool.hpp"
@@ -68,6 +69,7 @@ public:
     void lost(int peer) noexcept override;
 
 private:
+    void tell_left(int to, const MessageHeader& header) noexcept;
     [[nodiscard]] Window* window_of(std::span<const std::byte> message,
                                     MessageHeader& header) noexcept;
     friend class Window;
@@ -89,6 +91,8 @@ private:
     std::atomic<bool> any_busy_{false}; ///< whether that list has any, for those without the engine
     std::vector<std::unique_ptr<Window>> windows_;
     std::unordered_map<std::uint64_t, Window*> by_id_;
+    std::unordered_set<int> lost_peers_;
+    std::unordered_map<std::uint64_t, int> left_; ///< windows with lost members: the rank in them
     Pool<Epoch> epochs_;
     Pool<Op> ops_;
     Pool<Waiting> waiting_;

@@ -75,6 +75,10 @@ std::size_t next_length(const Flight& flight) noexcept
 
 void Window::send(int target, MessageHeader header, std::span<const std::byte> payload) noexcept
 {
+    if (targets_[target].lost) [[unlikely]] {
+        return;
+    }
+    targets_[target].greeted = true;
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
     process_.unpushed_ = true;

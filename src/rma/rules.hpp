@@ -81,4 +81,7 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
     return ungranted_locks == 0 || reorder.access_after_access;
 }
 
+/// Whether a member that learns of a loss tells others, which may never talk to the lost one.
+constexpr bool passes_loss_on() noexcept { return true; }
+
 } // namespace sidelight::rma::rules

@@ -112,6 +112,11 @@ void Window::receive(int from, const Message& message) noexcept
     case MessageKind::refused:
         take_answer(message);
         break;
+    case MessageKind::lost:
+        if (header.number < members_) {
+            lose(static_cast<int>(header.number));
+        }
+        break;
     case MessageKind::barrier:
         barrier_.receive(static_cast<int>(header.origin), header.round, header.number);
         break;

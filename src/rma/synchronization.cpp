@@ -130,13 +130,16 @@ Status Window::test(bool& flag) noexcept
         return Status::rma_sync;
     }
     flag = exposure_->active();
+    bool is_lost = false;
     for (const Part& part : exposure_->parts) {
-        flag = flag && exposure_over(part);
+        const bool over = exposure_over(part);
+        is_lost |= !over && target_of(part).lost;
+        flag = flag && (over || target_of(part).lost);
     }
     if (flag) {
         close_epoch(*std::exchange(exposure_, nullptr), nullptr);
     }
-    return Status::ok;
+    return flag && is_lost ? Status::lost : Status::ok;
 }
 
 Status Window::lock(LockType type, int target, Assertion assertion, Request* request) noexcept
@@ -144,7 +147,7 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
     if (!valid_rank(target)) {
         return Status::rank;
     }
-    if (Status status = meet(target); status != Status::ok) {
+    if (Status status = reach(target); status != Status::ok) {
         return status;
     }
     Target& locked = targets_[target];

@@ -26,18 +26,20 @@ struct alignas(64) Target {
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     /// Dynamic window, in place of `reach`: operations may reach what is attached and mapped.
     std::atomic<bool> regions_open{false};
-    bool mapped = false;              ///< the road, decided once: loads and stores, or messages
-    bool met = false;                 ///< what is known of it stands here
+    bool mapped = false;  ///< the road, decided once: loads and stores, or messages
+    bool met = false;     ///< what is known of it stands here
+    bool lost = false;    ///< it cannot be reached any more
+    bool greeted = false; ///< it was sent something
+    bool light = false;   ///< its lock is held without an epoch
+    LockType light_type = LockType::shared;
     int peer = 0;                     ///< its number in the fabric
+    std::uint32_t part = 0;           ///< index of the target in `epoch`
     Control* control = nullptr;       ///< its block, where it is mapped here
     MappedRegions* regions = nullptr; ///< dynamic window: what it has attached, as far as that
                                       ///< can be mapped here
-    Epoch* epoch = nullptr;           ///< the open lock or access epoch that reaches it
-    std::uint32_t part = 0;           ///< index of the target in that epoch
-    bool light = false;               ///< locked at once on mapped memory: held without an epoch
-    LockType light_type = LockType::shared;
 
-    alignas(64) std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)
+    alignas(64) Epoch* epoch = nullptr; ///< the open lock or access epoch that reaches it
+    std::uint64_t accesses = 0; ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;            ///< exposure epochs activated towards it (P1: e)
     std::uint64_t done = 0;                 ///< accesses to it that are finished and announced
     std::uint64_t lock_requests = 0; ///< places asked for in its queue, where it is elsewhere
@@ -46,6 +48,7 @@ struct alignas(64) Target {
     std::uint32_t places[2] = {};    ///< of those the ones that it has not left, by type
     std::uint32_t placing = 0;       ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;     ///< pieces of operations sent to it and not answered
+    int next_lost = 0;               ///< the next member to give up, by rank + 1
     Fifo<Flight> launching{};        ///< operations that are not sent whole, in order of issue
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept

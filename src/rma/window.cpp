@@ -43,6 +43,11 @@ Status Window::first_contact(int rank) noexcept
     if (Status status = who_.find(rank, member); status != Status::ok) {
         return status;
     }
+    try {
+        met_.push_back(rank);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
     Target& target = targets_[rank];
     target.base = member.base;
     target.size = member.size;
@@ -54,7 +59,16 @@ Status Window::first_contact(int rank) noexcept
     if (flavor_ == Flavor::dynamic && rank != rank_ && target.control != nullptr) {
         know_regions(target);
     }
+    if (process_.lost_peers_.contains(member.peer)) {
+        lose(rank);
+    }
     return Status::ok;
+}
+
+Status Window::reach(int rank) noexcept
+{
+    const Status status = meet(rank);
+    return status == Status::ok && targets_[rank].lost ? Status::lost : status;
 }
 
 Window::~Window()
@@ -67,7 +81,8 @@ Window::~Window()
 
 bool Window::progress() noexcept
 {
-    bool moved = advance_active();
+    bool moved = give_up_lost();
+    moved |= advance_active();
     moved |= grant_waiting();
     while (activate_deferred()) {
         moved = true;
@@ -90,7 +105,8 @@ bool Window::advance_active() noexcept
 
 void Window::update_busy() noexcept
 {
-    const bool busy = unsettled_ != 0 || first_deferred_ != nullptr || !waiting_.empty();
+    const bool busy =
+        unsettled_ != 0 || first_lost_ != 0 || first_deferred_ != nullptr || !waiting_.empty();
     if (busy == busy_) {
         return;
     }

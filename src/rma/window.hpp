@@ -79,7 +79,8 @@ public:
     Status start(std::span<const int> targets, Assertion assertion, Request* request) noexcept;
     Status complete(Request* request) noexcept;
     Status wait(Request* request) noexcept;
-    /// MPI_Win_test: closes the exposure epoch if every origin is done with it.
+    /// MPI_Win_test: closes the exposure epoch if every origin is done with it, or lost: then the
+    /// answer is Status::lost.
     Status test(bool& flag) noexcept;
     Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
     Status unlock(int target, Request* request) noexcept;
@@ -111,6 +112,8 @@ public:
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return static_cast<int>(members_); }
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    /// Whether a member is lost: fences and closes end with Status::lost from now on.
+    [[nodiscard]] bool broken() const noexcept { return broken_; }
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
     /// What is known of a member; nothing yet where there was no contact.
     [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
@@ -143,6 +146,7 @@ private:
         Request* request = nullptr;
         int target = all_targets;
         FlushScope scope = FlushScope::remote;
+        Status status = Status::ok;  ///< why one of its operations was not performed
         std::uint64_t stamp = 0;     ///< age of the last operation before it
         std::uint64_t clock = 0;     ///< operations of epochs closed by then are not its own
         std::uint64_t remaining = 0; ///< operations it still waits for
@@ -156,6 +160,8 @@ private:
     Status meet(int rank) noexcept { return targets_[rank].met ? Status::ok : first_contact(rank); }
     Status first_contact(int rank) noexcept;
     void know_regions(Target& target) noexcept;
+    /// The same for a member that something is wanted of.
+    Status reach(int rank) noexcept;
 
     // epoch_queue.cpp: opening, activation, closing, completion
     Epoch* open(EpochKind kind, std::size_t parts) noexcept;
@@ -195,13 +201,15 @@ private:
         }
     }
     void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
+    void greet(int rank) noexcept;
+    bool note_loss(Epoch& epoch, const Part& part) noexcept;
     void grant_exposure(const Part& part) noexcept;
     void take_place(Epoch& epoch, Part& part) noexcept;
     void ask_in_order(Epoch& epoch) noexcept;
     bool finish_part(Epoch& epoch, Part& part) noexcept;
     bool finish_access(const Part& part) noexcept;
     [[nodiscard]] bool exposure_over(const Part& part) noexcept;
-    bool finish_fence(const Epoch& epoch, const Part& part) noexcept;
+    bool finish_fence(Epoch& epoch, const Part& part) noexcept;
     bool finish_lock(const Epoch& epoch, const Part& part) noexcept;
     [[nodiscard]] Target& target_of(const Part& part) noexcept { return targets_[part.rank]; }
 
@@ -226,7 +234,7 @@ private:
     void local_complete(Op& op) noexcept;
     void remote_complete(Op& op) noexcept;
     void note_failure(Op& op, Status status) noexcept;
-    void conclude(Request* request) noexcept;
+    void conclude(Request* request, Status status = Status::ok) noexcept;
 
     // flush.cpp
     Status flush_all(FlushScope scope, Request* request) noexcept;
@@ -284,8 +292,19 @@ private:
     void serve_lock(const MessageHeader& header) noexcept;
     void serve_unlock(const MessageHeader& header) noexcept;
     bool grant_waiting() noexcept;
+    bool admit(const Waiting& waiting) noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
     void wake_members() noexcept;
+
+    // loss.cpp
+    void lose(int rank) noexcept;
+    void lose_peer(int peer) noexcept;
+    bool give_up_lost() noexcept;
+    void pass_loss_on(int rank) noexcept;
+    void tell_lost(int to, int rank) noexcept;
+    void abandon_flights(int rank) noexcept;
+    void leave_places(int rank) noexcept;
+    void leave_broken() noexcept;
 
     bool progress() noexcept;
     bool advance_active() noexcept;
@@ -329,6 +348,10 @@ private:
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
+    bool broken_ = false;               ///< a member is lost
+    int first_lost_ = 0;                ///< the first member to give up, by rank + 1
+    int lost_ = 0;                      ///< members lost so far
+    std::vector<std::int32_t> met_;     ///< members with whom there was contact
     bool busy_ = false;                 ///< in the process's list of windows that need progress
     Links<Window> in_busy_{};
     Epoch* first_deferred_ = nullptr;

@@ -24,6 +24,8 @@ enum class MessageKind : std::uint8_t {
     lock_grant,       ///< number: so many of the receiver's places have been admitted
     unlock,           ///< lock type: leave my place
     barrier,          ///< round, number
+    greeting,         ///< nothing: the carrier shall tell if the receiver is lost
+    lost,             ///< number: that rank cannot be reached any more
     count_,
 };
 
@@ -40,7 +42,7 @@ struct MessageHeader {
     std::uint64_t bytes = 0;    ///< data at the target
     std::uint64_t cookie = 0;   ///< the sender's name for what this belongs to; returned as it came
     std::uint64_t position = 0; ///< byte of the operation's data stream where this piece starts
-    std::uint64_t number = 0;   ///< grant, done, lock_grant, barrier
+    std::uint64_t number = 0;   ///< grant, done, lock_grant, barrier, lost
     std::uint64_t round = 0;    ///< barrier
 };
 static_assert(sizeof(MessageHeader) == 64);

@@ -83,6 +83,22 @@ void Window::serve_unlock(const MessageHeader& header) noexcept
     }
 }
 
+/// Answers whether the place was left at once, its owner being lost.
+bool Window::admit(const Waiting& waiting) noexcept
+{
+    Target& owner = targets_[waiting.origin];
+    if (owner.lost) {
+        own().lock.depart(waiting.type);
+        return true;
+    }
+    MessageHeader header;
+    header.kind = MessageKind::lock_grant;
+    header.number = ++owner.admitted;
+    ++owner.places_of(waiting.type);
+    send(waiting.origin, header);
+    return false;
+}
+
 /// Tells those who are admitted. A process's places are admitted in the order in which it asked.
 bool Window::grant_waiting() noexcept
 {
@@ -90,20 +106,21 @@ bool Window::grant_waiting() noexcept
         return false;
     }
     bool granted = false;
+    bool left = false;
     waiting_.remove_if([&](Waiting& waiting) {
         if (!own().lock.admits(waiting.type, waiting.place)) {
             return false;
         }
-        MessageHeader header;
-        header.kind = MessageKind::lock_grant;
-        header.number = ++targets_[waiting.origin].admitted;
-        ++targets_[waiting.origin].places_of(waiting.type);
-        send(waiting.origin, header);
+        left |= admit(waiting);
         process_.waiting_.give_back(&waiting);
         granted = true;
         return true;
     });
     update_busy();
+    if (left) { // the next may be admitted now
+        wake_members();
+        grant_waiting();
+    }
     return granted;
 }
 

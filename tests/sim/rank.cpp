@@ -102,10 +102,13 @@ bool Rank::released()
         });
     case Call::test: {
         bool flag = false;
-        if (window(step.window).test(flag) != Status::ok) {
+        const Status status = window(step.window).test(flag);
+        if (status != Status::ok && !may_fail(status)) {
             world_.fail(rank_, "test was refused");
         }
-        if (flag) {
+        requests_[position_].status = status;
+        if (flag || status == Status::rma_sync) {
+            flag = true;
             rma::finish(&requests_[position_]);
         }
         return flag;
@@ -146,8 +149,12 @@ void Rank::perform(const Step& step)
         status = is_operation(step.call) ? issue(step, request) : synchronise(step, request);
     }
     if (status != Status::ok) {
-        world_.fail(rank_, "a correct call was refused");
-        return;
+        if (!may_fail(status)) {
+            world_.fail(rank_, "a correct call was refused");
+            return;
+        }
+        requests_[position_].status = status;
+        rma::finish(request);
     }
     process_.push();
     world_.called(*this, position_);
@@ -156,6 +163,14 @@ void Rank::perform(const Step& step)
     }
     waits_ = step.blocking;
     position_ += waits_ ? 0 : 1;
+}
+
+/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused.
+bool Rank::may_fail(Status status)
+{
+    const bool lost = status == Status::lost;
+    refused_ |= lost;
+    return world_.someone_is_dead() && (lost || (status == Status::rma_sync && refused_));
 }
 
 /// The calls that the library does not see.

@@ -55,6 +55,7 @@ public:
     {
         return requests_[step].complete;
     }
+    [[nodiscard]] Status status(std::size_t step) const noexcept { return requests_[step].status; }
     [[nodiscard]] const StepTimes& times(std::size_t step) const noexcept { return times_[step]; }
 
     /// The origin's side of an operation: what it sends, or where a get puts its words.
@@ -72,6 +73,7 @@ private:
     static void on_complete(rma::Request& request) noexcept;
 
     void sweep();
+    [[nodiscard]] bool may_fail(Status status);
     [[nodiscard]] bool released();
     void leave(const Step& step);
     void perform(const Step& step);
@@ -89,8 +91,9 @@ private:
     rma::Process process_;
     std::vector<rma::Window*> windows_;
     std::size_t position_ = 0;
-    bool waits_ = false;  ///< inside a blocking call
-    Time busy_until_ = 0; ///< computing
+    bool refused_ = false; ///< a call, because a rank is lost
+    bool waits_ = false;   ///< inside a blocking call
+    Time busy_until_ = 0;  ///< computing
     std::uint64_t meets_ = 0;
     std::vector<StepRequest> requests_;
     std::vector<StepTimes> times_;

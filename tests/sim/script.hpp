@@ -98,8 +98,12 @@ struct Program {
     bool direct = false;  ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;             ///< a call takes up to so long
+    int dying_node = -1;             ///< its ranks die, all at one time; -1: none
+    Time dies_at = 0;
     std::vector<Script> scripts;
 
+    [[nodiscard]] bool dies(int rank) const noexcept { return rank / node_size == dying_node; }
+    [[nodiscard]] bool somebody_dies() const noexcept { return dying_node >= 0; }
     [[nodiscard]] Script& script(int rank) { return scripts[static_cast<std::size_t>(rank)]; }
 };
 

@@ -20,9 +20,16 @@ Taste taste_of(std::uint64_t seed) noexcept
 
 Outcome run_seeds(std::uint64_t first, std::uint64_t count, bool report)
 {
+    return run_programs(first, count, report,
+                        [](std::uint64_t seed) { return draw_program(seed, taste_of(seed)); });
+}
+
+Outcome run_programs(std::uint64_t first, std::uint64_t count, bool report,
+                     Program (*draw)(std::uint64_t seed))
+{
     Outcome outcome;
     for (std::uint64_t seed = first; seed < first + count && outcome.ok; ++seed) {
-        World world(draw_program(seed, taste_of(seed)));
+        World world(draw(seed));
         outcome.ok = world.run();
         ++outcome.seeds;
         outcome.statistics.add(world.ledger().statistics());

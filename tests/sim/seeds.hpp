@@ -25,4 +25,8 @@ struct Outcome {
 /// stderr.
 [[nodiscard]] Outcome run_seeds(std::uint64_t first, std::uint64_t count, bool report = true);
 
+/// The same with programs that `draw` makes of the seeds.
+[[nodiscard]] Outcome run_programs(std::uint64_t first, std::uint64_t count, bool report,
+                                   Program (*draw)(std::uint64_t seed));
+
 } // namespace sidelight::sim

@@ -5,6 +5,8 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "survivors.hpp"
+
 namespace sidelight::sim {
 
 namespace {
@@ -43,7 +45,15 @@ World::World(const Program& program)
     for (int window = 0; window < program_.windows; ++window) {
         create_windows(window);
     }
-    network_.observe(&ledger_);
+    if (!program_.somebody_dies()) {
+        network_.observe(&ledger_);
+        return;
+    }
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+        if (program_.dies(rank)) {
+            network_.kill(rank, program_.dies_at);
+        }
+    }
 }
 
 /// A run that failed leaves operations behind, which hold the datatypes.
@@ -142,7 +152,7 @@ bool World::run()
     }
     report_deadlock();
     if (failure_.empty()) {
-        ledger_.finish();
+        program_.somebody_dies() ? check_survivors(*this) : ledger_.finish();
     }
     return failure_.empty();
 }
@@ -150,7 +160,7 @@ bool World::run()
 void World::report_deadlock()
 {
     for (const auto& rank : ranks_) {
-        if (!rank->finished()) {
+        if (!rank->finished() && !network_.dead(rank->number())) {
             fail(rank->number(), "deadlock: nothing is left to happen, and the rank still waits");
         }
     }
@@ -167,13 +177,16 @@ void World::fail(int rank, const char* what)
 void World::completed(Rank& rank, std::size_t step)
 {
     trace(rank.number(), "request complete", static_cast<long>(step));
-    ledger_.completed(rank, step);
+    if (!program_.somebody_dies()) {
+        ledger_.completed(rank, step);
+    }
 }
 
 void World::meet(std::uint64_t number)
 {
     meetings_.resize(std::max(meetings_.size(), static_cast<std::size_t>(number)));
-    if (++meetings_[number - 1] == program_.ranks) {
+    ++meetings_[number - 1];
+    if (met(number)) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
             network_.schedule(rank, network_.now() + program_.costs.latency);
         }
@@ -182,7 +195,8 @@ void World::meet(std::uint64_t number)
 
 bool World::met(std::uint64_t number) const noexcept
 {
-    return meetings_[number - 1] == program_.ranks;
+    const int dying = program_.somebody_dies() ? program_.node_size : 0;
+    return meetings_[number - 1] >= program_.ranks - dying; // who dies is not waited for
 }
 
 void World::describe_rank(Rank& rank, std::FILE* out)

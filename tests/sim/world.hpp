@@ -71,15 +71,35 @@ public:
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
 
     // What ranks report while they run.
-    void calling(Rank& rank, std::size_t step) { ledger_.calling(rank, step); }
-    void called(Rank& rank, std::size_t step) { ledger_.called(rank, step); }
+    // Where somebody dies the ledger, which knows how things should be, is not asked.
+    void calling(Rank& rank, std::size_t step)
+    {
+        if (!program_.somebody_dies()) {
+            ledger_.calling(rank, step);
+        }
+    }
+    void called(Rank& rank, std::size_t step)
+    {
+        if (!program_.somebody_dies()) {
+            ledger_.called(rank, step);
+        }
+    }
     void completed(Rank& rank, std::size_t step);
-    void scan(int rank) { ledger_.scan(rank); }
+    void scan(int rank)
+    {
+        if (!program_.somebody_dies()) {
+            ledger_.scan(rank);
+        }
+    }
     void trace(int rank, const char* event, long first = 0, long second = 0)
     {
         network_.trace().record(network_.now(), rank, event, first, second);
     }
     void meet(std::uint64_t number);
+    [[nodiscard]] bool someone_is_dead() const noexcept
+    {
+        return program_.somebody_dies() && network_.now() >= program_.dies_at;
+    }
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:

@@ -9,7 +9,7 @@ namespace sidelight::fabric::sim {
 Network::Network(int ranks, const Costs& costs, std::uint64_t seed) : costs_(costs), random_(seed)
 {
     for (int rank = 0; rank < ranks; ++rank) {
-        endpoints_.push_back(std::make_unique<Endpoint>(*this, rank, ranks));
+        endpoints_.push_back(std::make_unique<Endpoint>(*this, rank));
     }
 }
 
@@ -41,16 +41,39 @@ bool Network::step()
     ++events_;
     now_ = event.at;
     Endpoint& target = endpoint(event.rank);
-    if (event.departure != nullptr) {
+    if (event.death) {
+        target.die();
+    } else if (target.dead_) {
+        return true;
+    } else if (event.loss >= 0) {
+        target.lost_.push_back(event.loss);
+        schedule(event.rank, event.at);
+    } else if (event.departure != nullptr) {
         target.leave(std::move(*event.departure));
     } else if (event.arrival != nullptr) {
+        Endpoint::Contact& contact = target.contacts_[event.arrival->from];
+        if (contact.lost) {
+            return true;
+        }
         target.arrivals_.push_back(std::move(*event.arrival));
+        if (dead(target.arrivals_.back().from)) {
+            target.will_lose(target.arrivals_.back().from);
+        }
         schedule(event.rank, event.at);
     } else if (target.run_at_ == event.at) {
         target.run_at_ = Endpoint::never;
         run(target, event.at);
     }
     return true;
+}
+
+void Network::kill(int rank, Time at)
+{
+    Event event;
+    event.at = at;
+    event.rank = rank;
+    event.death = true;
+    push(std::move(event));
 }
 
 void Network::run(Endpoint& endpoint, Time at)
@@ -107,7 +130,12 @@ void Endpoint::transmit(Held held) noexcept
     arrival->from = rank_;
     arrival->bytes = std::move(held.bytes);
     const Time left = card_time(arrival->bytes.size());
-    Time& last = arrived_by_[static_cast<std::size_t>(held.peer)];
+    if (network_.dead(held.peer)) {
+        contacts_[held.peer]; // now they have to do with one another
+        will_lose(held.peer);
+        return;
+    }
+    Time& last = contacts_[held.peer].arrived_by;
     last = std::max(last + 1, left + network_.costs_.latency + network_.jitter());
     network_.push(
         {.at = last, .rank = held.peer, .arrival = std::move(arrival), .departure = nullptr});
@@ -132,6 +160,14 @@ Status Endpoint::send_long(int peer, std::span<const std::byte> header,
 /// Its payload is read now, so a sender that has used the memory again is found out.
 void Endpoint::leave(Departure departure) noexcept
 {
+    sent_.push_back(departure.sent);
+    network_.schedule(rank_, network_.now());
+    if (network_.dead(departure.peer)) {
+        contacts_[departure.peer];
+        will_lose(departure.peer);
+        return;
+    }
+    contacts_[departure.peer];
     auto arrival = std::make_unique<Arrival>();
     arrival->from = rank_;
     arrival->is_long = true;
@@ -141,15 +177,48 @@ void Endpoint::leave(Departure departure) noexcept
                    .rank = departure.peer,
                    .arrival = std::move(arrival),
                    .departure = nullptr});
-    sent_.push_back(departure.sent);
-    network_.schedule(rank_, network_.now());
+}
+
+void Endpoint::die() noexcept
+{
+    dead_ = true;
+    arrivals_.clear();
+    held_.clear();
+    for (auto& other : network_.endpoints_) {
+        if (other->contacts_.contains(rank_)) {
+            other->will_lose(rank_);
+        }
+    }
+}
+
+void Endpoint::will_lose(int peer) noexcept
+{
+    if (dead_ || std::exchange(contacts_[peer].told, true)) {
+        return;
+    }
+    Network::Event event;
+    event.at = network_.now() + network_.costs_.notice + network_.jitter();
+    event.rank = rank_;
+    event.loss = peer;
+    network_.push(std::move(event));
+}
+
+/// Nothing of theirs comes any more, not even what has arrived.
+void Endpoint::tell_lost(Receiver& receiver) noexcept
+{
+    for (const int peer : std::exchange(lost_, {})) {
+        std::erase_if(arrivals_, [&](const Arrival& arrival) { return arrival.from == peer; });
+        contacts_[peer].lost = true;
+        receiver.lost(peer);
+    }
 }
 
 bool Endpoint::poll(Receiver& receiver) noexcept
 {
-    if (arrivals_.empty() && sent_.empty()) {
+    if (arrivals_.empty() && sent_.empty() && lost_.empty()) {
         return false;
     }
+    tell_lost(receiver);
     for (Completion* sent : std::exchange(sent_, {})) {
         sent->finished(*sent, Status::ok);
     }

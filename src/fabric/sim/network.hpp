@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "fabric/fabric.hpp"
@@ -23,6 +24,7 @@ struct Costs {
     Time gap = 150;              ///< g: between two messages that leave one card
     std::uint64_t byte_ps = 330; ///< G: picoseconds from one byte to the next
     Time wake = 50;              ///< until a process notices a word written in shared memory
+    Time notice = 3000;          ///< until a process learns of the loss of another
     Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
     unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
 };
@@ -53,9 +55,7 @@ class Network;
 /// The network as one rank sees it.
 class Endpoint final : public Fabric {
 public:
-    Endpoint(Network& network, int rank, int ranks)
-        : network_(network), rank_(rank), arrived_by_(static_cast<std::size_t>(ranks), 0)
-    {}
+    Endpoint(Network& network, int rank) : network_(network), rank_(rank) {}
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
@@ -87,10 +87,20 @@ private:
         Completion* sent = nullptr;
     };
 
+    /// With another rank that messages have gone to or come from.
+    struct Contact {
+        Time arrived_by = 0; ///< when the last message sent to it arrives
+        bool told = false;   ///< that it is lost, now or in time
+        bool lost = false;   ///< the receiver has been told
+    };
+
     void transmit(Held held) noexcept;
+    void die() noexcept;
+    void will_lose(int peer) noexcept;
     void leave(Departure departure) noexcept;
     /// When so many bytes that are sent now have left the card.
     Time card_time(std::size_t bytes) noexcept;
+    void tell_lost(Receiver& receiver) noexcept;
     void hand_over(Receiver& receiver, Arrival arrival);
 
     Network& network_;
@@ -102,7 +112,9 @@ private:
     std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
     std::vector<Held> held_;        ///< sent and not yet pushed
     std::vector<Completion*> sent_; ///< long messages that have left
-    std::vector<Time> arrived_by_;  ///< per receiver: when the last message sent to it arrives
+    std::vector<int> lost_;         ///< peers of whose loss the receiver is to be told
+    std::unordered_map<int, Contact> contacts_;
+    bool dead_ = false;
 
     static constexpr Time never = ~Time{0};
 };
@@ -127,6 +139,11 @@ public:
     /// Runs the rank at that time, or later if it is busy then.
     void schedule(int rank, Time at);
 
+    /// The rank stops at that time, for ever. What it has sent and what has left its card arrives;
+    /// what is sent to it vanishes; all that have to do with it are told.
+    void kill(int rank, Time at);
+    [[nodiscard]] bool dead(int rank) noexcept { return endpoint(rank).dead_; }
+
     /// Handles the next event. Answers whether there was one.
     bool step();
 
@@ -144,6 +161,8 @@ private:
         int rank = 0;
         std::unique_ptr<Endpoint::Arrival> arrival;     ///< a message is there
         std::unique_ptr<Endpoint::Departure> departure; ///< one has left; neither: run the rank
+        bool death = false;                             ///< of the rank
+        int loss = -1;                                  ///< the rank learns that this one is lost
     };
     static bool later(const Event& a, const Event& b) noexcept
     {

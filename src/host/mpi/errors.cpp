@@ -9,6 +9,13 @@ namespace sidelight::host::mpi {
 
 namespace {
 
+/// The class that ULFM has for it, where the host knows it.
+#ifdef MPIX_ERR_PROC_FAILED
+constexpr int class_of_lost = MPIX_ERR_PROC_FAILED;
+#else
+constexpr int class_of_lost = MPI_ERR_OTHER;
+#endif
+
 /// In the order of Status.
 constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
     MPI_SUCCESS,          MPI_ERR_WIN,
@@ -22,7 +29,7 @@ constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
     MPI_ERR_BASE,         MPI_ERR_ARG,
     MPI_ERR_GROUP,        MPI_ERR_INFO,
     MPI_ERR_NO_MEM,       MPI_ERR_UNSUPPORTED_OPERATION,
-    MPI_ERR_OTHER,
+    class_of_lost,        MPI_ERR_OTHER,
 };
 
 } // namespace

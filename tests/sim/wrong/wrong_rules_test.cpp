@@ -7,6 +7,7 @@
 
 #include "rma/rules.hpp"
 #include "sim/seeds.hpp"
+#include "sim/survivors.hpp"
 
 /// The tests of the tests: with a rule of the engine made wrong, the properties must find a seed
 /// that says so, among few. What they say is part of the test: each rule has properties of its own.
@@ -81,6 +82,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"overlap_exclusive", Wrong::overlap_exclusive, order_of_epochs},
         Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"}),
     [](const auto& tried) { return std::string(tried.param.name); });
+
+/// Members that do not talk to the dead wait for it for ever.
+TEST(WrongRuleOfLosses, IsCaught)
+{
+    rma::rules::wrong = Wrong::loss_kept;
+    const Outcome outcome = run_deaths(0, seeds, false);
+    rma::rules::wrong = Wrong::none;
+    ASSERT_FALSE(outcome.ok);
+    std::printf("loss_kept: seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
+    EXPECT_NE(outcome.failure.find("deadlock"), std::string::npos) << outcome.failure;
+}
 
 TEST(RightRules, AreNotCaught)
 {

@@ -10,6 +10,7 @@
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
+#define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
 #undef exposure_done
@@ -18,6 +19,7 @@
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
+#undef passes_loss_on
 
 namespace sidelight::rma::rules {
 
@@ -36,6 +38,7 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
+    loss_kept, ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
@@ -89,6 +92,11 @@ inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reo
 inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
 {
     return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
+}
+
+inline bool passes_loss_on() noexcept
+{
+    return wrong != Wrong::loss_kept && right_passes_loss_on();
 }
 
 } // namespace sidelight::rma::rules
