@@ -173,13 +173,14 @@ bool Creation::find_road()
     if (members_ == 1) {
         return object_ != nullptr;
     }
-    const bool alone = settings().route == Route::emulated;
+    // Memory that is asked for to be shared is, whatever road operations would take.
+    const bool alone = settings().route == Route::emulated && request_.flavor != Flavor::shared;
     const std::uint64_t identity =
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
     const host::node::Survey found = host::node::survey(request_.comm, node, object_ != nullptr);
-    if (!found.worked) {
-        return false;
+    if (!found.worked || (request_.flavor == Flavor::shared && !found.one_node)) {
+        return false; // the host says why memory cannot be shared
     }
     carried_ = !found.one_node || !share_memory(!alone);
     if (carried_) {

@@ -10,6 +10,7 @@
 enum { CELLS = 8, TAG = 5 };
 
 static MPI_Comm world; /* of these two ranks */
+static struct window order;
 static int64_t seen;
 
 static void receive(int rank)
@@ -248,6 +249,7 @@ static void through(struct window *w, void (*call)(int rank), int64_t number)
         CHECK_OK(MPI_Request_free(&opening));
         CHECK_OK(MPI_Put(&number, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, w->win));
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &closing));
+        window_arrive(&order, 0);
         check_tell(0);
         call(1);
         CHECK_OK(MPI_Wait(&closing, MPI_STATUS_IGNORE));
@@ -260,10 +262,12 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     world = MPI_COMM_WORLD;
     w = window_open(FLAVOR_ALLOCATE, world, 8 * CELLS, 8);
+    order = window_open_order(world);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
         check_step(calls[i].name);
         through(&w, calls[i].call, (int64_t)i + 1);
     }
+    window_close_order(&order);
     window_close(&w);
     return check_end();
 }

@@ -8,7 +8,12 @@ sidelight_mpi_test(sessions RANKS 2 3)
 sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
                openmpi5 "crashes in a session after the end of the last one")
-sidelight_mpi_test(pass_through RANKS 2 3)
+
+# What is left to the host: windows that messages are needed for where there is no network, and all
+# windows where the library is told so.
+sidelight_mpi_test(pass_through RANKS 2 3
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_NETWORK=nothing)
+sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENABLE=0)
 
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)

@@ -9,6 +9,7 @@
 enum { CELLS = 8, ROUNDS = 30 };
 
 static int64_t values[ROUNDS + 1];
+static struct window order;
 
 static int64_t cell(const struct window *w, int index)
 {
@@ -49,6 +50,7 @@ static void lock_in_queue(struct window *w, int64_t round)
         CHECK_OK(MPI_Request_free(&opening));
         put(w, 0, 0, &round);
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &closing));
+        window_arrive(&order, 0);
         check_tell(0);
         compute_until(w, 1, round);
         CHECK_OK(MPI_Wait(&closing, MPI_STATUS_IGNORE));
@@ -125,7 +127,10 @@ static void on_window(enum flavor flavor)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    on_window(FLAVOR_ALLOCATE);
-    on_window(FLAVOR_SHARED);
+    order = window_open_order(MPI_COMM_WORLD);
+    for (int flavor = 0; flavor < FLAVORS; ++flavor)
+        if (flavor != FLAVOR_DYNAMIC) /* displacements are numbers of cells */
+            on_window((enum flavor)flavor);
+    window_close_order(&order);
     return check_end();
 }

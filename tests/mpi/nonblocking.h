@@ -41,11 +41,7 @@ static inline void wait_for(MPI_Request *request)
 /* The request of an opening call. */
 static inline void at_once(MPI_Request *request) { CHECK(check_complete_at_once(request)); }
 
-/* True on windows that these programs leave out: those of the host, and displacements by address.
- */
-static inline bool is_left_out(const struct window *w)
-{
-    return w->flavor == FLAVOR_DYNAMIC || is_left_to_host(w->flavor, w->size);
-}
+/* True on windows that these programs leave out: there displacements are addresses. */
+static inline bool is_left_out(const struct window *w) { return w->flavor == FLAVOR_DYNAMIC; }
 
 #endif /* SIDELIGHT_TESTS_NONBLOCKING_H */

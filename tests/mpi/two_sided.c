@@ -10,6 +10,7 @@
 enum { ROUNDS = 50, CELLS = 8 };
 
 static int64_t values[ROUNDS];
+static struct window order;
 
 static int64_t cell(const struct window *w, int index)
 {
@@ -71,6 +72,7 @@ static void origin_elsewhere(struct window *w, bool barrier)
         CHECK_OK(MPI_Request_free(&opening));
         put(w, 0, 1, &value);
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &closing));
+        window_arrive(&order, 0);
         check_tell(0);
         if (!barrier)
             check_hear(0);
@@ -175,7 +177,10 @@ static void on_window(enum flavor flavor)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    on_window(FLAVOR_ALLOCATE);
-    on_window(FLAVOR_SHARED);
+    order = window_open_order(MPI_COMM_WORLD);
+    for (int flavor = 0; flavor < FLAVORS; ++flavor)
+        if (flavor != FLAVOR_DYNAMIC) /* displacements are numbers of cells */
+            on_window((enum flavor)flavor);
+    window_close_order(&order);
     return check_end();
 }

@@ -107,4 +107,29 @@ static inline void window_meet(const struct window *w)
     MPI_Win_sync(w->win);
 }
 
+/* All that this rank has asked of a target, on any window, has arrived there. Needed before a
+ * message of MPI's own says so: that may be faster where windows travel over a network. `order` is
+ * a window in a lock_all epoch; what two processes ask of each other is taken in order. */
+static inline void window_arrive(const struct window *order, int target)
+{
+    int64_t const nothing = 0;
+    CHECK_OK(MPI_Accumulate(&nothing, 1, MPI_INT64_T, target, window_at(order, target, 0), 1,
+                            MPI_INT64_T, MPI_SUM, order->win));
+    CHECK_OK(MPI_Win_flush(target, order->win));
+}
+
+/* Collective: a window for window_arrive(). */
+static inline struct window window_open_order(MPI_Comm comm)
+{
+    struct window const order = window_open(FLAVOR_ALLOCATE, comm, 8, 8);
+    CHECK_OK(MPI_Win_lock_all(0, order.win));
+    return order;
+}
+
+static inline void window_close_order(struct window *order)
+{
+    CHECK_OK(MPI_Win_unlock_all(order->win));
+    window_close(order);
+}
+
 #endif /* SIDELIGHT_TESTS_WINDOWS_H */

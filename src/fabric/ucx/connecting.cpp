@@ -56,7 +56,7 @@ void UcxFabric::fail(Peer& peer, ucs_status_t status) noexcept
 {
     if (!peer.failed) {
         peer.failed = true;
-        log(LogLevel::warn, "peer %d is lost: %s", peer.number, ucx_.status_string(status));
+        log(LogLevel::debug, "peer %d is lost: %s", peer.number, ucx_.status_string(status));
         failed_.push_back(&peer);
     }
 }
