@@ -115,12 +115,39 @@ void Runtime::close_network() noexcept
 {
     constexpr std::chrono::seconds limit{2};
     thread_.stop();
+    if (fabric_.network() != nullptr) {
+        part_from_peers();
+    }
     waiter_.stop_listening();
     const EngineGuard guard(lock_);
     if (fabric_.network() != nullptr) {
         fabric_.network()->close(process_, limit);
         process_.set_messages(false);
     }
+}
+
+/// A connection that is closed too early takes with it what the peer has not read yet. Peers that
+/// do not come to answer are not waited for longer than this.
+void Runtime::part_from_peers() noexcept
+{
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds limit{10};
+    struct Parting {
+        Runtime& runtime;
+        Clock::time_point end;
+    } parting{*this, Clock::now() + limit};
+    {
+        const EngineGuard guard(lock_);
+        process_.say_farewell();
+    }
+    waiter_.wait(
+        [](void* context) noexcept {
+            auto& [runtime, end] = *static_cast<Parting*>(context);
+            const EngineGuard guard(runtime.lock_);
+            runtime.process_.progress();
+            return runtime.process_.has_parted() || Clock::now() > end;
+        },
+        &parting);
 }
 
 void Runtime::set_threaded() noexcept

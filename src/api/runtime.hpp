@@ -143,6 +143,7 @@ private:
     static bool arm_network(void* self) noexcept;
     void set_threaded() noexcept;
     void start_thread(bool hooked) noexcept;
+    void part_from_peers() noexcept;
     void await_locks(const WindowObject& object) noexcept;
     NonblockingRequest* take_request() noexcept;
     void drop_spare() noexcept;

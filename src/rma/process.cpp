@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
 
 namespace sidelight::rma {
 
@@ -57,6 +61,8 @@ void Process::receive(int from, std::span<const std::byte> message) noexcept
     if (Window* window = window_of(message, taken.header); window != nullptr) {
         taken.payload = message.subspan(sizeof taken.header);
         window->receive(from, taken);
+    } else if (message.size() >= sizeof taken.header && taken.header.window == 0) {
+        receive_from_process(from, taken.header);
     } else if (message.size() >= sizeof taken.header) {
         tell_left(from, taken.header);
     }
@@ -83,8 +89,47 @@ void Process::placed(int /*from*/, std::span<const std::byte> message, std::size
 void Process::lost(int peer) noexcept
 {
     lost_peers_.insert(peer);
+    awaited_.erase(peer);
     for (const auto& window : windows_) {
         window->lose_peer(peer);
+    }
+}
+
+/// Without memory for the note, closing does not wait for that peer.
+void Process::note_sent(int peer) noexcept
+{
+    try {
+        sent_to_.insert(peer);
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "out of memory: messages to peer %d may be lost at the end", peer);
+    }
+}
+
+void Process::send_to_process(int peer, MessageKind kind) noexcept
+{
+    MessageHeader header;
+    header.kind = kind;
+    unpushed_ = true;
+    static_cast<void>(fabric_.send(peer, std::as_bytes(std::span(&header, 1)), {}));
+}
+
+void Process::say_farewell() noexcept
+{
+    awaited_ = std::exchange(sent_to_, {});
+    std::erase_if(awaited_, [this](int peer) { return lost_peers_.contains(peer); });
+    for (const int peer : awaited_) {
+        send_to_process(peer, MessageKind::farewell);
+    }
+    push();
+}
+
+/// Messages of one peer come in order: an answer says that everything before the question is here.
+void Process::receive_from_process(int from, const MessageHeader& header) noexcept
+{
+    if (header.kind == MessageKind::farewell) {
+        send_to_process(from, MessageKind::farewell_answer);
+    } else if (header.kind == MessageKind::farewell_answer) {
+        awaited_.erase(from);
     }
 }
 

@@ -62,6 +62,12 @@ public:
         }
     }
 
+    /// Asks all peers that were sent anything to say that it has arrived, so that the fabric can be
+    /// closed. No window is left, and nothing is sent afterwards but answers.
+    void say_farewell() noexcept;
+    /// Whether all of them have answered, or are lost.
+    [[nodiscard]] bool has_parted() const noexcept { return awaited_.empty(); }
+
     void receive(int from, std::span<const std::byte> message) noexcept override;
     std::byte* place(int from, std::span<const std::byte> header,
                      std::size_t bytes) noexcept override;
@@ -79,6 +85,10 @@ private:
     {
         any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
     }
+
+    void note_sent(int peer) noexcept;
+    void send_to_process(int peer, MessageKind kind) noexcept;
+    void receive_from_process(int from, const MessageHeader& header) noexcept;
 
     fabric::Fabric& fabric_;
     fabric::PrivateMemory private_memory_;
@@ -98,6 +108,8 @@ private:
     Pool<Waiting> waiting_;
     Pool<LongSend> long_sends_;
     Flights flights_;
+    std::unordered_set<int> sent_to_; ///< peers that were sent something, since the last farewell
+    std::unordered_set<int> awaited_; ///< of those, who has not answered the farewell
 };
 
 } // namespace sidelight::rma

@@ -78,7 +78,10 @@ void Window::send(int target, MessageHeader header, std::span<const std::byte> p
     if (targets_[target].lost) [[unlikely]] {
         return;
     }
-    targets_[target].greeted = true;
+    if (!targets_[target].greeted) {
+        targets_[target].greeted = true;
+        process_.note_sent(targets_[target].peer);
+    }
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
     process_.unpushed_ = true;

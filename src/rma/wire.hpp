@@ -24,6 +24,8 @@ enum class MessageKind : std::uint8_t {
     lock_grant,       ///< number: so many of the receiver's places have been admitted
     unlock,           ///< lock type: leave my place
     barrier,          ///< round, number
+    farewell,         ///< to a process, window 0: answer with farewell_answer; nothing follows
+    farewell_answer,  ///< to a process, window 0: all that it has sent is here
     greeting,         ///< nothing: the carrier shall tell if the receiver is lost
     lost,             ///< number: that rank cannot be reached any more
     count_,

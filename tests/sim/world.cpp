@@ -154,7 +154,25 @@ bool World::run()
     if (failure_.empty()) {
         program_.somebody_dies() ? check_survivors(*this) : ledger_.finish();
     }
+    if (failure_.empty()) {
+        part();
+    }
     return failure_.empty();
+}
+
+/// Before a network may be closed, everybody has heard that all it has sent has arrived.
+void World::part()
+{
+    for (const auto& rank : ranks_) {
+        rank->process().say_farewell();
+    }
+    while (network_.step()) {
+    }
+    for (const auto& rank : ranks_) {
+        if (!rank->process().has_parted() && !network_.dead(rank->number())) {
+            fail(rank->number(), "a farewell is not answered");
+        }
+    }
 }
 
 void World::report_deadlock()
