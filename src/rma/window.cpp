@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/window.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <new>
@@ -77,6 +78,19 @@ Window::~Window()
         process_.busy_windows_.remove(this);
         process_.note_busy();
     }
+}
+
+std::size_t Window::memory_bytes() const
+{
+    constexpr std::size_t page = 4096;
+    std::vector<std::size_t> pages;
+    for (const std::int32_t rank : met_) {
+        pages.push_back(static_cast<std::size_t>(rank) * sizeof(Target) / page);
+    }
+    std::sort(pages.begin(), pages.end());
+    const auto touched = std::unique(pages.begin(), pages.end()) - pages.begin();
+    return sizeof(Window) + met_.capacity() * sizeof met_[0] +
+           static_cast<std::size_t>(touched) * page;
 }
 
 bool Window::progress() noexcept

@@ -128,6 +128,12 @@ public:
         return ungranted_locks_ != 0 || (first_deferred_ != nullptr && locks_open_ != 0);
     }
 
+    /// Members with whom there was contact.
+    [[nodiscard]] std::size_t members_met() const noexcept { return met_.size(); }
+    /// Memory of this process for the window, without the shared blocks: itself and the pages of
+    /// its table that were touched. Not for fast paths.
+    [[nodiscard]] std::size_t memory_bytes() const;
+
     /// One line per pending epoch, for whoever looks for the reason of a wait. Not for fast paths.
     void describe(void (*line)(void* context, const char* text), void* context) const;
 
