@@ -28,10 +28,9 @@ public:
     virtual void placed(int from, std::span<const std::byte> header,
                         std::size_t bytes) noexcept = 0;
 
-    /// The peer cannot be reached any more. Told once, also for a peer that is lost when it is
-    /// first sent to; nothing more comes from it, nothing is written any more where `place` has
-    /// wanted it, and what is sent to it is lost without a word. Told of peers that messages were
-    /// sent to or have come from, even if none are now.
+    /// The peer cannot be reached any more. Told once, of peers that messages were sent to or have
+    /// come from, also of one that is lost when it is first sent to. Nothing more comes from it,
+    /// nothing is written any more where `place` has wanted it, and what is sent to it vanishes.
     virtual void lost(int peer) noexcept = 0;
 
 protected:
