@@ -53,7 +53,7 @@ class Hooks(unittest.TestCase):
 
 class Network(unittest.TestCase):
     def test_one_that_is_there(self):
-        found = library.parse_network('[41, "UCX 1.13.1"]\n', "UCX says something\n")
+        found = library.parse_network('UCX WARN\n[41, "UCX 1.13.1"]\n', "something else\n")
         self.assertEqual(found, library.Network("UCX 1.13.1", 41, None))
         line = info.network_line(found.as_dict())
         self.assertIn("UCX 1.13.1", line)

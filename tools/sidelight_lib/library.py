@@ -70,8 +70,8 @@ def parse_network(output: str, complaints: str) -> Network:
     last = complaints.strip().splitlines()[-1:] or ["no reason was given"]
     reason = (said or last)[-1]
     try:
-        size, description = json.loads(output)
-    except ValueError:
+        size, description = json.loads(output.strip().splitlines()[-1])  # UCX writes there, too
+    except (ValueError, IndexError):
         return Network(None, 0, f"{reason}: run `make`")
     if size == 0:
         return Network(None, 0, f"{reason}. {remedy(reason)}")
