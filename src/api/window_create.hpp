@@ -18,9 +18,10 @@ struct WindowRequest {
 /// Checks the arguments that MPI lets one check locally.
 Status check(const WindowRequest& request) noexcept;
 
-/// Collective. The new window; null, on all members alike, if it is for the host to make: its
-/// members are not all on this node, or it exposes memory of several processes that is not ours.
-/// Throws std::bad_alloc and std::system_error.
+/// Collective. The new window; null, on all members alike, if it is for the host to make:
+/// neighbours cannot map each other's memory, messages are needed and there is no network, or
+/// memory has run out. See docs/design/several-hosts.md. Throws std::bad_alloc and
+/// std::system_error.
 [[nodiscard]] WindowObject* create_window(const WindowRequest& request);
 
 /// Ends one whose engine side is closed and whose handle is freed.

@@ -5,8 +5,10 @@ import unittest
 from pathlib import Path
 
 import support
-from sidelight_lib import info, settings
+from sidelight_lib import hosts, info, library, settings
 from sidelight_lib.hosts import HostError
+
+BUILT = [host.library for host in hosts.known() if host.library.exists()]
 
 
 class Settings(unittest.TestCase):
@@ -37,8 +39,64 @@ class Hooks(unittest.TestCase):
         self.assertEqual(info.progress_hook(old), "ucp_worker_progress")
         self.assertIsNone(info.progress_hook({"MPI_Put"}))
 
+    def test_who_makes_progress(self):
+        by = info.progress_by
+        for hook in info.OF_EVERY_CALL:
+            self.assertEqual(by(hook, "auto"), "every MPI call that waits")
+            self.assertEqual(by(hook, "thread"), "a thread")
+        self.assertIn("thread where messages", by("MPIX_Grequest_start", "auto"))
+        self.assertEqual(by(None, "calls"), "one-sided calls alone")
+
     def test_symbols_of_a_library(self):
         self.assertEqual(info.dynamic_symbols(Path("/nowhere.so")), set())
+
+
+class Network(unittest.TestCase):
+    def test_one_that_is_there(self):
+        found = library.parse_network('UCX WARN\n[41, "UCX 1.13.1"]\n', "something else\n")
+        self.assertEqual(found, library.Network("UCX 1.13.1", 41, None))
+        line = info.network_line(found.as_dict())
+        self.assertIn("UCX 1.13.1", line)
+        self.assertIn("41 B", line)
+
+    def test_what_to_install(self):
+        gone = "sidelight[7] warn: cannot load UCX: libucp.so.0: cannot open shared object file\n"
+        found = library.parse_network('[0, ""]', gone)
+        self.assertIsNone(found.description)
+        self.assertRegex(found.missing, "^cannot load UCX.*libucx0")
+        self.assertRegex(info.network_line(found.as_dict()), "^none.*libucx0")
+        bare = "sidelight[7] warn: no network: this library was built without UCX's headers\n"
+        self.assertIn("libucx-dev", library.parse_network('[0, ""]', bare).missing)
+
+    def test_a_library_that_cannot_be_asked(self):
+        self.assertIn("make", library.network(Path("/nowhere/libsidelight.so")).missing)
+
+
+class Memory(unittest.TestCase):
+    def test_bytes_in_words(self):
+        said = [library.in_words(count) for count in (0, 999, 1000, 123_456, 56e6, 2.5e12)]
+        self.assertEqual(said, ["0 B", "999 B", "1.0 KB", "123 KB", "56.0 MB", "2500 GB"])
+
+    @unittest.skipUnless(BUILT, "no library is built")
+    def test_what_windows_take(self):
+        rows = library.memory(BUILT[0], address_bytes=100)
+        self.assertEqual([row["members"] for row in rows], [2, 64, 4096, 1_000_000])
+        for row in rows:
+            self.assertEqual(row["node"], row["census"] + row["controls"] + row["barrier"])
+            self.assertGreater(row["process"], 0)
+        alone, node, some, many = rows
+        self.assertEqual((alone["census"], node["census"]), (0, 0))
+        self.assertGreaterEqual(many["census"], 1_000_000 * (100 + 32))
+        self.assertLess(some["process"], node["process"] + 16 * 4096 + 4096)
+        self.assertEqual(some["process"], many["process"])  # it pays for those that it meets
+        self.assertGreater(many["lock_all"], 200 * some["lock_all"])
+        self.assertGreater(many["process_addresses"], many["process"])
+
+    @unittest.skipUnless(BUILT, "no library is built")
+    def test_longer_addresses(self):
+        short, long = (library.memory(BUILT[0], size)[3] for size in (100, 300))
+        self.assertEqual(long["census"] - short["census"], 200 * 1_000_000)
+        self.assertEqual(long["process"], short["process"])
 
 
 if __name__ == "__main__":

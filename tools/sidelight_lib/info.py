@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`sidelight info`: the hosts, their progress hooks, UCX, and every setting."""
+"""`sidelight info`: the hosts and who makes progress on each, the network, what windows take of the
+memory, and every setting."""
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import hosts, settings
+from . import hosts, library, settings
 from .console import rich
 from .hosts import Host, HostError
 
@@ -23,15 +23,17 @@ HOOKS = (
     "ucp_worker_progress",
     "MPIX_Grequest_start",
 )
+OF_EVERY_CALL = HOOKS[:3]
 
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser(
         "info",
-        help="hosts, UCX, hooks and settings",
+        help="hosts, progress, network, memory and settings",
         description="Tell which host MPIs are there and whether Sidelight is built for them, how "
-        "each lets Sidelight make progress, the UCX version, and all settings with their values.",
+        "each lets Sidelight make progress, the UCX that would carry messages between nodes, the "
+        "memory that windows take, and all settings with their values.",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.set_defaults(action=main)
@@ -48,28 +50,28 @@ def main(arguments: argparse.Namespace) -> int:
 
 def collect() -> dict[str, Any]:
     """Everything that `info` tells."""
-    rows, reason = _settings()
-    return {
-        "hosts": [_describe(host) for host in hosts.known()],
-        "ucx": ucx_version(),
-        "settings": rows,
-        "settings_missing": reason,
-    }
+    known = hosts.known()
+    built = [host.library for host in known if host.library.exists()]
+    facts: dict[str, Any] = {"network": None, "memory": [], "settings": []}
+    missing = "the library is not built for any host: run `make`"
+    if built:
+        try:
+            facts["settings"] = [setting.as_dict() for setting in settings.read(built[0])]
+            network = library.network(built[0])
+            facts["network"] = network.as_dict()
+            facts["memory"] = library.memory(built[0], network.address_bytes)
+            missing = None
+        except HostError as error:
+            missing = str(error)
+    wanted = {row["variable"]: row["value"] for row in facts["settings"]}
+    progress = wanted.get("SIDELIGHT_PROGRESS", "auto")
+    described = [_describe(host, progress) for host in known]
+    return {"hosts": described} | facts | {"settings_missing": missing}
 
 
-def _settings() -> tuple[list[dict[str, str]], str | None]:
-    """The settings, the same in the library of any host; or why they are not known."""
-    built = [host.library for host in hosts.known() if host.library.exists()]
-    if not built:
-        return [], "the library is not built for any host: run `make`"
-    try:
-        return [setting.as_dict() for setting in settings.read(built[0])], None
-    except HostError as error:
-        return [], str(error)
-
-
-def _describe(host: Host) -> dict[str, Any]:
+def _describe(host: Host, progress: str) -> dict[str, Any]:
     installed = not host.missing()
+    hook = progress_hook(dynamic_symbols(host.libmpi)) if installed else None
     return {
         "name": host.name,
         "origin": host.origin,
@@ -78,7 +80,8 @@ def _describe(host: Host) -> dict[str, Any]:
         "version": host_version(host) if installed else None,
         "mpiexec": str(host.mpiexec),
         "libmpi": str(host.libmpi),
-        "hook": progress_hook(dynamic_symbols(host.libmpi)) if installed else None,
+        "hook": hook,
+        "progress": progress_by(hook, progress) if installed else None,
         "library": str(host.library),
         "built": host.library.exists(),
     }
@@ -113,37 +116,63 @@ def progress_hook(symbols: set[str]) -> str | None:
     return next((hook for hook in HOOKS if hook in symbols), None)
 
 
-def ucx_version() -> str | None:
-    """The version of the UCX library that the loader finds."""
-    try:
-        ask = ctypes.CDLL("libucp.so.0").ucp_get_version_string
-    except (OSError, AttributeError):
-        return None
-    ask.restype = ctypes.c_char_p
-    return ask().decode()
+def progress_by(hook: str | None, setting: str) -> str:
+    """Who moves operations on, on a host with that hook, under that value of SIDELIGHT_PROGRESS."""
+    if setting == "thread":
+        return "a thread"
+    if hook in OF_EVERY_CALL:
+        return "every MPI call that waits"
+    if setting == "calls":
+        return "one-sided calls alone"
+    return "one-sided calls; a thread where messages are needed"
 
 
 def _print_tables(facts: dict[str, Any]) -> None:
     console = rich("console").Console()
     console.print(_hosts_table(facts["hosts"]))
-    console.print(f"UCX: {facts['ucx'] or 'not found (package libucx0)'}\n")
-    if facts["settings_missing"] is None:
-        console.print(_settings_table(facts["settings"]))
-    else:
+    if facts["settings_missing"] is not None:
         console.print(f"Settings: {facts['settings_missing']}", markup=False)
+        return
+    console.print(f"Network: {network_line(facts['network'])}\n", markup=False)
+    console.print(_memory_table(facts["memory"]))
+    console.print(_settings_table(facts["settings"]))
+
+
+def network_line(network: dict[str, Any]) -> str:
+    """One sentence of what carries messages between nodes."""
+    if network["missing"] is not None:
+        return f"none. {network['missing']}"
+    return f"{network['description']}; addresses of {network['address_bytes']} B"
+
+
+def _memory_table(rows: list[dict[str, int]]) -> Any:
+    words = library.in_words
+    table = rich("table").Table(title="Memory that a window takes", title_justify="left")
+    for heading in ("ranks", "per node", "others met", "per process", "with lock_all open", "node"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            f"{row['members']:,}",
+            str(row["on_node"]),
+            str(row["elsewhere"]),
+            words(row["process"]),
+            words(row["process"] + row["lock_all"]),
+            words(row["node"]),
+        )
+    return table
 
 
 def _hosts_table(rows: list[dict[str, Any]]) -> Any:
     table = rich("table").Table(title="Host MPIs", title_justify="left")
-    for heading in ("host", "from", "version", "progress hook", "Sidelight"):
+    for heading in ("host", "from", "version", "progress hook", "progress by", "Sidelight"):
         table.add_column(heading, overflow="fold")
     for row in rows:
         if row["installed"]:
-            library = row["library"] if row["built"] else "not built: run `make`"
-            hook = row["hook"] or "none"
-            table.add_row(row["name"], row["origin"], row["version"] or "?", hook, library)
+            built = row["library"] if row["built"] else "not built: run `make`"
+            version, hook = row["version"] or "?", row["hook"] or "none"
+            table.add_row(row["name"], row["origin"], version, hook, row["progress"], built)
         else:
-            table.add_row(row["name"], row["origin"], "not installed", "", row["install"])
+            table.add_row(row["name"], row["origin"], "not installed", "", "", row["install"])
     return table
 
 

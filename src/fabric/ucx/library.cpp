@@ -165,4 +165,11 @@ std::string Library::version() const
     return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
 }
 
+std::string Library::path() const
+{
+    Dl_info where{};
+    const bool known = dladdr(reinterpret_cast<void*>(get_version), &where) != 0;
+    return known && where.dli_fname != nullptr ? where.dli_fname : library_name;
+}
+
 } // namespace sidelight::fabric::ucx

@@ -44,6 +44,9 @@ struct Library {
 
     [[nodiscard]] std::string version() const;
 
+    /// The file that it is.
+    [[nodiscard]] std::string path() const;
+
     /// What config_modify calls a setting of one transport.
     [[nodiscard]] std::string transport_setting(const char* transport, const char* name) const;
 

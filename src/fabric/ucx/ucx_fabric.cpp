@@ -170,7 +170,7 @@ bool UcxFabric::arm() noexcept
 
 std::string UcxFabric::description() const
 {
-    return "UCX " + ucx_.version() + ", transports " + transports_;
+    return "UCX " + ucx_.version() + ", " + ucx_.path() + ", transports " + transports_;
 }
 
 } // namespace ucx
