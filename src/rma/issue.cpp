@@ -75,10 +75,10 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (!target.light && !where) {
         return Status::rma_sync;
     }
+    const bool granted = target.light || is_open(where);
     if (where && where.epoch->failure_for_all()) {
         return where.epoch->failure;
     }
-    const bool granted = target.light || is_open(where);
     Place place;
     if (Status status = locate(operation, granted, place); status != Status::ok) {
         return status;
