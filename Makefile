@@ -3,7 +3,7 @@
 
 N ?= 2
 NODES ?= 1
-SUITES ?= unit sim mpich4 openmpi4
+SUITES ?= unit network sim mpich4 openmpi4
 PREFIX ?= /usr/local
 SEEDS ?= 2000000
 ROUNDS ?= 1000000
@@ -23,7 +23,7 @@ build: setup
 demo: build
 	tools/demo -n $(N) --nodes $(NODES)
 
-# SUITES are ctest labels: unit, sim, mpi, hosts, or the name of a host.
+# SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host.
 test: build
 	@mkdir -p $(results)
 	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error \

@@ -39,10 +39,9 @@ public:
 
     /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
     /// also without the engine; then what another thread does just now may be missed.
-    [[nodiscard]] bool busy() const noexcept
-    {
-        return messages_ || any_busy_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool busy() const noexcept { return messages_ || waits(); }
+    /// Whether a window waits for anything, as seen by any thread.
+    [[nodiscard]] bool waits() const noexcept { return any_busy_.load(std::memory_order_relaxed); }
 
     /// Set by the owner while other threads may be inside the library: completion then never
     /// relies on what this thread alone has issued.
