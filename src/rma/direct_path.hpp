@@ -90,10 +90,11 @@ struct Direct {
             return false;
         }
         Target& target = window.first_target_[rank];
-        if (target.control == nullptr || target.light || !target.control->lock.try_arrive(type)) {
+        if (target.control == nullptr || target.light != Light::none ||
+            !target.control->lock.try_arrive(type)) {
             return false;
         }
-        target.light = true;
+        target.light = Light::lock;
         target.light_type = type;
         window.open_target(target, true);
         ++window.locks_open_;
@@ -104,11 +105,11 @@ struct Direct {
     [[nodiscard]] static bool unlock(Window& window, int rank) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= window.members_ ||
-            !window.first_target_[rank].light) {
+            window.first_target_[rank].light != Light::lock) {
             return false;
         }
         Target& target = window.first_target_[rank];
-        target.light = false;
+        target.light = Light::none;
         window.open_target(target, false);
         --window.locks_open_;
         if (target.control->lock.depart(target.light_type)) [[unlikely]] {

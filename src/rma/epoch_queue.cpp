@@ -62,7 +62,7 @@ Status Window::weigh(Target& target, int rank) noexcept
     epoch->parts_granted = 1;
     queue_.push_front(epoch);
     ++pending_;
-    target.light = false;
+    target.light = Light::none;
     target.epoch = epoch;
     target.part = 0;
     return Status::ok;
@@ -200,11 +200,6 @@ void Window::count(Epoch& epoch) noexcept
 bool Window::settled(const Epoch& epoch) const noexcept
 {
     return epoch.state == EpochState::active_open && epoch.parts_granted == epoch.parts.size();
-}
-
-bool Window::access_open() const noexcept
-{
-    return access_ != nullptr || lock_all_ != nullptr || locks_open_ != 0;
 }
 
 /// A fence epoch in which nothing was issued ends, without a barrier, when another epoch is opened

@@ -14,7 +14,7 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
     if (!valid_rank(target)) {
         return Status::rank;
     }
-    if (targets_[target].light) {
+    if (targets_[target].light == Light::lock) {
         order_direct();
         conclude(request);
         return Status::ok;
@@ -40,7 +40,7 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
 
 Status Window::await_grant(int target, Request* request) noexcept
 {
-    if (target != all_targets && targets_[target].light) {
+    if (target != all_targets && targets_[target].light != Light::none) {
         conclude(request);
         return Status::ok;
     }

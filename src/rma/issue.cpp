@@ -71,11 +71,12 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     Target& target = targets_[operation.target];
-    PartRef where = target.light ? PartRef{} : find_part(operation.target);
-    if (!target.light && !where) {
+    const bool light = target.light != Light::none;
+    PartRef where = light ? PartRef{} : find_part(operation.target);
+    if (!light && !where) {
         return Status::rma_sync;
     }
-    const bool granted = target.light || is_open(where);
+    const bool granted = light || is_open(where);
     if (where && where.epoch->failure_for_all()) {
         return where.epoch->failure;
     }
@@ -87,7 +88,7 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     used_.store(true, relaxed);
-    if (target.light && !place.mapped) {
+    if (light && !place.mapped) {
         if (Status status = weigh(target, operation.target); status != Status::ok) {
             return status;
         }

@@ -7,6 +7,9 @@ namespace sidelight::rma {
 
 enum class LockType : std::uint8_t { shared, exclusive };
 
+/// By what a target is open to operations where there is no epoch: a light lock or access.
+enum class Light : std::uint8_t { none, lock, access };
+
 enum class EpochKind : std::uint8_t { fence, access, exposure, lock, lock_all };
 
 /// How the reorder keys see a kind of epoch. A fence epoch is access and exposure at once, and

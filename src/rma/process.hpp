@@ -79,6 +79,7 @@ private:
                                     MessageHeader& header) noexcept;
     friend class Window;
     friend class Barrier;
+    friend struct LightEpochs;
 
     void note_busy() noexcept
     {

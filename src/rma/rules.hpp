@@ -23,6 +23,19 @@ constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcep
     return exposure <= done;
 }
 
+/// An epoch without an Epoch may be opened where it is active at once: none is deferred before it,
+/// and none was closed that is not complete.
+constexpr bool may_be_light(std::uint64_t holding_back, bool any_deferred) noexcept
+{
+    return holding_back == 0 && !any_deferred;
+}
+
+/// A light access epoch records nothing, so it begins when it may transfer.
+constexpr bool light_access_granted(std::uint64_t access, std::uint64_t granted) noexcept
+{
+    return access_granted(access, granted);
+}
+
 /// Places in a lock queue are sums: an exclusive place adds `exclusive_place`, a shared one
 /// `shared_place`. A carry out of the low half is harmless: arrivals and departures carry alike.
 inline constexpr std::uint64_t exclusive_place = 1;

@@ -13,7 +13,7 @@ namespace sidelight::rma {
 /// request back unless the program says that the call ends nothing (MPI_MODE_NOPRECEDE).
 Status Window::fence(Assertion assertion, Request* request) noexcept
 {
-    if (access_open() || exposure_ != nullptr) {
+    if (access_open() || exposure_open()) {
         return Status::rma_sync;
     }
     const bool ends_nothing = assertion.no_precede && !fence_in_use() && flavor_ != Flavor::shared;
@@ -51,7 +51,7 @@ Status Window::fence(Assertion assertion, Request* request) noexcept
 
 Status Window::post(std::span<const int> origins, Request* request) noexcept
 {
-    if (exposure_ != nullptr || fence_in_use()) {
+    if (exposure_open() || fence_in_use()) {
         return Status::rma_sync;
     }
     Epoch* epoch = open_group(EpochKind::exposure, origins);
@@ -105,6 +105,10 @@ Epoch* Window::open_group(EpochKind kind, std::span<const int> ranks) noexcept
 
 Status Window::complete(Request* request) noexcept
 {
+    if (light_access_.is_open()) {
+        conclude(request, LightEpochs::end_access(*this));
+        return Status::ok;
+    }
     if (access_ == nullptr) {
         return Status::rma_sync;
     }
@@ -117,6 +121,13 @@ Status Window::complete(Request* request) noexcept
 
 Status Window::wait(Request* request) noexcept
 {
+    if (LightEpochs::wait(*this, 0)) {
+        conclude(request);
+        return Status::ok;
+    }
+    if (light_exposure_.is_open() && (exposure_ = LightEpochs::expose_fully(*this)) == nullptr) {
+        return Status::no_memory;
+    }
     if (exposure_ == nullptr) {
         return Status::rma_sync;
     }
@@ -126,6 +137,13 @@ Status Window::wait(Request* request) noexcept
 
 Status Window::test(bool& flag) noexcept
 {
+    if (light_exposure_.is_open() && !broken_) {
+        flag = LightEpochs::wait(*this, 0);
+        return Status::ok;
+    }
+    if (light_exposure_.is_open() && (exposure_ = LightEpochs::expose_fully(*this)) == nullptr) {
+        return Status::no_memory;
+    }
     if (exposure_ == nullptr) {
         return Status::rma_sync;
     }
@@ -151,8 +169,8 @@ Status Window::lock(LockType type, int target, Assertion assertion, Request* req
         return status;
     }
     Target& locked = targets_[target];
-    if (locked.epoch != nullptr || locked.light || access_ != nullptr || lock_all_ != nullptr ||
-        fence_in_use()) {
+    if (locked.epoch != nullptr || locked.light != Light::none || group_access_open() ||
+        lock_all_ != nullptr || fence_in_use()) {
         return Status::rma_sync;
     }
     if (!assertion.no_check && Direct::lock(*this, target, type)) {

@@ -26,11 +26,11 @@ struct alignas(64) Target {
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
     /// Dynamic window, in place of `reach`: operations may reach what is attached and mapped.
     std::atomic<bool> regions_open{false};
-    bool mapped = false;  ///< the road, decided once: loads and stores, or messages
-    bool met = false;     ///< what is known of it stands here
-    bool lost = false;    ///< it cannot be reached any more
-    bool greeted = false; ///< it was sent something
-    bool light = false;   ///< its lock is held without an epoch
+    bool mapped = false;       ///< the road, decided once: loads and stores, or messages
+    bool met = false;          ///< what is known of it stands here
+    bool lost = false;         ///< it cannot be reached any more
+    bool greeted = false;      ///< it was sent something
+    Light light = Light::none; ///< what of it is held without an epoch
     LockType light_type = LockType::shared;
     int peer = 0;                     ///< its number in the fabric
     std::uint32_t part = 0;           ///< index of the target in `epoch`

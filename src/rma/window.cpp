@@ -144,7 +144,7 @@ void Window::wake_members() noexcept
 
 Status Window::close(Request* request) noexcept
 {
-    if (access_open() || exposure_ != nullptr || fence_in_use()) {
+    if (access_open() || exposure_open() || fence_in_use()) {
         return Status::rma_sync;
     }
     Epoch* last = open(EpochKind::fence, 1);
@@ -187,11 +187,21 @@ void Window::describe(void (*line)(void* context, const char* text), void* conte
     static constexpr const char* states[] = {"deferred, open", "deferred, closed", "active, open",
                                              "active, closed", "completed"};
     for (int rank = 0; rank < size(); ++rank) {
-        if (target(rank).light) {
+        if (target(rank).light == Light::lock) {
             char text[80];
             std::snprintf(text, sizeof text,
                           "window %" PRIx64 " rank %d: holds the lock of rank %d", id_, rank_,
                           rank);
+            line(context, text);
+        }
+    }
+    for (const EpochKind kind : {EpochKind::access, EpochKind::exposure}) {
+        const LightGroup& group = kind == EpochKind::access ? light_access_ : light_exposure_;
+        if (group.is_open()) {
+            char text[80];
+            std::snprintf(text, sizeof text,
+                          "window %" PRIx64 " rank %d: %s epoch, light, open, %zu peers", id_,
+                          rank_, kinds[static_cast<int>(kind)], group.peers().size());
             line(context, text);
         }
     }

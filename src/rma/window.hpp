@@ -18,6 +18,7 @@
 #include "rma/barrier.hpp"
 #include "rma/epoch.hpp"
 #include "rma/kinds.hpp"
+#include "rma/light_epochs.hpp"
 #include "rma/operation.hpp"
 #include "rma/region_table.hpp"
 #include "rma/target_table.hpp"
@@ -141,6 +142,7 @@ private:
     friend class Process;
     friend class Barrier;
     friend struct Direct;
+    friend struct LightEpochs;
 
     struct PartRef {
         Epoch* epoch = nullptr;
@@ -183,7 +185,19 @@ private:
     void complete_epoch(Epoch& epoch) noexcept;
     void count(Epoch& epoch) noexcept;
     [[nodiscard]] bool settled(const Epoch& epoch) const noexcept;
-    [[nodiscard]] bool access_open() const noexcept;
+    [[nodiscard]] bool access_open() const noexcept
+    {
+        return group_access_open() || lock_all_ != nullptr || locks_open_ != 0;
+    }
+    /// By MPI_Win_start.
+    [[nodiscard]] bool group_access_open() const noexcept
+    {
+        return access_ != nullptr || light_access_.is_open();
+    }
+    [[nodiscard]] bool exposure_open() const noexcept
+    {
+        return exposure_ != nullptr || light_exposure_.is_open();
+    }
     [[nodiscard]] bool fence_in_use() const noexcept
     {
         return fence_ != nullptr && used_.load(relaxed);
@@ -367,6 +381,8 @@ private:
     Epoch* fence_ = nullptr;       ///< the epochs open at application level
     Epoch* access_ = nullptr;
     Epoch* exposure_ = nullptr;
+    LightGroup light_access_; ///< in place of those two
+    LightGroup light_exposure_;
     Epoch* lock_all_ = nullptr;
     std::size_t locks_open_ = 0;
     Fifo<Flush> flushes_;

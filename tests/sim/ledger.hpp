@@ -38,6 +38,9 @@ public:
     void sent(int from, int to, std::span<const std::byte> message) override;
     void handed_over(int from, int to, std::span<const std::byte> message) override;
 
+    void light_epoch_opened() { ++statistics_.light_epochs; }
+    void light_epoch_given_up() { ++statistics_.light_given_up; }
+
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
 
 private:

@@ -31,6 +31,8 @@ void Statistics::add(const Statistics& other) noexcept
     done_early += other.done_early;
     flush_overtaken += other.flush_overtaken;
     far_ahead = std::max(far_ahead, other.far_ahead);
+    light_epochs += other.light_epochs;
+    light_given_up += other.light_given_up;
     operations += other.operations;
     messages += other.messages;
     events += other.events;

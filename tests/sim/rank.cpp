@@ -41,6 +41,7 @@ Rank::Rank(World& world, int rank, const Script& script)
 rma::Window& Rank::create_window(const rma::WindowShape& shape)
 {
     windows_.push_back(&process_.create_window(shape));
+    light_exposures_.push_back(false);
     return *windows_.back();
 }
 
@@ -272,9 +273,44 @@ bool Rank::take_direct_path(const Step& step)
         return rma::Direct::unlock(w, step.target);
     case Call::fence:
         return !step.assertion.no_precede && !step.assertion.no_succeed && rma::Direct::fence(w, 0);
+    case Call::post:
+    case Call::start:
+    case Call::complete:
+    case Call::wait:
+        return take_light_path(step);
     default:
         return is_operation(step.call) && copy_directly(step);
     }
+}
+
+/// Light epochs, now and then: each side may do without while the other does not, and an epoch may
+/// be opened in one way and closed in the other.
+bool Rank::take_light_path(const Step& step)
+{
+    using rma::LightEpochs;
+    rma::Window& w = window(step.window);
+    auto&& exposed = light_exposures_[static_cast<std::size_t>(step.window)];
+    bool taken = world_.random().chance(75);
+    switch (step.call) {
+    case Call::post:
+        exposed = taken = taken && LightEpochs::post(w, step.list);
+        break;
+    case Call::start:
+        taken = taken && !step.assertion.no_check && LightEpochs::start(w, step.list, 0);
+        break;
+    case Call::complete:
+        return taken && LightEpochs::complete(w);
+    default:
+        if (taken && exposed && !LightEpochs::wait(w, 0)) {
+            world_.light_epoch_given_up();
+            return false;
+        }
+        return taken && exposed;
+    }
+    if (taken) {
+        world_.light_epoch_opened();
+    }
+    return taken;
 }
 
 bool Rank::copy_directly(const Step& step)

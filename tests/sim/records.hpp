@@ -71,6 +71,8 @@ struct Statistics {
     std::uint64_t done_early = 0; ///< an exposure ended before another target of its origin's epoch
     std::uint64_t flush_overtaken = 0; ///< a flush completed with later operations in flight
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
+    std::uint64_t light_epochs = 0;    ///< opened as light ones
+    std::uint64_t light_given_up = 0;  ///< of those the exposures that were closed before their end
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t events = 0;

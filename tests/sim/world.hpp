@@ -95,6 +95,8 @@ public:
     {
         network_.trace().record(network_.now(), rank, event, first, second);
     }
+    void light_epoch_opened() { ledger_.light_epoch_opened(); }
+    void light_epoch_given_up() { ledger_.light_epoch_given_up(); }
     void meet(std::uint64_t number);
     [[nodiscard]] bool someone_is_dead() const noexcept
     {

@@ -24,6 +24,15 @@ TEST(Rules, AnExposureNeedsItsOwnDone)
     EXPECT_FALSE(exposure_done(6, 5));
 }
 
+TEST(Rules, ALightEpochIsActiveAtOnce)
+{
+    EXPECT_TRUE(may_be_light(0, false));
+    EXPECT_FALSE(may_be_light(1, false));
+    EXPECT_FALSE(may_be_light(0, true));
+    EXPECT_TRUE(light_access_granted(3, 3));
+    EXPECT_FALSE(light_access_granted(4, 3));
+}
+
 TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
 {
     EXPECT_TRUE(flush_waits_for(4, 5));

@@ -66,6 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"grant_early", Wrong::grant_early, "transferred before its exposure was opened"},
         Case{"exposure_over_early", Wrong::exposure_over_early, "is over before its access"},
+        Case{"light_overtakes", Wrong::light_overtakes, order_of_epochs},
+        Case{"light_ungranted", Wrong::light_ungranted,
+             "transferred before its exposure was opened"},
         Case{"writer_joins_readers", Wrong::writer_joins_readers, exclusion},
         Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
         Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},

@@ -5,6 +5,8 @@
 // with this directory before src/ in its include path takes them for the right ones.
 #define access_granted right_access_granted
 #define exposure_done right_exposure_done
+#define may_be_light right_may_be_light
+#define light_access_granted right_light_access_granted
 #define lock_admits right_lock_admits
 #define flush_waits_for right_flush_waits_for
 #define barrier_passed right_barrier_passed
@@ -14,6 +16,8 @@
 #include "../src/rma/rules.hpp"
 #undef access_granted
 #undef exposure_done
+#undef may_be_light
+#undef light_access_granted
 #undef lock_admits
 #undef flush_waits_for
 #undef barrier_passed
@@ -27,6 +31,8 @@ enum class Wrong {
     none,
     grant_early,         ///< an access transfers one exposure too soon
     exposure_over_early, ///< an exposure ends one access too soon
+    light_overtakes,     ///< a light epoch is opened while others are held back or hold back
+    light_ungranted,     ///< a light access does not look at its grant
     writer_joins_readers,
     reader_joins_writer,
     flush_forgets_last, ///< the last operation before a flush is none of its own
@@ -52,6 +58,16 @@ inline bool access_granted(std::uint64_t access, std::uint64_t granted) noexcept
 inline bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
 {
     return right_exposure_done(exposure, wrong == Wrong::exposure_over_early ? done + 1 : done);
+}
+
+inline bool may_be_light(std::uint64_t holding_back, bool any_deferred) noexcept
+{
+    return wrong == Wrong::light_overtakes || right_may_be_light(holding_back, any_deferred);
+}
+
+inline bool light_access_granted(std::uint64_t access, std::uint64_t granted) noexcept
+{
+    return wrong == Wrong::light_ungranted || right_light_access_granted(access, granted);
 }
 
 inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t departed) noexcept

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/light_epochs.hpp"
+
+#include "base/cpu.hpp"
+#include "rma/process.hpp"
+#include "rma/window.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+/// Whether `holds` within so many polls. Takes off those that it needed.
+template <class Condition>
+bool poll(int& polls, Condition holds) noexcept
+{
+    while (!holds()) {
+        if (--polls < 0) {
+            return false;
+        }
+        relax_cpu();
+    }
+    return true;
+}
+
+} // namespace
+
+inline bool LightEpochs::possible(const Window& window, std::span<const int> peers) noexcept
+{
+    return rules::may_be_light(window.holding_back_, window.first_deferred_ != nullptr) &&
+           window.fence_ == nullptr && !window.broken_ && peers.size() <= LightGroup::most_peers;
+}
+
+bool LightEpochs::post(Window& window, std::span<const int> origins) noexcept
+{
+    if (window.exposure_open() || !possible(window, origins)) {
+        return false;
+    }
+    for (const int rank : origins) {
+        if (window.first_target_[rank].control == nullptr) {
+            return false;
+        }
+    }
+    window.light_exposure_.open();
+    ++window.pending_;
+    for (const int rank : origins) {
+        Target& origin = window.first_target_[rank];
+        window.light_exposure_.add(rank);
+        // Pairs with the acquire in `start` and in `is_granted` at the origin.
+        origin.control->words(window.rank_)
+            .granted.exchange(++origin.exposures, std::memory_order_seq_cst);
+        window.process_.fabric_.wake(origin.peer);
+    }
+    return true;
+}
+
+bool LightEpochs::start(Window& window, std::span<const int> targets, int polls) noexcept
+{
+    if (window.access_open() || !possible(window, targets)) {
+        return false;
+    }
+    for (const int rank : targets) {
+        const Target& target = window.first_target_[rank];
+        const auto& granted = window.own().words(rank).granted;
+        if (!target.mapped || !poll(polls, [&] {
+                return rules::light_access_granted(target.accesses + 1,
+                                                   granted.load(std::memory_order_acquire));
+            })) {
+            return false;
+        }
+    }
+    window.light_access_.open();
+    ++window.pending_;
+    for (const int rank : targets) {
+        Target& target = window.first_target_[rank];
+        window.light_access_.add(rank);
+        ++target.accesses;
+        target.light = Light::access;
+        target.reach.store(target.size, std::memory_order_release);
+    }
+    return true;
+}
+
+bool LightEpochs::complete(Window& window) noexcept
+{
+    return window.light_access_.is_open() && !window.broken_ && end_access(window) == Status::ok;
+}
+
+Status LightEpochs::end_access(Window& window) noexcept
+{
+    Status status = Status::ok;
+    window.light_access_.close();
+    --window.pending_;
+    for (const int rank : window.light_access_.peers()) {
+        Target& target = window.first_target_[rank];
+        target.light = Light::none;
+        target.reach.store(0, std::memory_order_release);
+        target.done = target.accesses;
+        // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
+        // `exposure_over` at the target.
+        target.control->words(window.rank_).done.exchange(target.done, std::memory_order_seq_cst);
+        window.process_.fabric_.wake(target.peer);
+        if (target.lost) {
+            status = Status::lost;
+        }
+    }
+    return status;
+}
+
+bool LightEpochs::wait(Window& window, int polls) noexcept
+{
+    if (!window.light_exposure_.is_open()) {
+        return false;
+    }
+    for (const int rank : window.light_exposure_.peers()) {
+        const std::uint64_t number = window.first_target_[rank].exposures;
+        const auto& done = window.own().words(rank).done;
+        if (!poll(polls, [&] {
+                return rules::exposure_done(number, done.load(std::memory_order_acquire));
+            })) {
+            return false;
+        }
+    }
+    window.light_exposure_.close();
+    --window.pending_;
+    return true;
+}
+
+Epoch* LightEpochs::expose_fully(Window& window) noexcept
+{
+    const std::span<const int> origins = window.light_exposure_.peers();
+    Epoch* epoch = window.open(EpochKind::exposure, origins.size());
+    if (epoch == nullptr) {
+        return nullptr;
+    }
+    for (std::size_t index = 0; index < origins.size(); ++index) {
+        Part& part = epoch->parts[index];
+        part.rank = origins[index];
+        part.number = window.first_target_[part.rank].exposures;
+        part.granted = true;
+    }
+    epoch->parts_granted = static_cast<std::uint32_t>(origins.size());
+    epoch->state = next_state(epoch->state, EpochEvent::activate);
+    window.queue_.push_front(epoch); // it was active before any that is deferred now
+    window.light_exposure_.close();
+    return epoch;
+}
+
+} // namespace sidelight::rma
