@@ -14,6 +14,7 @@ using namespace sidelight::api;
 using host::mpi::table;
 using rma::Direct;
 using rma::FlushScope;
+using rma::LightEpochs;
 
 namespace {
 
@@ -67,6 +68,49 @@ Status end_opening(const WindowObject& object, Status opened, bool must_be_grant
             return api::fence(object, assertion, request);
         },
         [&] { return table().Win_fence(assertion, win); });
+}
+
+/// Null where the engine must be held, or the window is not in the cache.
+const WindowObject* find_for_light_epochs(MPI_Win win) noexcept
+{
+    return Runtime::threaded() ? nullptr
+                               : static_cast<const WindowObject*>(window_table::find_key(win));
+}
+
+[[gnu::noinline]] int post_slowly(MPI_Group group, int assertion, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            return api::post(object, group, assertion, request);
+        },
+        [&] { return table().Win_post(group, assertion, win); });
+}
+
+[[gnu::noinline]] int start_slowly(MPI_Group group, int assertion, MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [&](WindowObject& object, Request* request) {
+            return end_opening(object, api::start(object, group, assertion, nullptr),
+                               uses_loads_and_stores(object), rma::all_targets, request);
+        },
+        [&] { return table().Win_start(group, assertion, win); });
+}
+
+[[gnu::noinline]] int complete_slowly(MPI_Win win) noexcept
+{
+    return synchronize(
+        win,
+        [](WindowObject& object, Request* request) { return object.window->complete(request); },
+        [&] { return table().Win_complete(win); });
+}
+
+[[gnu::noinline]] int wait_slowly(MPI_Win win) noexcept
+{
+    return synchronize(
+        win, [](WindowObject& object, Request* request) { return object.window->wait(request); },
+        [&] { return table().Win_wait(win); });
 }
 
 [[gnu::noinline]] int lock_slowly(int lock_type, int rank, int assertion, MPI_Win win) noexcept
@@ -127,41 +171,46 @@ SIDELIGHT_PROFILED(Win_fence);
 
 SIDELIGHT_ENTRY int MPI_Win_post(MPI_Group group, int assertion, MPI_Win win)
 {
-    return synchronize(
-        win,
-        [&](WindowObject& object, Request* request) {
-            return api::post(object, group, assertion, request);
-        },
-        [&] { return table().Win_post(group, assertion, win); });
+    const WindowObject* object = find_for_light_epochs(win);
+    if (object != nullptr && (assertion & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) == 0 &&
+        object->post_group.knows(group) &&
+        LightEpochs::post(*object->window, object->post_group.ranks())) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return post_slowly(group, assertion, win);
 }
 SIDELIGHT_PROFILED(Win_post);
 
 SIDELIGHT_ENTRY int MPI_Win_start(MPI_Group group, int assertion, MPI_Win win)
 {
-    return synchronize(
-        win,
-        [&](WindowObject& object, Request* request) {
-            return end_opening(object, api::start(object, group, assertion, nullptr),
-                               uses_loads_and_stores(object), rma::all_targets, request);
-        },
-        [&] { return table().Win_start(group, assertion, win); });
+    const WindowObject* object = find_for_light_epochs(win);
+    if (object != nullptr && assertion == 0 && object->start_group.knows(group) &&
+        LightEpochs::start(*object->window, object->start_group.ranks(), Runtime::polls()))
+        [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return start_slowly(group, assertion, win);
 }
 SIDELIGHT_PROFILED(Win_start);
 
 SIDELIGHT_ENTRY int MPI_Win_complete(MPI_Win win)
 {
-    return synchronize(
-        win,
-        [](WindowObject& object, Request* request) { return object.window->complete(request); },
-        [&] { return table().Win_complete(win); });
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && !Runtime::threaded() && LightEpochs::complete(*window)) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return complete_slowly(win);
 }
 SIDELIGHT_PROFILED(Win_complete);
 
 SIDELIGHT_ENTRY int MPI_Win_wait(MPI_Win win)
 {
-    return synchronize(
-        win, [](WindowObject& object, Request* request) { return object.window->wait(request); },
-        [&] { return table().Win_wait(win); });
+    rma::Window* window = window_table::find_cached(win);
+    if (window != nullptr && !Runtime::threaded() && LightEpochs::wait(*window, Runtime::polls()))
+        [[likely]] {
+        return MPI_SUCCESS;
+    }
+    return wait_slowly(win);
 }
 SIDELIGHT_PROFILED(Win_wait);
 

@@ -2,7 +2,6 @@
 #include "api/translated_group.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <numeric>
 
@@ -13,10 +12,6 @@ namespace sidelight::api {
 namespace {
 
 using host::mpi::table;
-
-/// Groups freed so far. The acquire load pairs with the release addition: whoever got a handle that
-/// was used before sees that its former group has been freed.
-std::atomic<std::uint64_t> freed_groups{0};
 
 Status translate_ranks(MPI_Group group, MPI_Group window_group, std::vector<int>& ranks)
 {
@@ -40,8 +35,8 @@ Status translate_ranks(MPI_Group group, MPI_Group window_group, std::vector<int>
 Status TranslatedGroup::translate(MPI_Group group, MPI_Group window_group,
                                   std::span<const int>& ranks) noexcept
 {
-    const std::uint64_t generation = freed_groups.load(std::memory_order_acquire);
-    if (!valid_ || group_ != group || generation_ != generation) {
+    if (!knows(group)) {
+        const std::uint64_t generation = freed_groups_.load(std::memory_order_acquire);
         Status status = Status::no_memory;
         try {
             status = translate_ranks(group, window_group, ranks_);
@@ -60,7 +55,7 @@ Status TranslatedGroup::translate(MPI_Group group, MPI_Group window_group,
 
 void TranslatedGroup::forget_all() noexcept
 {
-    freed_groups.fetch_add(1, std::memory_order_release);
+    freed_groups_.fetch_add(1, std::memory_order_release);
 }
 
 } // namespace sidelight::api

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,10 +21,22 @@ public:
     /// next call. Status::group for a null group and for members that are not in the window.
     Status translate(MPI_Group group, MPI_Group window_group, std::span<const int>& ranks) noexcept;
 
+    /// Whether `ranks` are those of this group. Calls nothing.
+    [[nodiscard]] bool knows(MPI_Group group) const noexcept
+    {
+        return valid_ && group_ == group &&
+               generation_ == freed_groups_.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] std::span<const int> ranks() const noexcept { return ranks_; }
+
     /// To be called before a group is freed.
     static void forget_all() noexcept;
 
 private:
+    /// Groups freed so far. The acquire load pairs with the release addition: whoever got a handle
+    /// that was used before sees that its former group has been freed.
+    static inline std::atomic<std::uint64_t> freed_groups_{0};
+
     bool valid_ = false;
     std::uint64_t generation_ = 0;
     MPI_Group group_{};

@@ -74,13 +74,26 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
 
 [[nodiscard]] WindowObject* find_slowly(std::uint64_t key) noexcept;
 
-/// The engine's window, if it is ours and in the cache; calls nothing. The acquire pairs with the
+/// What is in the cache of a window, if it is ours; calls nothing. The acquire pairs with the
 /// release in `insert`.
-[[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
+[[nodiscard]] inline WindowKey* find_key(MPI_Win win) noexcept
 {
     const std::uint64_t key = key_of(win);
-    const WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
     if (entry->key.load(std::memory_order_relaxed) != key) [[unlikely]] {
+        return nullptr;
+    }
+    if (entry == nullptr) {
+        __builtin_unreachable(); // spares the callers a second test
+    }
+    return entry;
+}
+
+/// The engine's window, if it is ours and in the cache; calls nothing.
+[[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
+{
+    const WindowKey* entry = find_key(win);
+    if (entry == nullptr) [[unlikely]] {
         return nullptr;
     }
     if (entry->window == nullptr) {
@@ -89,15 +102,13 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
     return entry->window;
 }
 
-/// Null if the window is not ours. The acquire pairs with the release in `insert`.
+/// Null if the window is not ours.
 [[nodiscard]] inline WindowObject* find(MPI_Win win) noexcept
 {
-    const std::uint64_t key = key_of(win);
-    WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
-    if (entry->key.load(std::memory_order_relaxed) == key) [[likely]] {
+    if (WindowKey* entry = find_key(win); entry != nullptr) [[likely]] {
         return static_cast<WindowObject*>(entry);
     }
-    return find_slowly(key);
+    return find_slowly(key_of(win));
 }
 
 /// Storage for a new window. Throws std::bad_alloc.
