@@ -41,5 +41,6 @@ sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGH
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 
+include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The same programs where each process is a node of its own: everything travels as messages, as
+# between nodes, on any machine. What is about shared memory and its cost is left out.
+
+function(sidelight_emulated_test program)
+    sidelight_mpi_test(emulated.${program} PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_ROUTE=emulated ${ARGN})
+endfunction()
+
+foreach(program operations datatypes atomicity attributes created_windows dynamic_windows locks
+        nonblocking)
+    sidelight_emulated_test(${program} RANKS 4)
+endforeach()
+foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
+        epoch_errors threads sessions nonblocking_late)
+    sidelight_emulated_test(${program} RANKS 2)
+endforeach()
+foreach(program fence gats nonblocking_ahead)
+    sidelight_emulated_test(${program} RANKS 3)
+endforeach()
+sidelight_emulated_test(litmus RANKS 2 ARGS 5000)
+
+# With a progress thread
+foreach(program computing two_sided)
+    sidelight_mpi_test(emulated.thread_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=thread)
+endforeach()
