@@ -138,6 +138,7 @@ private:
     WindowObject* object_ = nullptr;
     bool has_handle_ = false;
     bool carried_ = false; ///< some operations travel as messages
+    const char* reason_ = "a member could not make its part"; ///< should it be the host's
     std::optional<host::node::NodeSplit> split_;
     std::optional<host::node::CensusDraft> census_;
     std::uint64_t id_ = 0;
@@ -156,7 +157,7 @@ WindowObject* Creation::run()
     if (made) {
         return object_;
     }
-    log(LogLevel::info, "window over %d processes left to the host", members_);
+    log(LogLevel::warn, "a window of %d processes is left to the host MPI: %s", members_, reason_);
     if (has_handle_) {
         host::mpi::table().Group_free(&object_->group);
         static_cast<void>(host::mpi::destroy_handle(&object_->handle));
@@ -179,8 +180,12 @@ bool Creation::find_road()
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
     const host::node::Survey found = host::node::survey(request_.comm, node, object_ != nullptr);
-    if (!found.worked || (request_.flavor == Flavor::shared && !found.one_node)) {
-        return false; // the host says why memory cannot be shared
+    if (!found.worked) {
+        return false;
+    }
+    if (request_.flavor == Flavor::shared && !found.one_node) {
+        reason_ = "memory of several nodes cannot be shared";
+        return false;
     }
     carried_ = !found.one_node || !share_memory(!alone);
     if (carried_) {
@@ -222,7 +227,11 @@ bool Creation::open_network()
         const EngineGuard guard(runtime.lock());
         open = runtime.open_network();
     }
-    return all_agree(open);
+    if (!all_agree(open)) {
+        reason_ = open ? "another member has no network" : "it needs messages, and has no network";
+        return false;
+    }
+    return true;
 }
 
 bool Creation::know_members()

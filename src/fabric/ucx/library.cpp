@@ -127,7 +127,10 @@ bool load_into(Library& ucx, const std::string& path)
 {
     void* handle = open_library(path);
     if (handle == nullptr) {
-        log(LogLevel::warn, "cannot load UCX: %s", dlerror());
+        log(LogLevel::error,
+            "cannot load UCX: %s; install it, or name its libucp.so.0 in SIDELIGHT_UCX; until then "
+            "windows that need messages are left to the host MPI",
+            dlerror());
         return false;
     }
     return bind_all(handle, ucx) && new_enough(ucx);

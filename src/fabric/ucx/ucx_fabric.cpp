@@ -184,7 +184,10 @@ std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkO
     try {
         return std::make_unique<ucx::UcxFabric>(*library, numbers, options.transports);
     } catch (const std::runtime_error& error) {
-        log(LogLevel::error, "no network: %s", error.what());
+        log(LogLevel::error,
+            "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use; "
+            "until then windows that need messages are left to the host MPI",
+            error.what());
         return nullptr;
     }
 }
