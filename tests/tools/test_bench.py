@@ -9,7 +9,7 @@ import unittest.mock
 from pathlib import Path
 
 import support
-from sidelight_lib import bench, hosts, latency_columns, latency_runs, latency_table
+from sidelight_lib import bench, hosts, latency_columns, latency_runs, latency_table, own_accesses
 from sidelight_lib.hosts import HostError
 from sidelight_lib.latency_lines import (
     ALLOCATED,
@@ -230,6 +230,27 @@ class Reports(unittest.TestCase):
         report = latency_table.Report("allocate", columns, 1, nodes=2, samples=samples)
         holds = {judgement.line: judgement.holds for judgement in report.judgements()}
         self.assertEqual(holds, {"put_8": True, "puts_100": True, "put_1m": False})
+
+
+class OwnAccesses(unittest.TestCase):
+    def sample(self, number, **figures):
+        both = {f"{name}_control": 10.0 for name in ("before", "during", "after")}
+        return own_accesses.Sample(number, "a" + UNDER, "loads", both | figures)
+
+    def test_ratios_are_to_the_other_array_and_to_before(self):
+        samples = [
+            self.sample(0, before=20.0, during=22.0, after=20.0, shared=1),
+            self.sample(1, before=10.0, during=10.0, after=20.0, shared=1),
+            self.sample(2, before=10.0, during=10.4, after=10.0, shared=0),
+            own_accesses.Sample(3, "a" + UNDER, "loads", {}, "crashes"),
+        ]
+        (row,) = own_accesses.rows(samples)
+        self.assertEqual((row.before, row.during, row.after), (10.0, 1.04, 1.0))
+        self.assertEqual((row.shared, row.holds), (False, True))
+
+    def test_slower_falls_short(self):
+        (row,) = own_accesses.rows([self.sample(0, before=10, during=11, after=10, shared=1)])
+        self.assertEqual((row.shared, row.holds), (True, False))
 
 
 class Isolation(unittest.TestCase):

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 
-from . import latency_runs
+from . import latency_runs, own_accesses
 from .console import progress
 from .hosts import HostError
 from .latency_columns import Column, choose_columns, choose_hosts
@@ -66,6 +66,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print raw figures and medians as JSON")
     parser.set_defaults(action=main)
+    own_accesses.add(kinds)
 
 
 def _names() -> list[str]:
