@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/bench/latency for each host, and once what has no MPI in it: build/bench/bare with
-# its library of empty functions, and build/bench/network.
+# build/<host>/bench/latency and own_accesses for each host, and once what has no MPI in it:
+# build/bench/bare with its library of empty functions, and, where UCX has headers,
+# build/bench/network.
 
-sidelight_mpi_program(${host} ${kind} latency
-    SOURCES ${directory}/latency.c ${directory}/measure.c)
+foreach(program latency own_accesses)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/measure.c)
+endforeach()
 
 if(NOT TARGET bench-bare)
     add_library(bench-bare-calls SHARED ${directory}/bare/calls/calls.c)

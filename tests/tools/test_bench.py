@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The judgement of `sidelight bench latency`, and that a crash or a hang costs one line alone."""
+"""`sidelight bench`: its columns and verdicts, and that a crash or a hang costs one line alone."""
 
+import os
 import sys
+import tempfile
 import unittest
+import unittest.mock
+from pathlib import Path
 
 import support
-from sidelight_lib import bench, latency_runs
+from sidelight_lib import bench, hosts, latency_columns, latency_runs, latency_table, own_accesses
 from sidelight_lib.hosts import HostError
 from sidelight_lib.latency_lines import (
+    ALLOCATED,
     BARE,
+    SHARING,
     UNDER,
     Line,
     Sample,
@@ -18,6 +24,7 @@ from sidelight_lib.latency_lines import (
     outcomes,
 )
 
+LIBRARY = "libsidelight.so"
 LINE = Line("put", "", "", bare_limit=2.5, host_limit=0.75)
 
 # A measuring program of three lines: the arguments are a fault, then the lines to measure.
@@ -68,13 +75,29 @@ class Judgement(unittest.TestCase):
         judgement = judge(LINE, {BARE: 1.0, "a": 4.0}, {})
         self.assertEqual((judgement.bare_ratio, judgement.holds), (None, None))
 
-
     def test_against_another_line_in_the_same_column(self):
         many = Line("puts", "", "", other="put", other_limit=0.05)
         single = {"a": 4.0, "a" + UNDER: 100.0, "b" + UNDER: 40.0}
         judgement = judge(many, {"a": 4.0, "a" + UNDER: 1.0, "b" + UNDER: 2.0}, {}, single)
         self.assertEqual((judgement.other_ratio, judgement.holds), (0.05, True))
         self.assertFalse(judge(many, {"b" + UNDER: 2.1}, {}, single).holds)
+
+    def test_against_an_allocated_window_of_the_same_host(self):
+        line = Line("put", "", "", allocated_limit=1.1)
+        own = {"a" + UNDER: 1.0, "b" + UNDER: 2.0}
+        allocated = {"a" + UNDER + ALLOCATED: 1.0, "b" + UNDER + ALLOCATED: 2.0}
+        judgement = judge(line, own | allocated, {})
+        self.assertEqual((judgement.allocated_ratio, judgement.holds), (1.0, True))
+        slower = judge(line, own | allocated | {"b" + UNDER: 2.3}, {})
+        self.assertEqual((slower.allocated_ratio, slower.holds), (1.15, False))
+        self.assertIsNone(judge(line, own, {}).holds)
+
+    def test_an_allocated_window_counts_only_for_that(self):
+        beside = {"a" + UNDER + ALLOCATED: 99.0}
+        judgement = judge(LINE, self.figures | beside, {})
+        self.assertEqual((judgement.bare_ratio, judgement.host_ratio), (2.4, 0.6))
+        self.assertTrue(judgement.holds)
+        self.assertFalse(judge(LINE, self.figures, {"a" + UNDER + ALLOCATED: "crashes"}).holds)
 
 
 class Tables(unittest.TestCase):
@@ -86,14 +109,148 @@ class Tables(unittest.TestCase):
         with self.assertRaises(HostError):
             bench.nodes_and_hosts("3")
 
-    def test_the_bare_machine_is_one_node(self):
-        self.assertTrue(any(line.bare for line in lines_for("allocate", 1)))
-        self.assertFalse(any(line.bare or line.bare_limit for line in lines_for("allocate", 2)))
+    def test_across_nodes_the_bare_machine_is_the_network(self):
+        lines = {line.name: line for line in lines_for("allocate", 2)}
+        keys = {line.bare_key or line.key for line in lines.values() if line.bare}
+        self.assertEqual(keys, {"am_8", "am_1m", "am_8_100", "am_1m_stream"})
+        for name in ("put_8", "get_8", "fetch_and_op", "accumulate_8"):
+            line = lines[name]
+            self.assertEqual((line.bare_key, line.bare_limit, line.host_limit), ("am_8", 2.5, 0.1))
+        self.assertEqual((lines["put_1m"].bare_key, lines["put_1m"].bare_limit), ("am_1m", 1.25))
+        self.assertIsNone(lines["fence"].bare_limit)
+
+    def test_private_memory_has_limits_of_its_own(self):
+        def limits(settings):
+            lines = {line.name: line for line in lines_for("create", 1, settings)}
+            return {
+                name: (lines[name].bare_limit, lines[name].host_limit)
+                for name in ("put_8", "put_1m", "fence")
+            }
+
+        shared = {"put_8": (2.5, 0.1), "put_1m": (1.1, 0.75), "fence": (3.0, 0.75)}
+        self.assertEqual(limits({}), shared)
+        self.assertEqual(limits({SHARING: "auto"}), shared)
+        private = {"put_8": (None, 1.1), "put_1m": (None, None), "fence": (None, None)}
+        self.assertEqual(limits({SHARING: "never"}), private)
+
+    def test_dynamic_windows_are_held_against_allocated_ones(self):
+        for window, limit in (("allocate", None), ("create", None), ("dynamic", 1.1)):
+            lines = {line.name: line for line in lines_for(window, 1)}
+            self.assertEqual(lines["put_8"].allocated_limit, limit)
+            self.assertIsNone(lines["fence"].allocated_limit)
+
+    def test_settings_are_those_of_the_environment_and_what_is_set(self):
+        environment = {"SIDELIGHT_LOG": "warn", "SIDELIGHT_SPIN": "1", "HOME": "/"}
+        settings = bench.read_settings(["SIDELIGHT_LOG=a=b"], environment)
+        self.assertEqual(settings, {"SIDELIGHT_LOG": "a=b", "SIDELIGHT_SPIN": "1"})
+        for wrong in ("SIDELIGHT_LOG", "LOG=info"):
+            with self.assertRaises(HostError):
+                bench.read_settings([wrong], {})
 
     def test_lines_that_others_are_held_against_are_there(self):
         for nodes in (1, 2):
             lines = {line.name: line for line in lines_for("dynamic", nodes)}
             self.assertTrue({line.other for line in lines.values() if line.other} <= lines.keys())
+
+
+class Columns(unittest.TestCase):
+    """With a build tree that has the programs of one host, or lacks some."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.tree = Path(place.name)
+        patched = unittest.mock.patch.dict(os.environ, {"SIDELIGHT_BUILD_DIR": place.name})
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.host = hosts.known()[0]
+        for path in ("bench/bare", "bench/network", *self.of_host("bench/latency", LIBRARY)):
+            (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / path).touch()
+
+    def of_host(self, *paths):
+        return [f"{self.host.name}/{path}" for path in paths]
+
+    def choose(self, window, nodes, settings=None):
+        chosen = latency_columns.choose_columns([self.host], window, nodes, settings or {})
+        return [column.name for column in chosen[0]], chosen[1]
+
+    def test_of_each_table(self):
+        under = self.host.name + UNDER
+        usual = ([BARE, self.host.name, under], [])
+        self.assertEqual(self.choose("create", 1), usual)
+        self.assertEqual(self.choose("dynamic", 2), usual)
+        self.assertEqual(self.choose("dynamic", 1, {SHARING: "never"}), usual)
+        beside = [BARE, self.host.name, under, under + ALLOCATED]
+        self.assertEqual(self.choose("dynamic", 1), (beside, []))
+
+    def test_without_the_program_of_the_network(self):
+        (self.tree / "bench/network").unlink()
+        names, notes = self.choose("create", 2)
+        self.assertEqual(names, [self.host.name, self.host.name + UNDER])
+        self.assertEqual(len(notes), 1)
+        self.assertIn("libucx-dev", notes[0])
+        self.assertEqual(self.choose("create", 1)[1], [])
+
+    def test_without_the_library(self):
+        (self.tree / self.of_host(LIBRARY)[0]).unlink()
+        names, notes = self.choose("create", 1)
+        self.assertEqual((names, len(notes)), ([BARE, self.host.name], 1))
+
+    def test_settings_are_for_sidelight(self):
+        chosen, _ = latency_columns.choose_columns([self.host], "create", 1, {SHARING: "never"})
+        alone, under = (column.command(2, ["put_8"], None) for column in chosen[1:])
+        self.assertIn(f"{SHARING}=never", under)
+        self.assertNotIn(f"{SHARING}=never", alone)
+
+    def test_an_allocated_window_is_for_its_lines_alone(self):
+        chosen, _ = latency_columns.choose_columns([self.host], "dynamic", 1, {})
+        measured = {line.name for line in lines_for("dynamic", 1) if chosen[-1].measures(line)}
+        self.assertIn("put_8", measured)
+        self.assertFalse(measured & {"fence", "fence_8", "load"})
+        self.assertIn("--window=allocate", chosen[-1].command(2, [], None))
+        self.assertIn("--window=dynamic", chosen[-2].command(2, [], None))
+
+
+class Reports(unittest.TestCase):
+    def test_verdicts_of_a_table_across_nodes(self):
+        figures = {
+            ("put_8", BARE): 10.0,
+            ("put_8", "a"): 300.0,
+            ("put_8", "a" + UNDER): 24.0,
+            ("puts_100", "a" + UNDER): 1.1,
+            ("put_1m", BARE): 200.0,
+            ("put_1m", "a" + UNDER): 260.0,
+        }
+        samples = [
+            Sample(0, column, line, {"microseconds": value})
+            for (line, column), value in figures.items()
+        ]
+        columns = [BARE, "a", "a" + UNDER]
+        report = latency_table.Report("allocate", columns, 1, nodes=2, samples=samples)
+        holds = {judgement.line: judgement.holds for judgement in report.judgements()}
+        self.assertEqual(holds, {"put_8": True, "puts_100": True, "put_1m": False})
+
+
+class OwnAccesses(unittest.TestCase):
+    def sample(self, number, **figures):
+        both = {f"{name}_control": 10.0 for name in ("before", "during", "after")}
+        return own_accesses.Sample(number, "a" + UNDER, "loads", both | figures)
+
+    def test_ratios_are_to_the_other_array_and_to_before(self):
+        samples = [
+            self.sample(0, before=20.0, during=22.0, after=20.0, shared=1),
+            self.sample(1, before=10.0, during=10.0, after=20.0, shared=1),
+            self.sample(2, before=10.0, during=10.4, after=10.0, shared=0),
+            own_accesses.Sample(3, "a" + UNDER, "loads", {}, "crashes"),
+        ]
+        (row,) = own_accesses.rows(samples)
+        self.assertEqual((row.before, row.during, row.after), (10.0, 1.04, 1.0))
+        self.assertEqual((row.shared, row.holds), (False, True))
+
+    def test_slower_falls_short(self):
+        (row,) = own_accesses.rows([self.sample(0, before=10, during=11, after=10, shared=1)])
+        self.assertEqual((row.shared, row.holds), (True, False))
 
 
 class Isolation(unittest.TestCase):

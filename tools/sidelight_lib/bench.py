@@ -6,17 +6,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from . import hosts, latency_runs
-from .console import MissingPackage, rich
-from .hosts import Host, HostError
-from .latency_lines import BARE, UNDER, Line, Sample, lines_for
+from . import latency_runs, own_accesses
+from .console import progress
+from .hosts import HostError
+from .latency_columns import Column, choose_columns, choose_hosts
+from .latency_lines import Line, Sample, lines_for
 from .latency_table import Report, print_report
 from .namespaces import Nodes
 
@@ -26,7 +25,8 @@ each host alone, and on each host under Sidelight, measured in turns, round afte
 over the rounds. A limit that is missed is marked "short". A line in which a host crashes or hangs
 is shown as that, and the others go on. On a busy or shared machine take more rounds; `taskset -c
 0,2 sidelight bench latency` chooses the cores. With `--hosts 2` the two ranks are on two nodes made
-of Linux namespaces, with TCP between them.
+of Linux namespaces, with TCP between them, and the bare machine is the network alone: UCX's active
+messages.
 """
 
 PATIENCE_SECONDS = 20.0
@@ -57,58 +57,33 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--lines", metavar="A,B", help=f"lines to measure, of {', '.join(_names())} (default all)"
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of Sidelight, such as SIDELIGHT_SHARE_MEMORY=never; may be repeated",
+    )
     parser.add_argument("--json", action="store_true", help="print raw figures and medians as JSON")
     parser.set_defaults(action=main)
+    own_accesses.add(kinds)
 
 
 def _names() -> list[str]:
     return [line.name for line in lines_for("allocate", 1)]
 
 
-@dataclass(frozen=True)
-class Column:
-    """What is measured in turns: the bare machine, a host, or a host under Sidelight."""
-
-    name: str
-    host: Host | None = None
-    preload: Path | None = None
-
-    def measures(self, line: Line) -> bool:
-        return bool(line.bare) if self.host is None else not line.information
-
-    def environment(self, nodes: Nodes | None) -> Mapping[str, str]:
-        if self.host is None:
-            return {}
-        return nodes.environment(self.host) if nodes else self.host.environment()
-
-    def command(
-        self, ranks: int, options: Sequence[str], window: str, nodes: Nodes | None
-    ) -> list[str]:
-        """The programs bind themselves, all alike, so launchers must not."""
-        if self.host is None:
-            return [str(bare_program()), f"--ranks={ranks}", *options]
-        argv = [self.host.program("bench/latency"), f"--window={window}", *options]
-        if nodes:
-            return nodes.launch(self.host, ranks, argv, preload=self.preload)
-        unbound = ["--bind-to", "none"]
-        return self.host.command(ranks, argv, preload=self.preload, mpiexec_arguments=unbound)
-
-
-def bare_program() -> Path:
-    """The program that measures the bare machine: built once, with no host."""
-    return hosts.build_directory() / "bench" / "bare"
-
-
 def main(arguments: argparse.Namespace) -> int:
     nodes, names = nodes_and_hosts(arguments.hosts)
-    lines = choose_lines(arguments.lines, lines_for(arguments.window, nodes))
-    columns, notes = choose_columns(choose_hosts(names), nodes)
+    settings = read_settings(arguments.set, os.environ)
+    lines = choose_lines(arguments.lines, lines_for(arguments.window, nodes, settings))
+    columns, notes = choose_columns(choose_hosts(names), arguments.window, nodes, settings)
     rounds = arguments.repeat or (1 if arguments.quick else 5)
     names = [column.name for column in columns]
-    report = Report(arguments.window, names, rounds, nodes, notes=notes)
+    report = Report(arguments.window, names, rounds, nodes, settings, notes=notes)
     if nodes > 1:  # to be taken down
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    with _progress(rounds * len(columns), quiet=arguments.json) as advance:
+    with progress(rounds * len(columns), quiet=arguments.json) as advance:
         for number in range(rounds):
             for column in columns:
                 advance(f"round {number + 1}: {column.name}")
@@ -139,36 +114,15 @@ def nodes_and_hosts(wanted: str) -> tuple[int, list[str]]:
     return numbers[0], [word for word in words if not word.isdigit()]
 
 
-def choose_hosts(names: Sequence[str]) -> list[Host]:
-    """The hosts named, or all that are installed."""
-    if names:
-        return [hosts.find(name) for name in names]
-    installed = hosts.all()
-    if not installed:
-        raise HostError(f"no host MPI is installed; try `{hosts.known()[0].install}`")
-    return installed
-
-
-def choose_columns(chosen: Sequence[Host], nodes: int) -> tuple[list[Column], list[str]]:
-    """Bare machine, hosts alone, hosts under Sidelight; and notes on what cannot be measured. The
-    bare machine is one node."""
-    if not bare_program().exists():
-        raise HostError(
-            f"the measuring programs are not there (no {bare_program()}): run `make` in the source "
-            "tree and use its tools/sidelight; they are not installed"
-        )
-    columns, notes = [Column(BARE)] if nodes == 1 else [], []
-    under = []
-    for host in chosen:
-        if not host.program("bench/latency").exists():
-            notes.append(f"{host.name} is left out: {host.program('bench/latency')} is not built")
-            continue
-        columns.append(Column(host.name, host))
-        if host.library.exists():
-            under.append(Column(host.name + UNDER, host, host.library))
-        else:
-            notes.append(f"{host.name} is measured alone: {host.library} is not built")
-    return columns + under, notes
+def read_settings(wanted: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Those of the environment, and what is set in their place."""
+    settings = {k: text for k, text in environment.items() if k.startswith("SIDELIGHT_")}
+    for assignment in wanted:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.startswith("SIDELIGHT_"):
+            raise HostError(f"--set takes SIDELIGHT_NAME=VALUE, not {assignment}")
+        settings[name] = value
+    return settings
 
 
 def _measure_column(
@@ -191,51 +145,22 @@ def _measure_lines(
 ) -> None:
     """A line that failed before is not tried again."""
     failed = {s.line for s in report.samples if s.column == column.name and s.outcome}
-    for ranks in (2, EIGHT):
-        wanted = {
-            line.key: line.name
-            for line in lines
-            if line.ranks == ranks and column.measures(line) and line.name not in failed
-        }
+    for ranks in (2, EIGHT):  # each a start of the program
+        wanted: dict[str, list[str]] = {}  # by what the program calls it
+        for line in lines:
+            if line.ranks == ranks and column.measures(line) and line.name not in failed:
+                wanted.setdefault(column.key(line), []).append(line.name)
 
         def command_for(keys: Sequence[str], ranks: int = ranks) -> list[str]:
             options = [*(["--quick"] if quick else []), *keys]
-            return column.command(ranks, options, report.window, nodes)
+            return column.command(ranks, options, nodes)
 
         results = latency_runs.measure(
             command_for, list(wanted), column.environment(nodes), PATIENCE_SECONDS
         )
         report.errors.extend(results.errors)
-        for key, name in wanted.items():
-            report.samples.append(
-                Sample(
-                    number,
-                    column.name,
-                    name,
-                    results.figures.get(key, {}),
-                    results.outcomes.get(key, ""),
-                )
+        for key, names in wanted.items():
+            figures, outcome = results.figures.get(key, {}), results.outcomes.get(key, "")
+            report.samples.extend(
+                Sample(number, column.name, name, figures, outcome) for name in names
             )
-
-
-@contextlib.contextmanager
-def _progress(steps: int, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A progress bar on the error stream, where there is someone to look at it."""
-    try:
-        progress = rich("progress")
-    except MissingPackage:
-        if not quiet:
-            raise
-        yield lambda description: None
-        return
-    console = rich("console").Console(stderr=True)
-    with progress.Progress(console=console, transient=True) as bar:
-        task: Any = bar.add_task("starting", total=steps)
-        started = 0
-
-        def advance(description: str) -> None:
-            nonlocal started
-            bar.update(task, completed=started, description=description)
-            started += 1
-
-        yield advance

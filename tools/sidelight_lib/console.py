@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 
 class MissingPackage(Exception):
@@ -20,3 +23,26 @@ def rich(module: str) -> ModuleType:
             "tables need the Python package rich: run `apt-get install python3-rich`, "
             "or use --json where the command has it"
         ) from error
+
+
+@contextlib.contextmanager
+def progress(steps: int, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A progress bar on the error stream, where there is someone to look at it."""
+    try:
+        bars = rich("progress")
+    except MissingPackage:
+        if not quiet:
+            raise
+        yield lambda description: None
+        return
+    console = rich("console").Console(stderr=True)
+    with bars.Progress(console=console, transient=True) as bar:
+        task: Any = bar.add_task("starting", total=steps)
+        started = 0
+
+        def advance(description: str) -> None:
+            nonlocal started
+            bar.update(task, completed=started, description=description)
+            started += 1
+
+        yield advance

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
+# A column is BARE, a host's name, or that and UNDER; with ALLOCATED behind it the window is an
+# allocated one, to compare with.
 BARE = "bare"
-UNDER = "+sidelight"  # a column is BARE, a host's name, or a host's name and this
+UNDER = "+sidelight"
+ALLOCATED = " allocated"
+
+SHARING = "SIDELIGHT_SHARE_MEMORY"  # the setting that may forbid what some limits rest on
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class Line:
     ranks: int = 2
     other: str = ""  # another line that it is held against, in the same column
     other_limit: float | None = None  # Sidelight at most this many times its own time of that line
+    allocated_limit: float | None = None  # at most this many times its own on an allocated window
+    bare_key: str = ""  # the line of the bare program, where that has another name
     information: bool = False  # measured on the bare machine alone
 
     @property
@@ -48,30 +55,62 @@ _LINES = (
     Line("two_empty_calls", "", "two empty calls (put, flush)", information=True),
 )
 
-# Limits of windows on the program's own memory, where they are not those of allocated windows.
+# Windows on the program's own memory, where the limits are not those of allocated windows.
 _OWN_MEMORY = {
     "put_8": {"host_limit": 0.1},
     "fetch_and_op": {"host_limit": 0.1},
     "put_1m": {"bare_limit": 1.1},
 }
+# The same where that memory may not be shared: it is messages then, or copies by the kernel.
+_PRIVATE_MEMORY = {name: {"host_limit": 1.1} for name in ("put_8", "fetch_and_op")}
 
-# Limits across nodes. What a network without MPI takes is not known to this table.
+# A dynamic window is held against an allocated one wherever there is an access.
+_AS_ALLOCATED = 1.1
+
+# Across nodes the bare machine is the network alone: messages, without MPI.
+_TRIP = {"bare": "8 B there, 8 B back", "bare_key": "am_8"}
+_SMALL = _TRIP | {"bare_limit": 2.5, "host_limit": 0.1}
 _ACROSS_NODES = {
-    name: {"host_limit": 0.1} for name in ("put_8", "get_8", "fetch_and_op", "accumulate_8")
-} | {"puts_100": {"other": "put_8", "other_limit": 1 / 20}}
+    "put_8": _SMALL,
+    "puts_100": {"other": "put_8", "other_limit": 1 / 20},
+    "get_8": _SMALL,
+    "fetch_and_op": _SMALL,
+    "compare_and_swap": _TRIP,
+    "accumulate_8": _SMALL,
+    "put_1m": {"bare": "1 MB there, 8 B back", "bare_key": "am_1m", "bare_limit": 1 / 0.8},
+}
+_OF_THE_NETWORK = (
+    Line("am_8_100", "", "100 times 8 B there, 8 B back", information=True),
+    Line("am_1m_stream", "", "1 MB there, 4 of them on the way", information=True),
+)
+
+_NO_LIMITS = {"bare_limit": None, "host_limit": None}
 
 
-def lines_for(window: str, nodes: int) -> list[Line]:
+def lines_for(window: str, nodes: int, settings: Mapping[str, str] | None = None) -> list[Line]:
     """The lines of a table, in its order, with the limits that hold there."""
-    if nodes == 1:
-        limits = _OWN_MEMORY if window in ("create", "dynamic") else {}
-        return [replace(line, **limits.get(line.key, {})) for line in _LINES]
-    plain = {"bare": "", "bare_limit": None, "host_limit": None}
+    if nodes > 1:
+        return _lines_across_nodes()
+    if window not in ("create", "dynamic"):
+        return list(_LINES)
+    if (settings or {}).get(SHARING) == "never":
+        private = {line.key: _NO_LIMITS | _PRIVATE_MEMORY.get(line.key, {}) for line in _LINES}
+        return [replace(line, **private[line.key]) for line in _LINES]
+    lines = [replace(line, **_OWN_MEMORY.get(line.key, {})) for line in _LINES]
+    if window == "create":
+        return lines
+    accesses = {line.key for line in _LINES if not line.information} - {"fence"}
     return [
-        replace(line, **(plain | _ACROSS_NODES.get(line.key, {})))
-        for line in _LINES
-        if line.ranks == 2 and not line.information
+        replace(line, allocated_limit=_AS_ALLOCATED if line.key in accesses else None)
+        for line in lines
     ]
+
+
+def _lines_across_nodes() -> list[Line]:
+    plain = {"bare": "", **_NO_LIMITS}
+    pairs = [line for line in _LINES if line.ranks == 2 and not line.information]
+    lines = [replace(line, **(plain | _ACROSS_NODES.get(line.key, {}))) for line in pairs]
+    return [*lines, *_OF_THE_NETWORK]
 
 
 @dataclass(frozen=True)
@@ -93,6 +132,7 @@ class Judgement:
     bare_ratio: float | None  # slowest under Sidelight : bare machine
     host_ratio: float | None  # slowest under Sidelight : best host alone
     other_ratio: float | None  # under Sidelight : the other line there; the worst of the hosts
+    allocated_ratio: float | None  # this window : an allocated one; the worst of the hosts
     holds: bool | None
 
 
@@ -129,25 +169,37 @@ def judge(
     other: Mapping[str, float] | None = None,
 ) -> Judgement:
     """Holds the slowest column under Sidelight against the limits of the line; and each of those
-    columns against the figures of its other line."""
+    columns against the figures of its other line, and against those of an allocated window."""
     under = [value for column, value in figures.items() if column.endswith(UNDER)]
     alone = [value for column, value in figures.items() if column != BARE and UNDER not in column]
     slowest = max(under, default=None)
     bare_ratio = _ratio(slowest, figures.get(BARE))
     host_ratio = _ratio(slowest, min(alone, default=None))
     other_ratio = _worst_ratio(figures, other or {})
+    allocated_ratio = max(allocated_ratios(figures).values(), default=None)
     checks = [
         None if ratio is None else ratio <= limit
         for ratio, limit in (
             (bare_ratio, line.bare_limit),
             (host_ratio, line.host_limit),
             (other_ratio, line.other_limit),
+            (allocated_ratio, line.allocated_limit),
         )
         if limit is not None
     ]
-    if any(column.endswith(UNDER) for column in failed):
+    if any(UNDER in column for column in failed):
         checks.append(False)
-    return Judgement(line.name, bare_ratio, host_ratio, other_ratio, _all(checks))
+    ratios = (bare_ratio, host_ratio, other_ratio, allocated_ratio)
+    return Judgement(line.name, *ratios, _all(checks))
+
+
+def allocated_ratios(figures: Mapping[str, float]) -> dict[str, float]:
+    """By host: under Sidelight this window : an allocated one, where both were measured."""
+    return {
+        column.removesuffix(UNDER): value / figures[column + ALLOCATED]
+        for column, value in figures.items()
+        if column + ALLOCATED in figures
+    }
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:

@@ -6,18 +6,20 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .console import rich
 from .latency_lines import (
+    ALLOCATED,
     BARE,
     UNDER,
     Judgement,
     Line,
     Sample,
+    allocated_ratios,
     judge,
     lines_for,
     medians,
@@ -36,13 +38,14 @@ class Report:
     columns: list[str]
     rounds: int
     nodes: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
     samples: list[Sample] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # last words of programs that crashed
 
     @property
     def lines(self) -> list[Line]:
-        return lines_for(self.window, self.nodes)
+        return lines_for(self.window, self.nodes, self.settings)
 
     def judgements(self) -> list[Judgement]:
         figures, failed = medians(self.samples), outcomes(self.samples)
@@ -62,6 +65,7 @@ class Report:
             "window": self.window,
             "nodes": self.nodes,
             "rounds": self.rounds,
+            "settings": dict(self.settings),
             "machine": machine(),
             "binding": BINDING,
             "unit": "microseconds",
@@ -70,6 +74,7 @@ class Report:
                     "bare": line.bare_limit,
                     "best_host": line.host_limit,
                     "other_line": line.other_limit,
+                    "allocated": line.allocated_limit,
                 }
                 for line in self.lines
                 if not line.information
@@ -99,14 +104,19 @@ def machine() -> dict[str, Any]:
 
 def print_report(report: Report) -> None:
     """The human table. It is as wide as its columns need: a narrow terminal wraps it."""
-    needed = 80 + 11 * len(report.columns)
+    needed = 80 + 11 * len(_shown(report))
     columns = max(needed, shutil.get_terminal_size().columns)
     console = rich("console").Console(width=columns, highlight=False)
     facts = machine()
     console.print(_table(report))
+    if any(column.endswith(ALLOCATED) for column in report.columns):
+        console.print(_against_allocated(report))
     console.print(f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}.")
     console.print(f"{BINDING}.")
     console.print("Ratios are those of the slowest host under Sidelight.")
+    if report.settings:
+        settings = [f"{name}={value}" for name, value in report.settings.items()]
+        console.print(f"Settings of Sidelight: {', '.join(settings)}.", markup=False)
     extra = medians(report.samples)
     for line in report.lines:
         if line.information and line.name in extra:
@@ -119,15 +129,21 @@ def print_report(report: Report) -> None:
         console.print("What the crashed programs said is in the output of --json.")
 
 
+def _shown(report: Report) -> list[str]:
+    """The columns of the table. Those of allocated windows are in the one below it."""
+    return [column for column in report.columns if not column.endswith(ALLOCATED)]
+
+
 def _table(report: Report) -> Any:
     call = f"MPI_Win_{_CALLS.get(report.window, report.window)}"
     where = f" on {report.nodes} nodes, over TCP" if report.nodes > 1 else ""
     title = f"{call}{where}: microseconds, medians of {report.rounds} round(s)"
     table = rich("table").Table(title=title, title_justify="left")
     table.add_column("")
-    for column in report.columns:
+    bare = "network" if report.nodes > 1 else "machine"
+    for column in _shown(report):
         host, under, _ = column.partition(UNDER)
-        heading = f"{host}\n{'machine' if column == BARE else 'sidelight' if under else 'alone'}"
+        heading = f"{host}\n{bare if column == BARE else 'sidelight' if under else 'alone'}"
         table.add_column(heading, justify="right", style="bold" if under else None)
     table.add_column("x bare\n(limit)", justify="right")
     table.add_column("x best host\n(limit)", justify="right")
@@ -138,9 +154,38 @@ def _table(report: Report) -> Any:
         name = judgement.line
         cells = [
             _cell(figures.get(name, {}).get(column), failed.get(name, {}).get(column))
-            for column in report.columns
+            for column in _shown(report)
         ]
         table.add_row(_title(lines[name]), *cells, *_verdict(lines[name], judgement))
+    return table
+
+
+def _against_allocated(report: Report) -> Any:
+    """This window : an allocated one, by host; what is on an allocated one beside it."""
+    table = rich("table").Table(
+        title=f"MPI_Win_allocate under Sidelight: microseconds, and {report.window} : that",
+        title_justify="left",
+    )
+    table.add_column("")
+    under = [column for column in report.columns if column.endswith(UNDER)]
+    for column in under:
+        table.add_column(column.removesuffix(UNDER), justify="right")
+    table.add_column("worst\n(limit)", justify="right")
+    figures = medians(report.samples)
+    judged = {judgement.line: judgement for judgement in report.judgements()}
+    for line in report.lines:
+        if line.allocated_limit is None or line.name not in judged:
+            continue
+        own = figures.get(line.name, {})
+        ratios = allocated_ratios(own)
+        cells = [
+            f"{_time(own[column + ALLOCATED])}  {ratio:.2f}"
+            if (ratio := ratios.get(column.removesuffix(UNDER))) is not None
+            else ""
+            for column in under
+        ]
+        worst = _against(judged[line.name].allocated_ratio, line.allocated_limit)
+        table.add_row(line.title, *cells, worst)
     return table
 
 
