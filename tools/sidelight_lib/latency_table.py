@@ -230,6 +230,5 @@ def _against_other_lines(report: Report) -> list[str]:
 
 
 def _against(ratio: float | None, limit: float | None) -> str:
-    if limit is None:
-        return "" if ratio is None else f"{ratio:.2f}"
-    return f"({limit:g})" if ratio is None else f"{ratio:.2f} ({limit:g})"
+    text = "" if ratio is None else f"{ratio:.{3 if ratio < 0.1 else 2}f}"
+    return text if limit is None else f"{text} ({limit:g})".strip()
