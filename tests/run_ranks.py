@@ -30,6 +30,9 @@ GRACE = 3.0  # seconds that launchers get to end after mpiexec has
 STACKS_SHOWN = 8
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 MARK = "SIDELIGHT_TEST_RUN"
+# Ranks of several nodes share this machine's cores, and none of them can know: without this they
+# would spin while others have to run.
+UNSEEN_NEIGHBOURS = {"SIDELIGHT_SPIN": "20", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def arguments():
@@ -107,6 +110,8 @@ def start(options, run, nodes):
     """mpiexec, and all it starts, with the mark of the run."""
     host = hosts.find(options.host, options.program)
     extra = dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
+    if options.nodes > 1 and options.n > (os.cpu_count() or 1):
+        extra = UNSEEN_NEIGHBOURS | extra
     launch = functools.partial(nodes.launch, host) if nodes else host.command
     command = launch(options.n, [options.program, *options.args],
                      preload=options.preload, extra_env=extra)

@@ -317,13 +317,12 @@ void Window::note_failure(Op& op, Status status) noexcept
     }
 }
 
-/// What a request has waited for is over: it also tells what went wrong.
+/// What a request has waited for is over: it also tells what went wrong, once.
 void Window::conclude(Request* request, Status status) noexcept
 {
-    if (request != nullptr && status != Status::ok) [[unlikely]] {
-        request->status = status;
-    } else if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
-        request->status = std::exchange(failure_, Status::ok);
+    if (request != nullptr && (status != Status::ok || failure_ != Status::ok)) [[unlikely]] {
+        const Status untold = std::exchange(failure_, Status::ok);
+        request->status = status != Status::ok ? status : untold;
     }
     finish(request);
 }

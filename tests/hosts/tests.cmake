@@ -6,28 +6,34 @@
 # program that wants arguments or an environment gets lines of its own below.
 set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges ordering atomicity
     attributes created_windows dynamic_windows fence gats locks nonblocking nonblocking_late
-    nonblocking_ahead argument_errors epoch_errors threads)
+    nonblocking_ahead argument_errors epoch_errors threads two_sided blocking_calls)
+# With neighbours on each node as well: mapped memory and messages in one window.
+set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity created_windows dynamic_windows fence gats
+    locks nonblocking)
 # On three nodes: those in which it matters that a third one is there.
-set(SIDELIGHT_ACROSS_THREE_NODES created_windows fence gats locks nonblocking)
+set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 
-set(three_nodes_skipped mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
+# Ranks wait in a barrier of the launcher's, where they make no progress, for others that close their
+# connections to them: seldom with two ranks, as a rule with more.
+set(finalize_hangs mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} tests nodes SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodes.c)
 endforeach()
-sidelight_mpi_test(nodes RANKS 2 NODES 2 ARGS 2)
-sidelight_mpi_test(nodes RANKS 4 NODES 2 ARGS 2)
-sidelight_mpi_test(nodes RANKS 6 NODES 3 ARGS 3 SKIP_HOSTS ${three_nodes_skipped})
+sidelight_mpi_test(nodes RANKS 2 NODES 2 ARGS 2 SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(nodes RANKS 4 NODES 2 ARGS 2 SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(nodes RANKS 6 NODES 3 ARGS 3 SKIP_HOSTS ${finalize_hangs})
 
 foreach(program IN LISTS SIDELIGHT_ACROSS_NODES)
-    sidelight_mpi_test(${program} RANKS 4 NODES 2)
+    sidelight_mpi_test(${program} RANKS 2 NODES 2 SKIP_HOSTS ${finalize_hangs})
+endforeach()
+foreach(program IN LISTS SIDELIGHT_ACROSS_MIXED_NODES)
+    sidelight_mpi_test(${program} RANKS 4 NODES 2 SKIP_HOSTS ${finalize_hangs})
 endforeach()
 foreach(program IN LISTS SIDELIGHT_ACROSS_THREE_NODES)
-    sidelight_mpi_test(${program} RANKS 6 NODES 3 SKIP_HOSTS ${three_nodes_skipped})
+    sidelight_mpi_test(${program} RANKS 6 NODES 3 SKIP_HOSTS ${finalize_hangs})
 endforeach()
-sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 4000 1 all)
-foreach(program two_sided blocking_calls)
-    sidelight_mpi_test(${program} RANKS 2 NODES 2)
-endforeach()
+sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 2000 1 all SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 4000 1 all SKIP_HOSTS ${finalize_hangs})
 sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
-    ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
