@@ -317,12 +317,17 @@ void Window::note_failure(Op& op, Status status) noexcept
     }
 }
 
-/// What a request has waited for is over: it also tells what went wrong, once.
+/// What a request has waited for is over: it also tells what went wrong. Once, unless a member is
+/// lost: then others that wait for it must hear of it too.
 void Window::conclude(Request* request, Status status) noexcept
 {
-    if (request != nullptr && (status != Status::ok || failure_ != Status::ok)) [[unlikely]] {
-        const Status untold = std::exchange(failure_, Status::ok);
-        request->status = status != Status::ok ? status : untold;
+    if (request != nullptr && status != Status::ok) [[unlikely]] {
+        request->status = status;
+        if (failure_ == status && status != Status::lost) {
+            failure_ = Status::ok;
+        }
+    } else if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
+        request->status = std::exchange(failure_, Status::ok);
     }
     finish(request);
 }

@@ -18,7 +18,6 @@ endforeach()
 foreach(program fence gats nonblocking_ahead)
     sidelight_emulated_test(${program} RANKS 3)
 endforeach()
-sidelight_emulated_test(litmus RANKS 2 ARGS 5000)
 
 # With a progress thread
 foreach(program computing two_sided)

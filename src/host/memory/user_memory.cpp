@@ -131,6 +131,9 @@ Refusal UserMemory::convert(const Survey& survey, SharePolicy policy)
     if (holds_own_state(survey.pages)) {
         return Refusal::stack;
     }
+    if (file_size_is_limited()) {
+        return Refusal::file_limit;
+    }
     if (!can_replace(others)) {
         return Refusal::system;
     }
@@ -165,9 +168,6 @@ Refusal UserMemory::convert(const Survey& survey, SharePolicy policy)
 /// Sees to it that there is a file, up to the address `last`.
 Refusal UserMemory::prepare_file(std::uintptr_t last)
 {
-    if (file_size_is_limited()) {
-        return Refusal::file_limit;
-    }
     if (!file_) {
         file_ = create_memory_file();
         identity_ = identity_of(file_);
