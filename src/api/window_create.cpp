@@ -19,7 +19,6 @@ namespace sidelight::api {
 
 namespace {
 
-using host::node::NodeMemory;
 using rma::Flavor;
 
 int mpi_flavor(Flavor flavor) noexcept

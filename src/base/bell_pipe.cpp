@@ -2,6 +2,7 @@
 #include "base/bell_pipe.hpp"
 
 #include <array>
+#include <cstddef>
 #include <ctime>
 #include <mutex>
 #include <new>
@@ -28,7 +29,8 @@ struct OpenPipes {
 
 OpenPipes& open_pipes() noexcept
 {
-    static auto& all = *new OpenPipes;
+    alignas(OpenPipes) static std::array<std::byte, sizeof(OpenPipes)> storage;
+    static auto& all = *new (storage.data()) OpenPipes;
     return all;
 }
 

@@ -95,9 +95,8 @@ void Window::take_answer(const Message& message) noexcept
     const bool brings = message.header.kind == MessageKind::reply;
     if (message.header.kind == MessageKind::refused) {
         refuse(*flight, reason_of(message.header));
-    } else if (brings != (returned_to(flight->op->operation) != nullptr)) {
-        refuse(*flight, Status::other);
-    } else if (brings && !take_data(*flight, message)) {
+    } else if (brings != (returned_to(flight->op->operation) != nullptr) ||
+               (brings && !take_data(*flight, message))) {
         refuse(*flight, Status::other);
     } else {
         piece_answered(*flight);

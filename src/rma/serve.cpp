@@ -23,7 +23,7 @@ namespace {
 struct alignas(64) Staging {
     std::array<std::byte, piece_bytes> bytes;
 };
-static_assert(sizeof(Staging::bytes) >= 2 * 64);
+static_assert(sizeof(Staging::bytes) >= 128, "two elements, each aligned");
 
 /// A number of elements of one basic type, packed in a message and spread in memory.
 struct Elements {

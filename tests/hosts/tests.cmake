@@ -13,8 +13,8 @@ set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity created_windows dynamic_wi
 # On three nodes: those in which it matters that a third one is there.
 set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 
-# Ranks wait in a barrier of the launcher's, where they make no progress, for others that close their
-# connections to them: seldom with two ranks, as a rule with more.
+# Ranks wait in a barrier of the launcher's, where they make no progress, for others that close
+# their connections to them: seldom with two ranks, as a rule with more.
 set(finalize_hangs mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)

@@ -189,11 +189,12 @@ static void file(int rank)
     MPI_File handle;
     MPI_Bcast(&owner, 1, MPI_INT, 0, world);
     snprintf(name, sizeof name, "/tmp/sidelight_blocking_calls.%d", owner);
-    if (MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                      MPI_INFO_NULL, &handle) != MPI_SUCCESS) {
-        CHECK(!"a file");
+    int const opened =
+        MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                      MPI_INFO_NULL, &handle);
+    CHECK_OK(opened);
+    if (opened != MPI_SUCCESS)
         return;
-    }
     MPI_File_write_at_all(handle, 8 * rank, &value, 1, MPI_INT64_T, MPI_STATUS_IGNORE);
     MPI_File_close(&handle);
 }
