@@ -41,6 +41,18 @@ bool holds_own_state(Span pages) noexcept
            pages.holds(reinterpret_cast<std::uintptr_t>(&errno));
 }
 
+/// What can be seen before anything is tried.
+Refusal refusal_before(Span pages, Others others) noexcept
+{
+    if (holds_own_state(pages)) {
+        return Refusal::stack;
+    }
+    if (file_size_is_limited()) {
+        return Refusal::file_limit;
+    }
+    return can_replace(others) ? Refusal::none : Refusal::system;
+}
+
 /// How other threads are kept away; `vouched`: the user says that they do not come.
 Others others_of(const ProcessState& state, bool vouched) noexcept
 {
@@ -128,14 +140,8 @@ SharedRange UserMemory::share_foreign(const Survey& survey, Span pages, Span ran
 Refusal UserMemory::convert(const Survey& survey, SharePolicy policy)
 {
     const Others others = others_of(process_state(), vouches(policy));
-    if (holds_own_state(survey.pages)) {
-        return Refusal::stack;
-    }
-    if (file_size_is_limited()) {
-        return Refusal::file_limit;
-    }
-    if (!can_replace(others)) {
-        return Refusal::system;
+    if (const Refusal refusal = refusal_before(survey.pages, others); refusal != Refusal::none) {
+        return refusal;
     }
     if (const Refusal refusal = prepare_file(survey.pages.last); refusal != Refusal::none) {
         return refusal;
