@@ -39,50 +39,12 @@ std::string show_spin(const Settings& settings)
     return settings.spin < 0 ? "auto" : std::to_string(settings.spin);
 }
 
-struct ProgressName {
-    const char* name;
-    Progress progress;
-};
-
-constexpr std::array progress_names{
-    ProgressName{"auto", Progress::automatic},
-    ProgressName{"calls", Progress::calls},
-    ProgressName{"thread", Progress::thread},
-};
-
-void read_progress(Settings& settings, const char* value)
-{
-    for (const auto& [name, progress] : progress_names) {
-        settings.progress = std::string_view(name) == value ? progress : settings.progress;
-    }
-}
-
-std::string show_progress(const Settings& settings)
-{
-    return progress_names[static_cast<std::size_t>(settings.progress)].name;
-}
-
 void read_log(Settings& settings, const char* value)
 {
     settings.log = log_level(value, settings.log);
 }
 
 std::string show_log(const Settings& settings) { return log_level_name(settings.log); }
-
-void read_route(Settings& settings, const char* value)
-{
-    const std::string_view text = value;
-    if (text == "auto") {
-        settings.route = Route::automatic;
-    } else if (text == "emulated") {
-        settings.route = Route::emulated;
-    }
-}
-
-std::string show_route(const Settings& settings)
-{
-    return settings.route == Route::emulated ? "emulated" : "auto";
-}
 
 template <std::string Settings::*member>
 void read_text(Settings& settings, const char* value)
@@ -98,16 +60,32 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
-constexpr std::array share_policy_names{"auto", "always", "never"};
+// The words for the values of a setting, in the order of its enumerators.
+constexpr std::array progress_words{"auto", "calls", "thread"};
+constexpr std::array route_words{"auto", "emulated"};
+constexpr std::array share_policy_words{"auto", "always", "never"};
 
-void read_share_memory(Settings& settings, const char* value)
+template <class Value, std::size_t count>
+Value value_of(const char* word, const std::array<const char*, count>& words, Value fallback)
 {
-    settings.share_memory = share_policy(value, settings.share_memory);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::string_view(word) == words[i]) {
+            return static_cast<Value>(i);
+        }
+    }
+    return fallback;
 }
 
-std::string show_share_memory(const Settings& settings)
+template <auto member, const auto& words>
+void read_word(Settings& settings, const char* value)
 {
-    return share_policy_name(settings.share_memory);
+    settings.*member = value_of(value, words, settings.*member);
+}
+
+template <auto member, const auto& words>
+std::string show_word(const Settings& settings)
+{
+    return words[static_cast<std::size_t>(settings.*member)];
 }
 
 template <bool Settings::*member>
@@ -130,14 +108,16 @@ constexpr std::array entries{
                  "who moves operations on while the program computes: calls (its next MPI call), "
                  "thread (a thread of the library), or auto: a thread where messages are needed "
                  "and the host's own calls do not move them on",
-                 read_progress, show_progress},
+                 read_word<&Settings::progress, progress_words>,
+                 show_word<&Settings::progress, progress_words>},
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},
     SettingEntry{"SIDELIGHT_ROUTE", nullptr, "auto",
                  "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
                  "everything by messages, as if each process were on a node of its own",
-                 read_route, show_route},
+                 read_word<&Settings::route, route_words>,
+                 show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
                  "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
                  read_text<&Settings::network>, show_text<&Settings::network>},
@@ -147,7 +127,8 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_SHARE_MEMORY", "sidelight_share_memory", "auto",
                  "whether memory that the program brings is made shareable in place: auto (where "
                  "that is safe and makes nothing slower), always or never",
-                 read_share_memory, show_share_memory},
+                 read_word<&Settings::share_memory, share_policy_words>,
+                 show_word<&Settings::share_memory, share_policy_words>},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),
@@ -186,17 +167,12 @@ bool is_true(const char* value, bool fallback) noexcept
 
 SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept
 {
-    for (std::size_t i = 0; i < share_policy_names.size(); ++i) {
-        if (std::string_view(word) == share_policy_names[i]) {
-            return static_cast<SharePolicy>(i);
-        }
-    }
-    return fallback;
+    return value_of(word, share_policy_words, fallback);
 }
 
 const char* share_policy_name(SharePolicy policy) noexcept
 {
-    return share_policy_names[static_cast<std::size_t>(policy)];
+    return share_policy_words[static_cast<std::size_t>(policy)];
 }
 
 Settings read_settings(const char* (*get)(const char* variable)) noexcept
