@@ -13,7 +13,7 @@
 
 #include "base/log.hpp"
 #include "host/memory/huge_pages.hpp"
-#include "host/memory/signals.hpp"
+#include "host/signals.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -81,7 +81,7 @@ SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy po
         return SharedRange(Refusal::no_memory_there);
     }
     const std::lock_guard guard(mutex_);
-    const SignalsBlocked blocked;
+    const SignalsBlocked blocked; // a handler might touch what is replaced, or start a thread
     Span pages = pages_of(range, page_size());
     Survey survey = survey_mappings(pages, identity_);
     if (survey.refusal != Refusal::none) {

@@ -7,6 +7,7 @@
 
 #include "base/shared_memory.hpp"
 #include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
 
@@ -160,7 +161,7 @@ std::optional<CensusDraft> take_census(MPI_Comm comm, const NodeSplit& split, Me
         table().Bcast(measures, 2, MPI_UINT64_T, 0, split.on_node.get()) == MPI_SUCCESS && worked;
     draft.nodes = measures[0];
     draft.address_bytes = measures[1];
-    return survey(comm, 0, worked).worked ? std::optional(std::move(draft)) : std::nullopt;
+    return agree(comm, worked) ? std::optional(std::move(draft)) : std::nullopt;
 }
 
 } // namespace sidelight::host::node

@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
 
@@ -95,13 +96,13 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
 {
     NodeSplit result;
     const bool together = split_by_identity(comm, node, result.on_node);
-    if (!survey(comm, 0, together).worked) {
+    if (!agree(comm, together)) {
         return std::nullopt;
     }
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
-    if (!survey(comm, 0, led).worked) {
+    if (!agree(comm, led)) {
         return std::nullopt;
     }
     return result;

@@ -5,9 +5,9 @@
 #include <system_error>
 
 #include <pthread.h>
-#include <signal.h>
 
 #include "base/log.hpp"
+#include "host/signals.hpp"
 
 namespace sidelight::host::node {
 
@@ -15,23 +15,6 @@ namespace {
 
 /// Everything that it waits for wakes it, but for peers that could not map this process's doorbell.
 constexpr std::chrono::milliseconds longest_sleep{100};
-
-/// Signals are for the program's own threads: those that start in this scope get none.
-class NoSignals {
-public:
-    NoSignals() noexcept
-    {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    NoSignals(const NoSignals&) = delete;
-    NoSignals& operator=(const NoSignals&) = delete;
-
-private:
-    sigset_t before_{};
-};
 
 } // namespace
 
@@ -44,7 +27,7 @@ bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept) noexcept
     sweep_ = sweep;
     stopping_.store(false, std::memory_order_relaxed);
     try {
-        const NoSignals none;
+        const SignalsBlocked blocked; // they are for the program's own threads
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& error) {
         log(LogLevel::warn, "no progress thread: %s", error.what());
