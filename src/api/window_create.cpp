@@ -78,14 +78,14 @@ std::uint64_t next_window_id(std::uint64_t identity) noexcept
     return digest({bytes, sizeof name});
 }
 
-rma::WindowShape shape_of(const WindowObject& object, const WindowRequest& request, int rank)
+rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank)
 {
     rma::WindowShape shape;
     shape.id = object.members->window_id();
     shape.rank = rank;
     shape.size = object.members->size();
     shape.flavor = request.flavor;
-    shape.members = const_cast<WindowMembers*>(&*object.members);
+    shape.members = &*object.members;
     shape.neighbours = object.members->neighbours();
     shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(object.memory->common()),
                      .node = object.members->node(),
@@ -121,13 +121,22 @@ private:
     bool open_network();
     bool know_members();
     bool get_memory();
-    bool make_handle();
+    bool make_handle() noexcept;
     bool meet_neighbours();
     bool create();
     bool all_agree(bool mine) noexcept;
     [[nodiscard]] MPI_Comm on_node() const noexcept
     {
         return split_ ? split_->on_node.get() : request_.comm;
+    }
+    /// Of this member's memory, as the window is made.
+    [[nodiscard]] std::uint64_t bytes() const noexcept
+    {
+        return request_.flavor == Flavor::dynamic ? 0 : static_cast<std::uint64_t>(request_.size);
+    }
+    [[nodiscard]] std::uint64_t disp_unit() const noexcept
+    {
+        return static_cast<std::uint64_t>(request_.disp_unit);
     }
     [[nodiscard]] int index() const noexcept { return split_ ? split_->index : rank_; }
 
@@ -145,7 +154,7 @@ private:
 
 bool Creation::all_agree(bool mine) noexcept
 {
-    return members_ == 1 ? mine : host::node::survey(request_.comm, 0, mine).worked;
+    return members_ == 1 ? mine : host::node::agree(request_.comm, mine);
 }
 
 WindowObject* Creation::run()
@@ -204,15 +213,15 @@ bool Creation::share_memory(bool wanted)
     if (request_.flavor != Flavor::create) {
         return true;
     }
-    const auto bytes = static_cast<std::size_t>(request_.size);
-    if (bytes != 0 && wanted) {
-        object_->brought = host::memory::share(request_.base, bytes, object_->info.share_policy());
+    if (bytes() != 0 && wanted) {
+        object_->brought =
+            host::memory::share(request_.base, bytes(), object_->info.share_policy());
         if (!object_->brought) {
             log(LogLevel::info, "memory given to MPI_Win_create stays private: %s",
                 host::memory::text(object_->brought.refusal()));
         }
     }
-    return all_agree(bytes == 0 || static_cast<bool>(object_->brought));
+    return all_agree(bytes() == 0 || static_cast<bool>(object_->brought));
 }
 
 bool Creation::open_network()
@@ -242,10 +251,8 @@ bool Creation::know_members()
     }
     census_ = host::node::take_census(request_.comm, *split_,
                                       {.identity = runtime.fabric().address().identity,
-                                       .bytes = request_.flavor == Flavor::dynamic
-                                                    ? 0
-                                                    : static_cast<std::uint64_t>(request_.size),
-                                       .disp_unit = static_cast<std::uint64_t>(request_.disp_unit),
+                                       .bytes = bytes(),
+                                       .disp_unit = disp_unit(),
                                        .window = id_},
                                       runtime.fabric().network()->address());
     return census_.has_value();
@@ -277,14 +284,15 @@ bool Creation::get_memory()
     return carried_ ? all_agree(object_->memory.has_value()) : object_->memory.has_value();
 }
 
-bool Creation::make_handle()
+/// Whether it worked is told at the end.
+bool Creation::make_handle() noexcept
 {
     object_->own = host::mpi::own_communicator(request_.comm);
     datatype::set_commit_probe(object_->own);
     has_handle_ = object_->own != MPI_COMM_NULL &&
                   host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
-    return all_agree(has_handle_);
+    return true;
 }
 
 /// After that the words of the members on this node, and the census, are there.
@@ -293,15 +301,14 @@ bool Creation::meet_neighbours()
     Runtime& runtime = Runtime::instance();
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
-    const Greeting mine{
-        .peer = runtime.fabric().address(),
-        .bytes = request_.flavor == Flavor::dynamic ? 0 : static_cast<std::uint64_t>(request_.size),
-        .disp_unit = static_cast<std::uint64_t>(request_.disp_unit),
-        .window = id_,
-        .rank = rank_,
-        .brings = brings,
-        .shared = static_cast<bool>(object_->brought),
-        .where = object_->brought.where()};
+    const Greeting mine{.peer = runtime.fabric().address(),
+                        .bytes = bytes(),
+                        .disp_unit = disp_unit(),
+                        .window = id_,
+                        .rank = rank_,
+                        .brings = brings,
+                        .shared = static_cast<bool>(object_->brought),
+                        .where = object_->brought.where()};
     auto greetings = host::node::exchange(on_node(), mine, split_ ? split_->members : members_);
     if (greetings.empty()) {
         return false;
@@ -325,8 +332,10 @@ bool Creation::create()
 {
     Runtime& runtime = Runtime::instance();
     try {
-        const EngineGuard guard(runtime.lock());
-        object_->window = &runtime.process().create_window(shape_of(*object_, request_, rank_));
+        if (has_handle_) {
+            const EngineGuard guard(runtime.lock());
+            object_->window = &runtime.process().create_window(shape_of(*object_, request_, rank_));
+        }
     } catch (const std::bad_alloc&) {
         log(LogLevel::warn, "no window of our own: out of memory");
     }
