@@ -136,28 +136,38 @@ void Runtime::close_network() noexcept
     }
 }
 
+/// Sweeps, and gives the core away, until the condition holds, which is asked for with the engine.
+template <class Condition>
+void Runtime::wait_until(Condition holds) noexcept
+{
+    struct Waiting {
+        Runtime& runtime;
+        Condition& holds;
+    } waiting{*this, holds};
+    waiter_.wait(
+        [](void* context) noexcept {
+            auto& [runtime, condition] = *static_cast<Waiting*>(context);
+            const EngineGuard guard(runtime.lock_);
+            if (!condition()) {
+                runtime.process_.progress();
+            }
+            return condition();
+        },
+        &waiting);
+}
+
 /// A connection that is closed too early takes with it what the peer has not read yet. Peers that
 /// do not come to answer are not waited for longer than this.
 void Runtime::part_from_peers() noexcept
 {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::seconds limit{10};
-    struct Parting {
-        Runtime& runtime;
-        Clock::time_point end;
-    } parting{*this, Clock::now() + limit};
+    const Clock::time_point end = Clock::now() + limit;
     {
         const EngineGuard guard(lock_);
         process_.say_farewell();
     }
-    waiter_.wait(
-        [](void* context) noexcept {
-            auto& [runtime, end] = *static_cast<Parting*>(context);
-            const EngineGuard guard(runtime.lock_);
-            runtime.process_.progress();
-            return runtime.process_.has_parted() || Clock::now() > end;
-        },
-        &parting);
+    wait_until([&] { return process_.has_parted() || Clock::now() > end; });
 }
 
 void Runtime::set_threaded() noexcept
@@ -232,20 +242,7 @@ void Runtime::wait(rma::Request& request) noexcept
         const EngineGuard guard(lock_);
         request.on_complete = rouse_waiting_thread;
     }
-    struct Waiting {
-        Runtime& runtime;
-        const rma::Request& request;
-    } waiting{*this, request};
-    waiter_.wait(
-        [](void* context) noexcept {
-            auto& [runtime, waited] = *static_cast<Waiting*>(context);
-            const EngineGuard guard(runtime.lock_);
-            if (!waited.complete) {
-                runtime.process_.progress();
-            }
-            return waited.complete;
-        },
-        &waiting);
+    wait_until([&] { return request.complete; });
 }
 
 void Runtime::pause(bool (*host_sweep)() noexcept) noexcept

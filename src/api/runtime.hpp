@@ -143,9 +143,11 @@ private:
     static bool arm_network(void* self) noexcept;
     void set_threaded() noexcept;
     void start_thread(bool hooked) noexcept;
+    template <class Condition>
+    void wait_until(Condition holds) noexcept;
     void part_from_peers() noexcept;
     void await_locks(const WindowObject& object) noexcept;
-    NonblockingRequest* take_request() noexcept;
+    NonblockingRequest* take_request(const WindowObject& object) noexcept;
     void drop_spare() noexcept;
     Status finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
                         MPI_Request* handle) noexcept;
