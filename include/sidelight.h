@@ -20,8 +20,12 @@
  * Progress     None of these calls waits for another process.
  * Threads      As the standard calls: any thread under MPI_THREAD_MULTIPLE.
  * Errors       MPI error classes, raised through the error handler of the window; on error the
- *              request is not set. On a window that Sidelight leaves to the host MPI, a call that
- *              the host cannot do without blocking fails with MPI_ERR_UNSUPPORTED_OPERATION.
+ *              request is not set. What fails later (a target without memory at that place, a
+ *              lost process) is raised there by the call that completes the request, which then
+ *              fails with the same class: the host raises it once more through the handler that
+ *              it has for requests, that of MPI_COMM_SELF or MPI_COMM_WORLD. On a window that
+ *              Sidelight leaves to the host MPI, a call that the host cannot do without blocking
+ *              fails with MPI_ERR_UNSUPPORTED_OPERATION.
  *
  * Source: J. A. Zounmevo, X. Zhao, P. Balaji, W. Gropp, A. Afsahi, "Nonblocking Epochs in MPI
  * One-Sided Communication", 2014 (sections V and VI). Example: examples/lu/lu_nonblocking.c.

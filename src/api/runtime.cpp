@@ -267,9 +267,17 @@ void Runtime::await_locks(const WindowObject& object) noexcept
     wait(granted);
 }
 
+int NonblockingRequest::outcome() noexcept
+{
+    if (status != Status::ok && object_->life.load(std::memory_order_acquire) == life_) {
+        return host::mpi::answer_window(status, object_->handle);
+    }
+    return host::mpi::error_class(status);
+}
+
 /// Started before the engine is asked for anything: what the engine has begun cannot be taken back
 /// when the host has no request for it.
-NonblockingRequest* Runtime::take_request() noexcept
+NonblockingRequest* Runtime::take_request(const WindowObject& object) noexcept
 {
     NonblockingRequest* request = std::exchange(spare_, nullptr);
     if (request == nullptr) {
@@ -282,7 +290,7 @@ NonblockingRequest* Runtime::take_request() noexcept
             return nullptr;
         }
     }
-    static_cast<rma::Request&>(*request) = {};
+    request->begin(object);
     return request;
 }
 
@@ -299,7 +307,7 @@ void Runtime::drop_spare() noexcept
 }
 
 /// What is complete already gets the host's cheapest request, and the one that was started is kept
-/// for the next call; only what is not complete is watched.
+/// for the next call; only what is not complete, or has failed, is watched.
 Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Comm own,
                              MPI_Request* handle) noexcept
 {
@@ -311,7 +319,8 @@ Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Com
     if (!engine_side.complete) {
         engine_side.on_complete = complete_host_request;
         *handle = request.handle();
-    } else if (host::mpi::create_completed_request(own, handle) == Status::ok) {
+    } else if (engine_side.status == Status::ok &&
+               host::mpi::create_completed_request(own, handle) == Status::ok) {
         spare_ = &request;
     } else {
         *handle = request.handle();

@@ -19,7 +19,23 @@
 namespace sidelight::api {
 
 /// What stands behind an MPI_Request of ours: completed by the engine, waited for by the host.
-struct NonblockingRequest : host::mpi::HostRequest, rma::Request {};
+class NonblockingRequest final : public host::mpi::HostRequest, public rma::Request {
+public:
+    /// As new, for a call on this window.
+    void begin(const WindowObject& object) noexcept
+    {
+        static_cast<rma::Request&>(*this) = {};
+        object_ = &object;
+        life_ = object.life.load(std::memory_order_relaxed);
+    }
+
+private:
+    /// A failure goes to the window's error handler first, if the window still lives.
+    int outcome() noexcept override;
+
+    const WindowObject* object_ = nullptr;
+    std::uint64_t life_ = 0;
+};
 
 /// Everything that this process has of Sidelight: made with its first window, kept until it ends.
 /// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
@@ -127,7 +143,7 @@ public:
         Status status = Status::no_memory;
         {
             const EngineGuard guard(lock_);
-            if (NonblockingRequest* request = take_request()) {
+            if (NonblockingRequest* request = take_request(object)) {
                 status = call(static_cast<rma::Request*>(request));
                 status = finish_start(status, *request, object.own, handle);
             }

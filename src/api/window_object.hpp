@@ -31,6 +31,7 @@ struct WindowKey {
 /// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
 /// another window may look at it at any time.
 struct WindowObject : WindowKey {
+    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many windows it has been
     MPI_Win handle{};
     MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
     MPI_Group group{};

@@ -80,6 +80,7 @@ WindowObject& take()
 
 void give_back(WindowObject& object) noexcept
 {
+    object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
     object.closed = false;
     object.members.reset();

@@ -12,7 +12,7 @@ foreach(program operations datatypes atomicity attributes created_windows dynami
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        epoch_errors threads sessions nonblocking_late)
+        epoch_errors failed_requests threads sessions nonblocking_late)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)

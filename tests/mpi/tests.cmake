@@ -40,6 +40,7 @@ sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGH
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
+sidelight_mpi_test(failed_requests RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)

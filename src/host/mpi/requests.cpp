@@ -87,9 +87,10 @@ void HostRequest::abandon() noexcept
     table().Wait(&handle, MPI_STATUS_IGNORE);
 }
 
-int HostRequest::query(void* /*state*/, MPI_Status* status) noexcept
+int HostRequest::query(void* state, MPI_Status* status) noexcept
 {
-    return query_nothing(nullptr, status);
+    query_nothing(nullptr, status);
+    return static_cast<HostRequest*>(state)->outcome();
 }
 
 int HostRequest::freed(void* state) noexcept

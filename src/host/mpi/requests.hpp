@@ -56,7 +56,17 @@ public:
     /// gone when it returns.
     void complete() noexcept;
 
+protected:
+    HostRequest() = default;
+    ~HostRequest() = default;
+    HostRequest(const HostRequest&) = delete;
+    HostRequest& operator=(const HostRequest&) = delete;
+
 private:
+    /// What the call that completes it, or asks for its status, answers: MPI_SUCCESS or an error
+    /// class, which the host then hands to the error handler that it has for requests.
+    virtual int outcome() noexcept = 0;
+
     friend class RequestList;
     template <class T>
     friend class RequestPool;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What goes wrong after the call: the request tells it when it completes, first to the window's
+ * error handler, whichever call completes it. A failure is told once.
+ *
+ * failed_requests
+ */
+#include "windows.h"
+#include <sidelight.h>
+
+static int handler_calls, handler_class;
+static MPI_Win handler_win;
+
+static void note(MPI_Win *win, int *code, ...)
+{
+    ++handler_calls;
+    handler_win = *win;
+    MPI_Error_class(*code, &handler_class);
+}
+
+static int right(void) { return (check_rank + 1) % check_size; }
+
+/* A window with a word of each rank, and the displacement of the word on the right. */
+static MPI_Win open_window(int64_t *word, MPI_Aint *at)
+{
+    int const left = (check_rank + check_size - 1) % check_size;
+    MPI_Win win;
+    MPI_Aint mine;
+    MPI_Errhandler handler;
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    MPI_Win_create_errhandler(note, &handler);
+    CHECK_OK(MPI_Win_set_errhandler(win, handler));
+    MPI_Errhandler_free(&handler);
+    CHECK_OK(MPI_Win_attach(win, word, sizeof *word));
+    MPI_Get_address(word, &mine);
+    MPI_Sendrecv(&mine, 1, MPI_AINT, left, 5, at, 1, MPI_AINT, right(), 5, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return win;
+}
+
+static void close_window(MPI_Win win, int64_t *word)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_detach(win, word));
+    CHECK_OK(MPI_Win_free(&win));
+}
+
+static int put(MPI_Win win, MPI_Aint at)
+{
+    static int64_t const value = 7;
+    return MPI_Put(&value, 1, MPI_INT64_T, right(), at, 1, MPI_INT64_T, win);
+}
+
+/* The call that completes the request fails, and the handler has heard of it. */
+static void told(MPI_Win win, int code)
+{
+    CHECK_ERROR(code, MPI_ERR_RMA_RANGE);
+    CHECK_EQ(handler_calls, 1);
+    CHECK_EQ(handler_class, MPI_ERR_RMA_RANGE);
+    CHECK(handler_win == win);
+    handler_calls = 0;
+}
+
+static int complete_by_wait(MPI_Request *request) { return MPI_Wait(request, MPI_STATUS_IGNORE); }
+
+static int complete_by_test(MPI_Request *request)
+{
+    int code = MPI_SUCCESS;
+    for (int flag = 0; !flag && code == MPI_SUCCESS;)
+        code = MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+    return code;
+}
+
+static int complete_by_waitany(MPI_Request *request)
+{
+    int index = -1;
+    return MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+}
+
+/* Among others that succeed. */
+static int complete_by_waitall(MPI_Request *request)
+{
+    char byte;
+    MPI_Request all[2] = {MPI_REQUEST_NULL, *request};
+    MPI_Status statuses[2];
+    CHECK_OK(MPI_Irecv(&byte, 1, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &all[0]));
+    CHECK_ERROR(MPI_Waitall(2, all, statuses), MPI_ERR_IN_STATUS);
+    return MPI_ERR_RMA_RANGE;
+}
+
+typedef int complete_request(MPI_Request *request);
+static complete_request *const completions[] = {complete_by_wait, complete_by_test,
+                                                complete_by_waitany, complete_by_waitall};
+
+/* An access that is found to be wrong when the lock comes, after the calls. */
+static void deferred_epoch(complete_request *complete)
+{
+    int64_t word = 3;
+    MPI_Aint at;
+    MPI_Request opened, closed;
+    MPI_Win win = open_window(&word, &at);
+    check_step("an epoch that waits for its lock");
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right(), 0, win, &opened));
+    CHECK_OK(MPI_Wait(&opened, MPI_STATUS_IGNORE));
+    CHECK_OK(put(win, MPI_Aint_add(at, 8)));
+    CHECK_OK(MPIX_Win_iunlock(right(), win, &closed));
+    CHECK_EQ(handler_calls, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
+    told(win, complete(&closed));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right(), 0, win));
+    CHECK_OK(put(win, at));
+    CHECK_OK(MPI_Win_unlock(right(), win));
+    close_window(win, &word);
+    CHECK_EQ(word, 7);
+}
+
+/* One that is found to be wrong at the call, or at the target. */
+static void flushed(complete_request *complete)
+{
+    int64_t word = 3;
+    MPI_Aint at;
+    MPI_Request flush;
+    MPI_Win win = open_window(&word, &at);
+    check_step("a flush behind a refused access");
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    CHECK_OK(put(win, at));
+    int const code = put(win, MPI_Aint_add(at, 8));
+    CHECK_OK(MPIX_Win_iflush(right(), win, &flush));
+    if (code != MPI_SUCCESS) {
+        told(win, code);
+        CHECK_OK(MPI_Wait(&flush, MPI_STATUS_IGNORE));
+    } else {
+        told(win, complete(&flush));
+    }
+    CHECK_OK(MPI_Win_flush_all(win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    close_window(win, &word);
+    CHECK_EQ(word, 7);
+}
+
+/* An operation's own request tells, and no other call does. */
+static void operation_request(complete_request *complete)
+{
+    int64_t word = 3, found = -1;
+    MPI_Aint at;
+    MPI_Request request;
+    MPI_Win win = open_window(&word, &at);
+    check_step("an operation with a request");
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    int const code = MPI_Rget(&found, 1, MPI_INT64_T, right(), MPI_Aint_add(at, 4), 1, MPI_INT64_T,
+                              win, &request);
+    told(win, code != MPI_SUCCESS ? code : complete(&request));
+    CHECK_EQ(found, -1);
+    CHECK_OK(MPI_Win_flush(right(), win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    close_window(win, &word);
+    CHECK_EQ(word, 3);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    for (size_t i = 0; i < sizeof completions / sizeof *completions; ++i) {
+        deferred_epoch(completions[i]);
+        flushed(completions[i]);
+        operation_request(completions[i]);
+    }
+    return check_end();
+}
