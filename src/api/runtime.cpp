@@ -177,7 +177,11 @@ void Runtime::set_threaded() noexcept
     process_.set_threaded(true);
 }
 
-void Runtime::start_progress() noexcept { start_thread(host::mpi::start_hook(sweep_from_host)); }
+void Runtime::start_progress() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    start_thread(host::mpi::start_hook(sweep_from_host));
+}
 
 /// By itself only where messages would wait for the program's next call of ours.
 void Runtime::start_thread(bool hooked) noexcept

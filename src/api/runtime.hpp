@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "api/engine_lock.hpp"
@@ -183,6 +184,7 @@ private:
     host::mpi::RequestList found_complete_; ///< by the progress thread
     EngineLock lock_{process_};
     host::node::ProgressThread thread_;
+    std::mutex starting_; ///< the hook and the thread, which several windows may ask for at once
     bool heard_ = false; ///< whether sleepers have been told of the network
 };
 

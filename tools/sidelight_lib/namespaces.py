@@ -249,7 +249,7 @@ class Nodes:
         return status if status >= 0 else 128 - status
 
     def _set_up(self) -> None:
-        self._place = Path(tempfile.mkdtemp(prefix="sidelight-nodes-"))
+        self._place = Path(tempfile.mkdtemp(prefix="nodes-of-ranks-"))
         unique = self._place.name.rpartition("-")[2].lower().replace("_", "x")
         self.names = [f"node{number}-{unique}" for number in range(1, self.count + 1)]
         addresses = {name: f"{_NETWORK}.{i}" for i, name in enumerate(self.names, 1)}
