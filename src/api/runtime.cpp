@@ -13,11 +13,17 @@ namespace sidelight::api {
 
 namespace {
 
+/// Whether the host's calls would wait for a lock that it has taken on this thread.
+bool host_is_locked() noexcept
+{
+    return Runtime::program_has_threads() && host::mpi::is_in_worker_hook();
+}
+
 /// Tries, and never waits.
 bool sweep_for_host() noexcept
 {
     Runtime* runtime = Runtime::existing();
-    const bool completed = runtime->complete_requests();
+    const bool completed = !host_is_locked() && runtime->complete_requests();
     if (!runtime->process().busy() || !runtime->lock().try_acquire()) {
         return completed;
     }
@@ -208,7 +214,7 @@ bool Runtime::sweep_on_thread() noexcept
 void Runtime::complete_host_request(rma::Request& request) noexcept
 {
     host::mpi::HostRequest& host_side = static_cast<NonblockingRequest&>(request);
-    if (is_progress_thread) {
+    if (is_progress_thread || host_is_locked()) {
         existing()->found_complete_.push(&host_side);
     } else {
         host_side.complete();

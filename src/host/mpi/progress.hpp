@@ -21,6 +21,10 @@ bool start_hook(bool (*sweep)() noexcept) noexcept;
 /// once more meanwhile. Does nothing if there is none.
 void stop_hook() noexcept;
 
+/// Whether this thread is in a sweep that comes by way of the worker hook. With
+/// MPI_THREAD_MULTIPLE MPICH holds a lock there, which its own calls would take again.
+[[nodiscard]] bool is_in_worker_hook() noexcept;
+
 /// Whether ranks outnumber cores: then fruitless sweeps inside the host's loop give the core away
 /// now and then.
 void set_crowded(bool crowded) noexcept;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/entry.hpp"
+#include "api/runtime.hpp"
+#include "host/mpi/table.hpp"
+
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000
+
+using namespace sidelight;
+
+/// Asking for the status of a generalized request makes MPICH 4.0 progress, but, unlike MPI_Test,
+/// does not call the poll function of the request, which would complete what was found complete
+/// inside the host's loop.
+SIDELIGHT_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
+{
+    if (api::Runtime* runtime = api::Runtime::existing()) {
+        runtime->complete_requests();
+    }
+    return host::mpi::table().Request_get_status(request, flag, status);
+}
+SIDELIGHT_PROFILED(Request_get_status);
+
+#endif
