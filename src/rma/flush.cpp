@@ -106,7 +106,7 @@ Status Window::add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept
     if (!part.granted) {
         Operation marker;
         marker.target = part.rank;
-        if (Status status = record(epoch, part, marker, 0, nullptr); status != Status::ok) {
+        if (Status status = record(epoch, part, marker, {}, nullptr); status != Status::ok) {
             return status;
         }
     }

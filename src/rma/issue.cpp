@@ -95,7 +95,7 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         where = find_part(operation.target);
     }
     if (!granted || !place.mapped) {
-        return record(*where.epoch, where.part(), operation, place.address, request);
+        return record(*where.epoch, where.part(), operation, place, request);
     }
     const Status status = perform(operation, place.memory);
     if (status == Status::ok) {
@@ -239,7 +239,8 @@ Status Window::perform(const Operation& operation, std::byte* base) noexcept
     return Status::op;
 }
 
-Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std::size_t address,
+/// Where access is granted, `place` says where the operation goes.
+Status Window::record(Epoch& epoch, Part& part, const Operation& operation, const Place& place,
                       Request* request) noexcept
 {
     Op* op = process_.ops_.take();
@@ -250,7 +251,7 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
     op->operation = operation;
     op->request = request;
     op->age = ++ages_;
-    op->address = address;
+    op->address = place.address;
     op->locally_complete = false;
     op->failure = Status::ok;
     op->window = this;
@@ -260,7 +261,7 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
     ++part.outstanding;
     ++part.local;
     if (part.granted) {
-        execute(*op);
+        execute_at(*op, place);
     } else {
         part.recorded.push(op);
     }
@@ -271,24 +272,41 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, std:
 /// dynamic window may have changed since it was issued.
 void Window::execute(Op& op) noexcept
 {
+    Place place;
+    Status status = Status::ok;
     if (targets_[op.operation.target].lost || op.epoch->failure_for_all()) [[unlikely]] {
-        note_failure(op, Status::lost);
+        status = Status::lost;
     } else if (op.operation.kind != OperationKind::marker) {
-        Place place;
-        Status status = locate(op.operation, true, place);
-        if (status == Status::ok && !place.mapped) {
+        status = locate(op.operation, true, place);
+    }
+    if (status != Status::ok) {
+        end_op(op, status);
+    } else {
+        execute_at(op, place);
+    }
+}
+
+void Window::execute_at(Op& op, const Place& place) noexcept
+{
+    Status status = Status::ok;
+    if (op.operation.kind != OperationKind::marker) {
+        if (!place.mapped) {
             targets_[op.operation.target].flushable.store(false, std::memory_order_release);
             launch(op);
             return;
         }
-        if (status == Status::ok) {
-            status = perform(op.operation, place.memory);
-            full_barrier();
-            unfenced_.store(never_fenced_, relaxed);
-        }
-        if (status != Status::ok) {
-            note_failure(op, status);
-        }
+        status = perform(op.operation, place.memory);
+        full_barrier();
+        unfenced_.store(never_fenced_, relaxed);
+    }
+    end_op(op, status);
+}
+
+/// It is over at the origin and at the target. Gone on return.
+void Window::end_op(Op& op, Status status) noexcept
+{
+    if (status != Status::ok) {
+        note_failure(op, status);
     }
     local_complete(op);
     remote_complete(op);

@@ -103,9 +103,7 @@ void Window::launch(Op& op) noexcept
 {
     Flight* flight = process_.flights_.take(op);
     if (flight == nullptr) {
-        note_failure(op, Status::no_memory);
-        local_complete(op);
-        remote_complete(op);
+        end_op(op, Status::no_memory);
         return;
     }
     const Operation& operation = op.operation;
@@ -125,8 +123,7 @@ void Window::launch(Op& op) noexcept
 /// Sends what waits for this target, in order of issue, as far as it may.
 void Window::launch_more(Target& target) noexcept
 {
-    const bool pushed = std::exchange(process_.unpushed_, false);
-    bool push = pushed;
+    bool push = std::exchange(process_.unpushed_, false);
     while (!target.launching.empty() && target.in_flight < most_in_flight) {
         Flight& flight = *target.launching.front();
         send_pieces(flight, target);

@@ -248,9 +248,11 @@ private:
                          Place& place) noexcept;
     Status check(const Operation& operation) const noexcept;
     Status perform(const Operation& operation, std::byte* memory) noexcept;
-    Status record(Epoch& epoch, Part& part, const Operation& operation, std::size_t address,
+    Status record(Epoch& epoch, Part& part, const Operation& operation, const Place& place,
                   Request* request) noexcept;
     void execute(Op& op) noexcept;
+    void execute_at(Op& op, const Place& place) noexcept;
+    void end_op(Op& op, Status status) noexcept;
     void local_complete(Op& op) noexcept;
     void remote_complete(Op& op) noexcept;
     void note_failure(Op& op, Status status) noexcept;
