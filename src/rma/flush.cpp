@@ -74,6 +74,7 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         flush_pool_.give_back(flush);
     } else {
         flushes_.push(flush);
+        ask_all();
         return Status::ok;
     }
     if (status == Status::ok) {

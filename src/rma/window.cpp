@@ -98,11 +98,14 @@ bool Window::progress() noexcept
     bool moved = give_up_lost();
     moved |= advance_active();
     moved |= grant_waiting();
+    if (closing_) {
+        ask_all();
+    }
     while (activate_deferred()) {
         moved = true;
         advance_active();
     }
-    return moved;
+    return moved | tell_owed();
 }
 
 bool Window::advance_active() noexcept
@@ -119,8 +122,8 @@ bool Window::advance_active() noexcept
 
 void Window::update_busy() noexcept
 {
-    const bool busy =
-        unsettled_ != 0 || first_lost_ != 0 || first_deferred_ != nullptr || !waiting_.empty();
+    const bool busy = unsettled_ != 0 || first_lost_ != 0 || first_owed_ != 0 ||
+                      first_deferred_ != nullptr || !waiting_.empty();
     if (busy == busy_) {
         return;
     }
@@ -153,6 +156,9 @@ Status Window::close(Request* request) noexcept
     }
     leave_fence();
     last->barrier_in = ++barriers_;
+    last->last = true;
+    closing_ = true;
+    ask_all();
     opened(*last);
     close_epoch(*last, request);
     return Status::ok;
