@@ -22,7 +22,7 @@ constexpr std::uint32_t most_in_flight = 512;
 /// The first operation of an epoch towards a target leaves at once. Further ones leave together:
 /// when there are enough of them, when something is answered, or when the program closes or
 /// flushes.
-constexpr std::uint32_t batched = 32;
+constexpr std::uint32_t batched = 64;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
 void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept
