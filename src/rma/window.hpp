@@ -267,6 +267,7 @@ private:
     Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
     Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
     Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
+    [[nodiscard]] bool reaches_lost(int target) const noexcept;
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
 
