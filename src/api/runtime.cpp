@@ -245,7 +245,7 @@ void Runtime::wait(rma::Request& request) noexcept
             }
             return waited.complete;
         },
-        &waiting);
+        &waiting, threaded_ ? nullptr : process_.barrier_bell());
 }
 
 void Runtime::pause(bool (*host_sweep)() noexcept) noexcept

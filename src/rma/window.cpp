@@ -145,6 +145,28 @@ void Window::wake_members() noexcept
     }
 }
 
+/// Those who wait for other things as well sleep at doorbells of their own.
+void Window::wake_at_barrier() noexcept
+{
+    process_.fabric_.wake_all(barrier_.shape().word->bell);
+    wake_members();
+}
+
+/// Whether nothing but a barrier of this node can let its epochs go on.
+bool Window::waits_at_barrier_only() const noexcept
+{
+    if (!one_node_ || !waiting_.empty() || pending_ == 0) {
+        return false;
+    }
+    for (const Epoch* epoch = queue_.front(); epoch != nullptr;
+         epoch = decltype(queue_)::after(*epoch)) {
+        if (epoch->kind != EpochKind::fence) {
+            return false;
+        }
+    }
+    return !queue_.empty();
+}
+
 Status Window::close(Request* request) noexcept
 {
     if (access_open() || exposure_open() || fence_in_use()) {

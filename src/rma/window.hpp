@@ -339,6 +339,8 @@ private:
     bool admit(const Waiting& waiting) noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
     void wake_members() noexcept;
+    void wake_at_barrier() noexcept;
+    [[nodiscard]] bool waits_at_barrier_only() const noexcept;
 
     // loss.cpp
     void lose(int rank) noexcept;
