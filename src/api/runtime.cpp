@@ -143,8 +143,9 @@ void Runtime::close_network() noexcept
 }
 
 /// Sweeps, and gives the core away, until the condition holds, which is asked for with the engine.
+/// `meeting`: as for Waiter::wait.
 template <class Condition>
-void Runtime::wait_until(Condition holds) noexcept
+void Runtime::wait_until(Condition holds, Doorbell* meeting) noexcept
 {
     struct Waiting {
         Runtime& runtime;
@@ -159,7 +160,7 @@ void Runtime::wait_until(Condition holds) noexcept
             }
             return condition();
         },
-        &waiting);
+        &waiting, meeting);
 }
 
 /// A connection that is closed too early takes with it what the peer has not read yet. Peers that
@@ -252,7 +253,7 @@ void Runtime::wait(rma::Request& request) noexcept
         const EngineGuard guard(lock_);
         request.on_complete = rouse_waiting_thread;
     }
-    wait_until([&] { return request.complete; });
+    wait_until([&] { return request.complete; }, threaded_ ? nullptr : process_.barrier_bell());
 }
 
 void Runtime::pause(bool (*host_sweep)() noexcept) noexcept

@@ -162,7 +162,7 @@ private:
     void set_threaded() noexcept;
     void start_thread(bool hooked) noexcept;
     template <class Condition>
-    void wait_until(Condition holds) noexcept;
+    void wait_until(Condition holds, Doorbell* meeting = nullptr) noexcept;
     void part_from_peers() noexcept;
     void await_locks(const WindowObject& object) noexcept;
     NonblockingRequest* take_request(const WindowObject& object) noexcept;

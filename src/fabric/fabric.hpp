@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/doorbell.hpp"
 #include "base/status.hpp"
 
 namespace sidelight::fabric {
@@ -75,6 +76,9 @@ public:
     /// A word that `peer` polls in shared memory has just been written by an atomic
     /// read-modify-write: if that process sleeps, it is woken.
     virtual void wake(int peer) noexcept = 0;
+
+    /// The same for all who sleep at a doorbell that several processes share.
+    virtual void wake_all(Doorbell& bell) noexcept { bell.ring(); }
 };
 
 } // namespace sidelight::fabric

@@ -59,7 +59,7 @@ void Window::answer_complete(Flight& flight) noexcept
     if (!flight.launched || flight.sends != 0 || flight.placing != 0) {
         return;
     }
-    const bool all = flight.replies == 0;
+    const bool all = flight.replies == 0 && !flight.counted;
     const bool returns = returned_to(op.operation) != nullptr;
     if (all && returns && flight.status == Status::ok && flight.received != flight.position) {
         flight.status = Status::other;
@@ -80,9 +80,18 @@ void Window::answer_complete(Flight& flight) noexcept
 Flight* Window::flight_of(const MessageHeader& header) noexcept
 {
     Flight* flight = process_.flights_.find(header.cookie);
-    const bool right = flight != nullptr && flight->op->window == this && flight->replies != 0 &&
+    const bool right = flight != nullptr && flight->op->window == this &&
+                       (flight->replies != 0 || flight->counted) &&
                        flight->op->operation.target == static_cast<int>(header.origin);
     return right ? flight : nullptr;
+}
+
+/// One of its pieces has been refused that is answered by the count, which is still to come.
+void Window::refuse_counted(Flight& flight, Status status) noexcept
+{
+    if (flight.counted && flight.status == Status::ok) {
+        flight.status = status;
+    }
 }
 
 void Window::take_answer(const Message& message) noexcept
@@ -91,8 +100,16 @@ void Window::take_answer(const Message& message) noexcept
     if (flight == nullptr) {
         return;
     }
+    if (message.header.kind == MessageKind::refused && message.header.number != 0) {
+        refuse_counted(*flight, reason_of(message.header));
+        return;
+    }
+    if (flight->replies == 0) {
+        return;
+    }
     Target& target = targets_[flight->op->operation.target];
     const bool brings = message.header.kind == MessageKind::reply;
+    note_longs(target, message.header);
     if (message.header.kind == MessageKind::refused) {
         refuse(*flight, reason_of(message.header));
     } else if (brings != (returned_to(flight->op->operation) != nullptr) ||
@@ -102,6 +119,15 @@ void Window::take_answer(const Message& message) noexcept
         piece_answered(*flight);
     }
     launch_more(target);
+}
+
+/// The target has so many long puts, of those that it was sent.
+void Window::note_longs(Target& target, const MessageHeader& header) noexcept
+{
+    const std::uint32_t more = static_cast<std::uint32_t>(header.round) - target.longs_performed;
+    if (more <= target.longs_sent - target.longs_performed) {
+        target.longs_performed += more;
+    }
 }
 
 /// Answers false if the data are not from where the operation has asked for them.

@@ -24,7 +24,7 @@ void Barrier::arrive(std::uint64_t number) noexcept
     // Release of everything before the barrier; pairs with the acquire in `node_arrived`.
     const std::uint64_t before = shape_.word->arrivals.fetch_add(1, std::memory_order_seq_cst);
     if (rules::barrier_passed(number, on_node_, before + 1)) {
-        window_.wake_members();
+        window_.wake_at_barrier();
     }
 }
 
@@ -43,7 +43,7 @@ bool Barrier::passed(std::uint64_t number) noexcept
         }
         // Release of what other nodes have told; pairs with the acquire below.
         shape_.word->passed.store(number, std::memory_order_seq_cst);
-        window_.wake_members();
+        window_.wake_at_barrier();
     } else if (shape_.word->passed.load(std::memory_order_acquire) < number) {
         return false;
     }

@@ -35,13 +35,16 @@ struct Part {
     LockPlace place{};             ///< lock and lock_all
     bool granted = false;          ///< operations may be transferred
     bool done = false;             ///< nothing left to do or to wait for
+    bool announced = false;        ///< access, lock: the target has been told that it is closed
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here
+    std::uint32_t held = 0;        ///< operations that the announcement must not precede
     Fifo<Op> recorded{};           ///< operations that wait for the grant, in order of issue
 };
 
-/// An epoch, from the call that opens it until its internal completion. From the process's pool.
-/// Guarded by whoever holds the engine.
+/// An epoch, from the call that opens it until its internal completion, and until none of its
+/// operations needs it: one that is complete at the origin may still be unanswered. From the
+/// process's pool. Guarded by whoever holds the engine.
 struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
@@ -53,7 +56,9 @@ struct Epoch {
     std::uint32_t parts_asked = 0; ///< lock_all: members whose lock has been asked for
     std::uint32_t parts_granted = 0;
     std::uint32_t parts_done = 0;
-    std::uint64_t opened_at = 0; ///< the window's clock of openings and closings
+    std::uint32_t unanswered = 0; ///< operations not yet complete at their targets, in all parts
+    bool last = false;            ///< of the window: MPI_Win_free's
+    std::uint64_t opened_at = 0;  ///< the window's clock of openings and closings
     std::uint64_t closed_at = 0;
     std::uint64_t barrier_in = 0;  ///< fence: the barrier that grants the epoch
     std::uint64_t barrier_out = 0; ///< fence: the barrier that ends it; 0: none

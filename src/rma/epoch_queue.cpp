@@ -37,6 +37,8 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     epoch->parts_asked = 0;
     epoch->parts_granted = 0;
     epoch->parts_done = 0;
+    epoch->unanswered = 0;
+    epoch->last = false;
     epoch->closed_at = 0;
     epoch->barrier_in = 0;
     epoch->barrier_out = 0;
@@ -96,7 +98,7 @@ bool Window::activate_deferred() noexcept
 
 bool Window::may_activate(const Epoch& epoch) const noexcept
 {
-    return !held_back(epoch) &&
+    return !held_back(epoch) && (!epoch.last || unfinished_ == 0) &&
            (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, reorder_));
 }
 
@@ -181,8 +183,16 @@ void Window::complete_epoch(Epoch& epoch) noexcept
     --pending_;
     Request* closing = epoch.closing;
     const Status failure = epoch.failure;
-    process_.epochs_.give_back(&epoch);
+    give_back_if_over(epoch);
     conclude(closing, failure);
+}
+
+/// A completed epoch stays as long as answers to its operations are counted in it.
+void Window::give_back_if_over(Epoch& epoch) noexcept
+{
+    if (epoch.state == EpochState::completed && epoch.unanswered == 0) {
+        process_.epochs_.give_back(&epoch);
+    }
 }
 
 /// Keeps the number of epochs that a sweep has to look at.

@@ -19,10 +19,12 @@ struct Flight {
     datatype::Cursor target{{nullptr, nullptr, 0}}; ///< over offsets in place of addresses
     datatype::Cursor data{{nullptr, nullptr, 0}};   ///< what is sent, or for a get where it goes
     datatype::Cursor answers{{nullptr, nullptr, 0}};
-    std::uint64_t position = 0;   ///< bytes of data that are sent, or asked for
-    std::uint64_t answered = 0;   ///< where `answers` is
-    std::uint64_t received = 0;   ///< bytes of data that have come back
-    std::uint32_t replies = 0;    ///< pieces that are not answered
+    std::uint64_t position = 0; ///< bytes of data that are sent, or asked for
+    std::uint64_t answered = 0; ///< where `answers` is
+    std::uint64_t received = 0; ///< bytes of data that have come back
+    std::uint32_t replies = 0; ///< pieces that are not answered, of those with answers of their own
+    std::uint32_t last_piece = 0; ///< number of the latest piece without one
+    bool counted = false;         ///< the target has not said that it has performed that one
     std::uint32_t sends = 0;      ///< long messages whose data are still being read here
     std::uint32_t placing = 0;    ///< long answers whose data are still being written here
     bool launched = false;        ///< sent whole

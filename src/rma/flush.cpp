@@ -30,7 +30,7 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
     if (lock_all_ == nullptr && locks_open_ == 0) {
         return Status::rma_sync;
     }
-    if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0) {
+    if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0 && !broken_) {
         order_direct();
         conclude(request);
         return Status::ok;
@@ -74,13 +74,29 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         flush_pool_.give_back(flush);
     } else {
         flushes_.push(flush);
+        ask_all();
         return Status::ok;
     }
     if (status == Status::ok) {
-        const bool is_lost = target != all_targets && targets_[target].lost;
-        conclude(request, is_lost ? Status::lost : Status::ok);
+        conclude(request, reaches_lost(target) ? Status::lost : Status::ok);
     }
     return status;
+}
+
+/// Whether that target is lost, or one in an open epoch. An earlier call may have told it already,
+/// of other operations.
+bool Window::reaches_lost(int target) const noexcept
+{
+    if (target != all_targets) {
+        return targets_[target].lost;
+    }
+    for (const Epoch* epoch = queue_.front(); epoch != nullptr;
+         epoch = decltype(queue_)::after(*epoch)) {
+        if (epoch->open() && epoch->failure == Status::lost) {
+            return true;
+        }
+    }
+    return false;
 }
 
 Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept

@@ -253,13 +253,16 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, cons
     op->age = ++ages_;
     op->address = place.address;
     op->locally_complete = false;
+    op->holds = true;
     op->failure = Status::ok;
     op->window = this;
     op->epoch = &epoch;
     op->part = static_cast<std::uint32_t>(&part - epoch.parts.data());
     ++unfinished_;
+    ++epoch.unanswered;
     ++part.outstanding;
     ++part.local;
+    ++part.held;
     if (part.granted) {
         execute_at(*op, place);
     } else {
@@ -321,17 +324,25 @@ void Window::local_complete(Op& op) noexcept
     finish(std::exchange(op.request, nullptr));
 }
 
-/// It was not performed. Told by its own request, or else by the next call that waits for it.
+/// What tells its target that its epoch is closed need not wait for it any longer.
+void Window::let_go(Op& op) noexcept
+{
+    if (std::exchange(op.holds, false)) {
+        --op.epoch->parts[op.part].held;
+    }
+}
+
+/// It was not performed. Told by its own request, or else by the next call that waits for it. A
+/// target that is lost after the epoch was complete is no failure of anything that others wait for.
 void Window::note_failure(Op& op, Status status) noexcept
 {
     op.failure = status;
+    const bool is_lost = status == Status::lost;
     if (op.request != nullptr) {
         op.request->status = status;
-    } else {
+    } else if (!is_lost || op.epoch->state != EpochState::completed) {
         failure_ = status;
-        if (status == Status::lost) {
-            op.epoch->failure = status;
-        }
+        op.epoch->failure = is_lost ? status : op.epoch->failure;
     }
 }
 
@@ -353,11 +364,15 @@ void Window::conclude(Request* request, Status status) noexcept
 /// It is complete at the target. Gone on return.
 void Window::remote_complete(Op& op) noexcept
 {
+    Epoch& epoch = *op.epoch;
+    let_go(op);
     --unfinished_;
-    --op.epoch->parts[op.part].outstanding;
+    --epoch.unanswered;
+    --epoch.parts[op.part].outstanding;
     count_down(op, FlushScope::remote);
     drop_layouts(op.operation);
     process_.ops_.give_back(&op);
+    give_back_if_over(epoch);
 }
 
 } // namespace sidelight::rma

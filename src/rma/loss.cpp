@@ -94,12 +94,15 @@ void Window::abandon_flights(int rank) noexcept
     Target& target = targets_[rank];
     placing_ -= std::exchange(target.placing, 0);
     target.launching = {};
+    target.counted = {};
     target.in_flight = 0;
+    target.pieces_performed = target.pieces_sent;
     process_.flights_.for_each([&](Flight& flight) {
         if (flight.op->window == this && flight.op->operation.target == rank) {
             flight.status = Status::lost;
             flight.replies = 0;
             flight.placing = 0;
+            flight.counted = false;
             flight.launched = true;
             answer_complete(flight);
         }
@@ -112,6 +115,7 @@ void Window::leave_places(int rank) noexcept
 {
     Target& target = targets_[rank];
     for (const LockType type : {LockType::shared, LockType::exclusive}) {
+        target.places_of(type) += std::exchange(target.leaving[static_cast<int>(type)], 0);
         while (target.places_of(type) != 0) {
             --target.places_of(type);
             own().lock.depart(type);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/doorbell.hpp"
 #include "base/status.hpp"
 
 /// What the engine has to know of the members of a window, and who tells it.
@@ -40,6 +41,8 @@ struct alignas(64) BarrierWord {
     /// The highest barrier that all members have passed; used where there are several nodes, and
     /// written by the leader alone.
     alignas(64) std::atomic<std::uint64_t> passed{0};
+    /// Members that wait for nothing but a barrier sleep here, all together: one call wakes them.
+    Doorbell bell;
 };
 
 /// What a barrier is made of. A node's leader is one member on it, which speaks for the others.

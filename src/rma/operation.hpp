@@ -40,6 +40,7 @@ struct Op {
     std::size_t address = 0;    ///< offset in the target's memory, range already checked
     std::uint32_t part = 0;     ///< index in the epoch
     bool locally_complete = false;
+    bool holds = false;          ///< it keeps its epoch's announcement back
     Status failure = Status::ok; ///< why it was not performed
     class Window* window = nullptr;
     struct Epoch* epoch = nullptr; ///< the epoch that it was issued in

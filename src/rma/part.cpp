@@ -203,14 +203,32 @@ bool Window::exposure_over(const Part& part) noexcept
                                 own().words(part.rank).done.load(std::memory_order_acquire));
 }
 
-/// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
-/// The word counts, so accesses to one target are announced in order.
-bool Window::finish_access(const Part& part) noexcept
+/// Done when the buffers are free: what is on its way is the target's concern. Only in a dynamic
+/// window does the target say whether there is memory, and the closing call tells that.
+bool Window::finish_access(Part& part) noexcept
 {
-    Target& target = target_of(part);
-    if (part.outstanding != 0 || target.done + 1 != part.number) {
+    if (!part.announced && !announce_access(part)) {
         return false;
     }
+    if (flavor_ != Flavor::dynamic) {
+        return part.local == 0;
+    }
+    ask_all();
+    return part.outstanding == 0;
+}
+
+/// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
+/// The word counts, so accesses to one target are announced in order.
+bool Window::announce_access(Part& part) noexcept
+{
+    Target& target = target_of(part);
+    if (part.held != 0) {
+        ask_all();
+    }
+    if (part.held != 0 || target.done + 1 != part.number) {
+        return false;
+    }
+    part.announced = true;
     target.done = part.number;
     if (target.control != nullptr) {
         // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
@@ -220,6 +238,7 @@ bool Window::finish_access(const Part& part) noexcept
         MessageHeader header;
         header.kind = MessageKind::done;
         header.number = part.number;
+        header.round = target.longs_sent;
         send(part.rank, header);
     }
     return true;
@@ -227,6 +246,9 @@ bool Window::finish_access(const Part& part) noexcept
 
 bool Window::finish_fence(Epoch& epoch, const Part& part) noexcept
 {
+    if (part.outstanding != 0) {
+        ask_all();
+    }
     if (!part.granted || part.outstanding != 0 || placing_ != 0) {
         return false;
     }
@@ -241,25 +263,40 @@ bool Window::finish_fence(Epoch& epoch, const Part& part) noexcept
     return passed || broken_;
 }
 
-bool Window::finish_lock(const Epoch& epoch, const Part& part) noexcept
+/// Done when the operations are complete at the target, which also the answer to the unlock says.
+bool Window::finish_lock(const Epoch& epoch, Part& part) noexcept
 {
-    if (!part.granted || part.outstanding != 0) {
+    if (!part.granted || (!part.announced && !announce_unlock(epoch, part))) {
         return false;
     }
+    if (part.outstanding != 0) {
+        ask_all();
+    }
+    return part.outstanding == 0;
+}
+
+/// Gives the lock back, behind the operations.
+bool Window::announce_unlock(const Epoch& epoch, Part& part) noexcept
+{
+    if (part.held != 0) {
+        ask_all();
+        return false;
+    }
+    part.announced = true;
+    Target& target = target_of(part);
     if (epoch.no_check) {
         order_direct();
+    } else if (target.lost) {
         return true;
-    }
-    Target& target = target_of(part);
-    if (target.lost) {
-        return true;
-    }
-    if (target.control != nullptr) {
+    } else if (target.control != nullptr) {
         leave_lock(*target.control, epoch.lock_type);
     } else {
         MessageHeader header;
         header.kind = MessageKind::unlock;
         header.flag = static_cast<std::uint8_t>(epoch.lock_type);
+        header.round = target.longs_sent;
+        header.number = target.pieces_asked != target.pieces_sent ? 1 : 0;
+        target.pieces_asked = target.pieces_sent;
         send(part.rank, header);
     }
     return true;

@@ -43,6 +43,15 @@ bool Process::progress() noexcept
     return moved;
 }
 
+Doorbell* Process::barrier_bell() noexcept
+{
+    Window* window = busy_windows_.front();
+    const bool only = window != nullptr && !messages_ &&
+                      decltype(busy_windows_)::after(*window) == nullptr &&
+                      window->waits_at_barrier_only();
+    return only ? &window->barrier_.shape().word->bell : nullptr;
+}
+
 /// The window that a message names; null for what is no message of ours, or comes for a window that
 /// has been freed.
 Window* Process::window_of(std::span<const std::byte> message, MessageHeader& header) noexcept

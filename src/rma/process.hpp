@@ -43,6 +43,10 @@ public:
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return any_busy_.load(std::memory_order_relaxed); }
 
+    /// Where to sleep for the only thing that can let the engine go on: a barrier. Null: there are
+    /// other things, and those ring at the process's own doorbell.
+    [[nodiscard]] Doorbell* barrier_bell() noexcept;
+
     /// Set by the owner while other threads may be inside the library: completion then never
     /// relies on what this thread alone has issued.
     void set_threaded(bool threaded) noexcept { threaded_ = threaded; }

@@ -19,10 +19,10 @@ namespace {
 /// Pieces sent to one target and not answered, at most. What is more waits here, so a target that
 /// is late is not buried.
 constexpr std::uint32_t most_in_flight = 512;
-/// So many may leave at once. Further ones leave together: when there are enough of them, when
-/// something is answered, or when the program closes or flushes.
-constexpr std::uint32_t eager_in_flight = 1;
-constexpr std::uint32_t batched = 32;
+/// The first operation of an epoch towards a target leaves at once. Further ones leave together:
+/// when there are enough of them, when something is answered, or when the program closes or
+/// flushes.
+constexpr std::uint32_t batched = 64;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
 void gather(Cursor& from, std::byte* to, std::size_t bytes) noexcept
@@ -57,6 +57,12 @@ bool carries_data(const Operation& operation) noexcept
            (operation.kind == OperationKind::accumulate && operation.reduce != ReduceOp::no_op);
 }
 
+/// Whether the piece goes as a long message of its own.
+bool is_long(const Operation& operation, std::size_t length) noexcept
+{
+    return operation.kind == OperationKind::put && length >= long_bytes;
+}
+
 /// How much of the operation's data the next message is about. Elements are never cut, and those
 /// with holes travel one by one.
 std::size_t next_length(const Flight& flight) noexcept
@@ -69,6 +75,13 @@ std::size_t next_length(const Flight& flight) noexcept
     }
     const std::size_t both = std::min(piece, flight.data.piece().length);
     return both >= long_bytes ? both : std::min(piece, piece_bytes);
+}
+
+/// The target keeps track of so many long puts that overtake one another, and no more.
+bool may_send(const Flight& flight, const Target& target) noexcept
+{
+    return target.longs_sent - target.longs_performed < Series::span ||
+           !is_long(flight.op->operation, next_length(flight));
 }
 
 } // namespace
@@ -127,14 +140,33 @@ void Window::launch_more(Target& target) noexcept
     while (!target.launching.empty() && target.in_flight < most_in_flight) {
         Flight& flight = *target.launching.front();
         send_pieces(flight, target);
-        push = push || target.in_flight <= eager_in_flight || target.in_flight % batched == 0;
+        const bool first = flight.op->epoch->parts[flight.op->part].outstanding == 1;
+        push = push || first || target.in_flight % batched == 0;
         if (!flight.launched) {
             break;
         }
         target.launching.pop();
-        answer_complete(flight);
+        launched(flight, target);
     }
     process_.unpushed_ = push;
+    if (!flushes_.empty()) {
+        ask_all();
+    }
+}
+
+/// It is sent whole. The flight may be gone on return.
+void Window::launched(Flight& flight, Target& target) noexcept
+{
+    Op& op = *flight.op;
+    const bool by_message = target.control == nullptr && op.epoch->kind != EpochKind::fence;
+    if (rules::word_follows(by_message, returned_to(op.operation) != nullptr)) {
+        let_go(op);
+    }
+    flight.counted = flight.counted && !has_performed(target, flight.last_piece);
+    if (flight.counted) {
+        target.counted.push(&flight);
+    }
+    answer_complete(flight);
 }
 
 void Window::send_pieces(Flight& flight, Target& target) noexcept
@@ -146,8 +178,9 @@ void Window::send_pieces(Flight& flight, Target& target) noexcept
         flight.launched = true;
         return;
     }
-    while (!flight.target.at_end() && target.in_flight < most_in_flight) {
-        send_piece(flight);
+    while (!flight.target.at_end() && target.in_flight < most_in_flight &&
+           may_send(flight, target)) {
+        send_piece(flight, target);
         ++target.in_flight;
     }
     flight.launched = flight.target.at_end();
@@ -167,19 +200,23 @@ MessageHeader Window::header_of(const Flight& flight) noexcept
     return header;
 }
 
-void Window::send_piece(Flight& flight) noexcept
+void Window::send_piece(Flight& flight, Target& target) noexcept
 {
     const Operation& operation = flight.op->operation;
     const std::size_t length = next_length(flight);
     MessageHeader header = header_of(flight);
     header.bytes = length;
-    ++flight.replies;
+    if (returned_to(operation) != nullptr || is_long(operation, length)) {
+        ++flight.replies;
+    } else {
+        count_piece(flight, target, header);
+    }
     flight.position += length;
     flight.target.advance(length);
     if (!carries_data(operation)) {
         flight.data.advance(length); // where a get goes
         send(operation.target, header);
-    } else if (length >= long_bytes) {
+    } else if (is_long(operation, length)) {
         send_long_piece(flight, header, length);
     } else {
         std::array<std::byte, piece_bytes> staging;
@@ -189,8 +226,7 @@ void Window::send_piece(Flight& flight) noexcept
 }
 
 /// Straight from the origin's memory.
-void Window::send_long_piece(Flight& flight, const MessageHeader& header,
-                             std::size_t length) noexcept
+void Window::send_long_piece(Flight& flight, MessageHeader header, std::size_t length) noexcept
 {
     const std::byte* from = flight.data.piece().address;
     flight.data.advance(length);
@@ -204,8 +240,11 @@ void Window::send_long_piece(Flight& flight, const MessageHeader& header,
     sent->window = this;
     sent->flight = &flight;
     sent->finished = long_piece_sent;
+    Target& target = targets_[flight.op->operation.target];
+    header.number = ++target.longs_sent;
     const Status status = send_long(flight.op->operation.target, header, {from, length}, *sent);
     if (status != Status::ok) {
+        --target.longs_sent;
         --flight.sends;
         process_.long_sends_.give_back(sent);
         refuse(flight, status);

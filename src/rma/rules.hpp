@@ -94,6 +94,21 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
     return ungranted_locks == 0 || reorder.access_after_access;
 }
 
+/// Whether the word that ends an operation's epoch at its target (done, unlock) may leave as soon
+/// as the operation is sent. It comes there behind it if it takes the same way; what brings data
+/// back is waited for anyway. Otherwise the word waits until the operation is answered.
+constexpr bool word_follows(bool same_way, bool brings_back) noexcept
+{
+    return same_way && !brings_back;
+}
+
+/// Such a word may overtake long messages alone. It says how many were sent before it, and counts
+/// when all of these are in memory. Numbers wrap around.
+constexpr bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
+{
+    return static_cast<std::int32_t>(placed - sent_before) >= 0;
+}
+
 /// Whether a member that learns of a loss tells others, which may never talk to the lost one.
 constexpr bool passes_loss_on() noexcept { return true; }
 

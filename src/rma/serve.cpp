@@ -112,6 +112,12 @@ void Window::receive(int from, const Message& message) noexcept
     case MessageKind::refused:
         take_answer(message);
         break;
+    case MessageKind::performed:
+        take_performed(header);
+        break;
+    case MessageKind::ask:
+        owe(static_cast<int>(header.origin));
+        break;
     case MessageKind::lost:
         if (header.number < members_) {
             lose(static_cast<int>(header.number));
@@ -126,26 +132,31 @@ void Window::receive(int from, const Message& message) noexcept
     }
 }
 
-void Window::answer(const MessageHeader& asked, MessageKind kind,
-                    std::span<const std::byte> payload, Status status) noexcept
+MessageHeader Window::answer_to(const MessageHeader& asked, MessageKind kind) noexcept
 {
     MessageHeader header;
     header.kind = kind;
-    header.flag = static_cast<std::uint8_t>(status);
     header.cookie = asked.cookie;
     header.position = asked.position;
+    header.round = targets_[static_cast<int>(asked.origin)].longs_taken.whole();
+    return header;
+}
+
+void Window::answer(const MessageHeader& asked, MessageKind kind,
+                    std::span<const std::byte> payload, Status status) noexcept
+{
+    MessageHeader header = answer_to(asked, kind);
+    header.flag = static_cast<std::uint8_t>(status);
     send(static_cast<int>(asked.origin), header, payload);
 }
 
 void Window::serve_put(const Message& message) noexcept
 {
     std::byte* memory = own_memory(message.header.address, message.payload.size());
-    if (memory == nullptr) {
-        answer(message.header, MessageKind::refused, {}, Status::rma_range);
-        return;
+    if (memory != nullptr) {
+        store_bytes(memory, message.payload.data(), message.payload.size());
     }
-    store_bytes(memory, message.payload.data(), message.payload.size());
-    answer(message.header, MessageKind::done_op);
+    count_performed(message.header, memory != nullptr ? Status::ok : Status::rma_range);
 }
 
 /// Where the payload of a long message goes. Fences wait for it, so that the memory is there.
@@ -160,6 +171,7 @@ std::byte* Window::place(int from, const MessageHeader& header, std::size_t byte
     } else if (header.kind == MessageKind::put) {
         memory = own_memory(header.address, bytes);
         if (memory == nullptr) {
+            long_taken(header);
             answer(header, MessageKind::refused, {}, Status::rma_range);
         }
     }
@@ -181,6 +193,7 @@ void Window::placed(const MessageHeader& header, std::size_t bytes) noexcept
     if (header.kind == MessageKind::reply) {
         placed_reply(header, bytes);
     } else {
+        long_taken(header);
         answer(header, MessageKind::done_op);
     }
     update_busy();
@@ -213,14 +226,21 @@ void Window::answer_long(const MessageHeader& asked, std::span<const std::byte> 
         auto& done = static_cast<LongSend&>(self);
         done.owner->long_sends_.give_back(&done);
     };
-    MessageHeader header;
-    header.kind = MessageKind::reply;
-    header.cookie = asked.cookie;
-    header.position = asked.position;
+    const MessageHeader header = answer_to(asked, MessageKind::reply);
     const Status status = send_long(static_cast<int>(asked.origin), header, payload, *sent);
     if (status != Status::ok) {
         process_.long_sends_.give_back(sent);
         answer(asked, MessageKind::refused, {}, status);
+    }
+}
+
+/// Where it brings nothing back.
+void Window::answer_accumulate(const MessageHeader& header, Status status) noexcept
+{
+    if (header.flag == 0) {
+        count_performed(header, status);
+    } else {
+        answer(header, MessageKind::refused, {}, status);
     }
 }
 
@@ -231,12 +251,12 @@ void Window::serve_accumulate(const Message& message) noexcept
     const std::size_t extent = is_basic(header.basic) ? extent_of(header) : 0;
     const std::size_t expected = op == ReduceOp::no_op ? 0 : header.bytes;
     if (extent == 0 || op >= ReduceOp::count_ || message.payload.size() != expected) {
-        answer(header, MessageKind::refused, {}, Status::op);
+        answer_accumulate(header, Status::op);
         return;
     }
     std::byte* memory = own_memory(header.address, extent);
     if (memory == nullptr) {
-        answer(header, MessageKind::refused, {}, Status::rma_range);
+        answer_accumulate(header, Status::rma_range);
         return;
     }
     const Layout& layout = datatype::basic_layout(static_cast<Basic>(header.basic));
@@ -246,10 +266,8 @@ void Window::serve_accumulate(const Message& message) noexcept
     unpack(message.payload, elements.at(from.bytes.data()));
     const Status status = combine_here(header, elements.at(from.bytes.data()),
                                        elements.at(old.bytes.data()), elements.at(memory));
-    if (status != Status::ok) {
-        answer(header, MessageKind::refused, {}, status);
-    } else if (header.flag == 0) {
-        answer(header, MessageKind::done_op);
+    if (status != Status::ok || header.flag == 0) {
+        answer_accumulate(header, status);
     } else {
         Staging packed;
         const std::size_t bytes = pack(elements.at(old.bytes.data()), packed.bytes.data());

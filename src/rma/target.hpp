@@ -9,6 +9,7 @@
 #include "rma/epoch.hpp"
 #include "rma/flight.hpp"
 #include "rma/mapped_regions.hpp"
+#include "rma/series.hpp"
 
 namespace sidelight::rma {
 
@@ -50,6 +51,25 @@ struct alignas(64) Target {
     std::uint32_t in_flight = 0;        ///< pieces of operations sent to it and not answered
     int next_lost = 0;                  ///< the next member to give up, by rank + 1
     Fifo<Flight> launching{};           ///< operations that are not sent whole, in order of issue
+
+    // Pieces without answers of their own (docs/design/wire.md), counted. Numbers wrap around.
+    Fifo<Flight> counted{};             ///< operations sent whole that wait for that count
+    std::uint32_t pieces_sent = 0;      ///< to it
+    std::uint32_t pieces_asked = 0;     ///< of those it will tell, without being asked again
+    std::uint32_t pieces_performed = 0; ///< of those it has told
+    std::uint32_t pieces_taken = 0;     ///< from it, and performed here
+    int next_unasked = 0;               ///< the next member to ask, by rank + 1
+    int next_owed = 0;                  ///< the next member to tell, by rank + 1
+    bool in_unasked = false;            ///< it is in that list
+    bool in_owed = false;
+
+    // Long puts, and words that must not count before them.
+    std::uint32_t longs_sent = 0;         ///< to it, so far
+    std::uint32_t longs_performed = 0;    ///< of those it has, all up to that one
+    Series longs_taken{};                 ///< from it
+    std::uint32_t behind = 0;             ///< its words wait for that one
+    std::uint32_t leaving[2] = {};        ///< places in the queue here that it leaves then, by type
+    std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {

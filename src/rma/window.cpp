@@ -98,11 +98,14 @@ bool Window::progress() noexcept
     bool moved = give_up_lost();
     moved |= advance_active();
     moved |= grant_waiting();
+    if (closing_) {
+        ask_all();
+    }
     while (activate_deferred()) {
         moved = true;
         advance_active();
     }
-    return moved;
+    return moved | tell_owed();
 }
 
 bool Window::advance_active() noexcept
@@ -119,8 +122,8 @@ bool Window::advance_active() noexcept
 
 void Window::update_busy() noexcept
 {
-    const bool busy =
-        unsettled_ != 0 || first_lost_ != 0 || first_deferred_ != nullptr || !waiting_.empty();
+    const bool busy = unsettled_ != 0 || first_lost_ != 0 || first_owed_ != 0 ||
+                      first_deferred_ != nullptr || !waiting_.empty();
     if (busy == busy_) {
         return;
     }
@@ -142,6 +145,28 @@ void Window::wake_members() noexcept
     }
 }
 
+/// Those who wait for other things as well sleep at doorbells of their own.
+void Window::wake_at_barrier() noexcept
+{
+    process_.fabric_.wake_all(barrier_.shape().word->bell);
+    wake_members();
+}
+
+/// Whether nothing but a barrier of this node can let its epochs go on.
+bool Window::waits_at_barrier_only() const noexcept
+{
+    if (!one_node_ || !waiting_.empty() || pending_ == 0) {
+        return false;
+    }
+    for (const Epoch* epoch = queue_.front(); epoch != nullptr;
+         epoch = decltype(queue_)::after(*epoch)) {
+        if (epoch->kind != EpochKind::fence) {
+            return false;
+        }
+    }
+    return !queue_.empty();
+}
+
 Status Window::close(Request* request) noexcept
 {
     if (access_open() || exposure_open() || fence_in_use()) {
@@ -153,6 +178,9 @@ Status Window::close(Request* request) noexcept
     }
     leave_fence();
     last->barrier_in = ++barriers_;
+    last->last = true;
+    closing_ = true;
+    ask_all();
     opened(*last);
     close_epoch(*last, request);
     return Status::ok;

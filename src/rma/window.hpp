@@ -183,6 +183,7 @@ private:
     void activate(Epoch& epoch) noexcept;
     void hold_back_later(Epoch& epoch) noexcept;
     void complete_epoch(Epoch& epoch) noexcept;
+    void give_back_if_over(Epoch& epoch) noexcept;
     void count(Epoch& epoch) noexcept;
     [[nodiscard]] bool settled(const Epoch& epoch) const noexcept;
     [[nodiscard]] bool access_open() const noexcept
@@ -227,10 +228,12 @@ private:
     void take_place(Epoch& epoch, Part& part) noexcept;
     void ask_in_order(Epoch& epoch) noexcept;
     bool finish_part(Epoch& epoch, Part& part) noexcept;
-    bool finish_access(const Part& part) noexcept;
+    bool finish_access(Part& part) noexcept;
+    bool announce_access(Part& part) noexcept;
     [[nodiscard]] bool exposure_over(const Part& part) noexcept;
     bool finish_fence(Epoch& epoch, const Part& part) noexcept;
-    bool finish_lock(const Epoch& epoch, const Part& part) noexcept;
+    bool finish_lock(const Epoch& epoch, Part& part) noexcept;
+    bool announce_unlock(const Epoch& epoch, Part& part) noexcept;
     [[nodiscard]] Target& target_of(const Part& part) noexcept { return targets_[part.rank]; }
 
     // issue.cpp: operations
@@ -253,6 +256,7 @@ private:
     void execute(Op& op) noexcept;
     void execute_at(Op& op, const Place& place) noexcept;
     void end_op(Op& op, Status status) noexcept;
+    void let_go(Op& op) noexcept;
     void local_complete(Op& op) noexcept;
     void remote_complete(Op& op) noexcept;
     void note_failure(Op& op, Status status) noexcept;
@@ -263,6 +267,7 @@ private:
     Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
     Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
     Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
+    [[nodiscard]] bool reaches_lost(int target) const noexcept;
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
 
@@ -273,16 +278,28 @@ private:
     void launch(Op& op) noexcept;
     void launch_more(Target& target) noexcept;
     void send_pieces(Flight& flight, Target& target) noexcept;
-    void send_piece(Flight& flight) noexcept;
-    void send_long_piece(Flight& flight, const MessageHeader& header, std::size_t length) noexcept;
+    void launched(Flight& flight, Target& target) noexcept;
+    void send_piece(Flight& flight, Target& target) noexcept;
+    void count_piece(Flight& flight, Target& target, MessageHeader& header) noexcept;
+    void send_long_piece(Flight& flight, MessageHeader header, std::size_t length) noexcept;
     void send_compare_and_swap(Flight& flight) noexcept;
     static MessageHeader header_of(const Flight& flight) noexcept;
     static void long_piece_sent(fabric::Completion& self, Status status) noexcept;
+
+    // counts.cpp: pieces without answers of their own
+    [[nodiscard]] static bool has_performed(const Target& target, std::uint32_t piece) noexcept;
+    void ask_all() noexcept;
+    void take_performed(const MessageHeader& header) noexcept;
+    void count_performed(const MessageHeader& asked, Status status) noexcept;
+    void owe(int origin) noexcept;
+    bool tell_owed() noexcept;
 
     // answers.cpp: what comes back
     void refuse(Flight& flight, Status status) noexcept;
     void piece_answered(Flight& flight) noexcept;
     void answer_complete(Flight& flight) noexcept;
+    static void refuse_counted(Flight& flight, Status status) noexcept;
+    static void note_longs(Target& target, const MessageHeader& header) noexcept;
     [[nodiscard]] Flight* flight_of(const MessageHeader& header) noexcept;
     void take_answer(const Message& message) noexcept;
     static bool take_data(Flight& flight, const Message& message) noexcept;
@@ -305,18 +322,25 @@ private:
     Status combine_here(const MessageHeader& header, const datatype::Buffer& from,
                         const datatype::Buffer& old, const datatype::Buffer& memory) noexcept;
     [[nodiscard]] std::byte* own_memory(std::uint64_t address, std::uint64_t bytes) noexcept;
+    [[nodiscard]] MessageHeader answer_to(const MessageHeader& asked, MessageKind kind) noexcept;
     void answer(const MessageHeader& asked, MessageKind kind,
                 std::span<const std::byte> payload = {}, Status status = Status::ok) noexcept;
+    void answer_accumulate(const MessageHeader& header, Status status) noexcept;
     void answer_long(const MessageHeader& asked, std::span<const std::byte> payload) noexcept;
 
     // words.cpp: words and places that others cannot write and take themselves
     void receive_word(const MessageHeader& header) noexcept;
     void serve_lock(const MessageHeader& header) noexcept;
     void serve_unlock(const MessageHeader& header) noexcept;
+    void serve_done(const MessageHeader& header) noexcept;
+    void long_taken(const MessageHeader& header) noexcept;
+    void let_words_count(int origin) noexcept;
     bool grant_waiting() noexcept;
     bool admit(const Waiting& waiting) noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
     void wake_members() noexcept;
+    void wake_at_barrier() noexcept;
+    [[nodiscard]] bool waits_at_barrier_only() const noexcept;
 
     // loss.cpp
     void lose(int rank) noexcept;
@@ -391,6 +415,9 @@ private:
     Pool<Flush> flush_pool_;
 
     Fifo<Waiting> waiting_;
+    int first_unasked_ = 0;       ///< the first member to ask what it has performed, by rank + 1
+    int first_owed_ = 0;          ///< the first member to tell, by rank + 1
+    bool closing_ = false;        ///< it is being freed
     std::size_t placing_ = 0;     ///< long messages whose data are being written here
     Status failure_ = Status::ok; ///< of an operation that was not performed, and not yet told
 };

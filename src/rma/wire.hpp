@@ -10,19 +10,23 @@
 namespace sidelight::rma {
 
 enum class MessageKind : std::uint8_t {
-    put,              ///< address, payload: store, then answer with done_op. May be long
+    put,              ///< address, payload: store. Answered by performed; a long one has a number
+                      ///< and is answered by done_op
     get,              ///< address, bytes: answer with reply
-    accumulate,       ///< address, reduce, basic, payload: combine, answer with reply or done_op
+    accumulate,       ///< address, reduce, basic, payload: combine. Answered by reply or performed
     compare_and_swap, ///< address, basic, payload (compare, origin): answer with reply
     reply,            ///< cookie, position, payload: old values for a get or a fetching operation.
                       ///< Long where a get has asked for more than fits into a message
-    done_op,          ///< cookie: one piece of an operation is complete at the target
-    refused,          ///< cookie, flag: that piece was not performed, and why
+    done_op,          ///< cookie: a long put is complete at the target
+    performed,        ///< number: so many pieces without answers of their own are complete
+    ask,              ///< nothing: answer with performed
+    refused,          ///< cookie, flag: that piece was not performed, and why. Number: 1 if it has
+                      ///< no answer of its own
     grant,            ///< number: exposures opened for the receiver
-    done,             ///< number: accesses to the receiver that are finished
+    done,             ///< number: accesses to the receiver that are finished; behind
     lock,             ///< lock type: take a place for me, answer with lock_grant
     lock_grant,       ///< number: so many of the receiver's places have been admitted
-    unlock,           ///< lock type: leave my place
+    unlock,           ///< lock type, behind: leave my place
     barrier,          ///< round, number
     farewell,         ///< to a process, window 0: answer with farewell_answer; nothing follows
     farewell_answer,  ///< to a process, window 0: all that it has sent is here
@@ -44,8 +48,10 @@ struct MessageHeader {
     std::uint64_t bytes = 0;    ///< data at the target
     std::uint64_t cookie = 0;   ///< the sender's name for what this belongs to; returned as it came
     std::uint64_t position = 0; ///< byte of the operation's data stream where this piece starts
-    std::uint64_t number = 0;   ///< grant, done, lock_grant, barrier, lost
-    std::uint64_t round = 0;    ///< barrier
+    std::uint64_t number = 0; ///< grant, done, lock_grant, barrier, lost, performed; a long put's.
+                              ///< A short one, accumulate, unlock: 1, performed is wanted
+    std::uint64_t round = 0;  ///< barrier. done, unlock: number of the last long put before them.
+                              ///< Answers: all long puts up to that one are in memory
 };
 static_assert(sizeof(MessageHeader) == 64);
 

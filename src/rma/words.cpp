@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
+#include <utility>
 
 #include "base/log.hpp"
 #include "rma/process.hpp"
@@ -39,7 +40,7 @@ void Window::receive_word(const MessageHeader& header) noexcept
         raise(own().words(origin).granted, header.number);
         break;
     case MessageKind::done:
-        raise(own().words(origin).done, header.number);
+        serve_done(header);
         break;
     case MessageKind::lock:
         serve_lock(header);
@@ -72,14 +73,62 @@ void Window::serve_lock(const MessageHeader& header) noexcept
     update_busy();
 }
 
-/// Leaves a place of the sender's, if it has been told of one.
+/// The sender is done with its next access, as soon as the long puts before the word are placed.
+void Window::serve_done(const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    Target& sender = targets_[origin];
+    const std::uint64_t done = own().words(origin).done.load(std::memory_order_relaxed);
+    if (header.number != done + sender.accesses_announced + 1) {
+        return;
+    }
+    ++sender.accesses_announced;
+    sender.behind = static_cast<std::uint32_t>(header.round);
+    let_words_count(origin);
+}
+
+/// Leaves a place of the sender's, if it has been told of one; at once or likewise.
 void Window::serve_unlock(const MessageHeader& header) noexcept
 {
+    const auto origin = static_cast<int>(header.origin);
+    Target& sender = targets_[origin];
     const LockType type = lock_type_of(header);
-    std::uint32_t& places = targets_[static_cast<int>(header.origin)].places_of(type);
-    if (places != 0) {
-        --places;
-        leave_lock(own(), type);
+    if (header.number != 0) {
+        owe(origin);
+    }
+    if (sender.places_of(type) != 0) {
+        --sender.places_of(type);
+        ++sender.leaving[static_cast<int>(type)];
+        sender.behind = static_cast<std::uint32_t>(header.round);
+        let_words_count(origin);
+    }
+}
+
+/// A long put is in memory, or will never be.
+void Window::long_taken(const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    targets_[origin].longs_taken.take(static_cast<std::uint32_t>(header.number));
+    let_words_count(origin);
+}
+
+/// The words that came from that member so far count, if nothing that was sent before the latest of
+/// them is still missing. Earlier ones wait for that, too: what they miss comes by itself.
+void Window::let_words_count(int origin) noexcept
+{
+    Target& sender = targets_[origin];
+    if (!rules::word_counts(sender.behind, sender.longs_taken.whole())) {
+        return;
+    }
+    if (const std::uint32_t more = std::exchange(sender.accesses_announced, 0); more != 0) {
+        std::atomic<std::uint64_t>& done = own().words(origin).done;
+        done.store(done.load(std::memory_order_relaxed) + more, std::memory_order_release);
+    }
+    for (const LockType type : {LockType::shared, LockType::exclusive}) {
+        std::uint32_t& leaving = sender.leaving[static_cast<int>(type)];
+        for (; leaving != 0; --leaving) {
+            leave_lock(own(), type);
+        }
     }
 }
 

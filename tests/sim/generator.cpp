@@ -117,7 +117,7 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
     static constexpr std::array<Call, 3> calls{Call::put, Call::accumulate, Call::put};
     Author a = author(rank);
     const auto kind = random_.below(20);
-    if (kind == 0 && may_be_wide && random_.chance(20)) {
+    if (kind == 0 && may_be_wide && random_.chance(50)) {
         return a.write(Call::put, target, 700 + random_.below(700));
     }
     if (kind < 3) {

@@ -37,6 +37,7 @@ public:
 
     void sent(int from, int to, std::span<const std::byte> message) override;
     void handed_over(int from, int to, std::span<const std::byte> message) override;
+    void placed(int to) override { scan(to); }
 
     void light_epoch_opened() { ++statistics_.light_epochs; }
     void light_epoch_given_up() { ++statistics_.light_given_up; }

@@ -275,11 +275,15 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
     }
 }
 
-/// A remote rank's place is taken when its message reaches the owner of the lock.
+/// A remote rank's place is taken when its message reaches the owner of the lock. What came before
+/// an unlock has taken effect before others get in, which may be within the same sweep.
 void Ledger::handed_over(int from, int to, std::span<const std::byte> message)
 {
     see_places(to);
     const rma::MessageHeader header = header_of(message);
+    if (header.kind == MessageKind::unlock) {
+        scan(to);
+    }
     world_.trace(to, "receive", static_cast<long>(header.kind), from);
     if (header.kind != MessageKind::lock) {
         return;

@@ -328,6 +328,46 @@ TEST_P(Scenarios, TargetsDoNotWaitForEachOther)
     run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(1).times(over).done, late); });
 }
 
+/// MPI_Win_complete needs the grant and no more of its target, which may compute as long as it
+/// likes.
+TEST_P(Scenarios, CompleteDoesNotWaitForTheTarget)
+{
+    for (const std::size_t words : {1, 600, 3000}) {
+        Draft d = draft(2);
+        const Time late = 5'000'000;
+        d.rank(0).start({1});
+        d.rank(0).write(Call::put, 1, words);
+        d.rank(0).write(Call::accumulate, 1);
+        const auto complete = d.rank(0).complete(blocking);
+        d.rank(1).post({0});
+        d.rank(1).compute(late);
+        const auto over = d.rank(1).wait(blocking);
+        run(d.finish(), [&](World& world) {
+            EXPECT_LT(world.rank(0).times(complete).done, late);
+            EXPECT_GE(world.rank(1).times(over).done, late);
+        });
+    }
+}
+
+/// The lock passes on behind the operations, although its origin has stopped to listen.
+TEST_P(Scenarios, UnlockDoesNotWaitForAnswers)
+{
+    for (const std::size_t words : {1, 600, 3000}) {
+        Draft d = draft(3);
+        const Time late = 5'000'000;
+        d.rank(0).lock(LockType::exclusive, 1);
+        d.rank(0).await_grant(1);
+        d.rank(0).write(Call::put, 1, words);
+        d.rank(0).unlock(1, nonblocking);
+        d.rank(0).compute(late);
+        d.rank(2).compute(late / 5);
+        d.rank(2).lock(LockType::exclusive, 1);
+        d.rank(2).write(Call::put, 1);
+        const auto unlock = d.rank(2).unlock(1, blocking);
+        run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(2).times(unlock).done, late); });
+    }
+}
+
 /// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the
 /// caller.
 TEST_P(Scenarios, FencesAreBarriers)

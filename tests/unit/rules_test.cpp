@@ -33,6 +33,24 @@ TEST(Rules, ALightEpochIsActiveAtOnce)
     EXPECT_FALSE(light_access_granted(4, 3));
 }
 
+TEST(Rules, AWordComesBehindWhatTakesItsWay)
+{
+    EXPECT_TRUE(word_follows(true, false));
+    EXPECT_FALSE(word_follows(true, true));
+    EXPECT_FALSE(word_follows(false, false));
+    EXPECT_FALSE(word_follows(false, true));
+}
+
+TEST(Rules, AWordCountsWhenTheLongMessagesBeforeItAreThere)
+{
+    EXPECT_TRUE(word_counts(0, 0));
+    EXPECT_FALSE(word_counts(3, 2));
+    EXPECT_TRUE(word_counts(3, 3));
+    EXPECT_TRUE(word_counts(3, 9));
+    EXPECT_FALSE(word_counts(2, 0xffff'ffffU)); // numbers wrap around
+    EXPECT_TRUE(word_counts(0xffff'fffeU, 1));
+}
+
 TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
 {
     EXPECT_TRUE(flush_waits_for(4, 5));

@@ -101,7 +101,7 @@ SeedTeller::SeedTeller(std::uint64_t seed)
 
 SeedTeller::~SeedTeller() { restore_handlers(); }
 
-void SilentFabric::keep(int peer, std::span<const std::byte> header)
+MessageHeader SilentFabric::keep(int peer, std::span<const std::byte> header)
 {
     MessageHeader kept;
     std::memcpy(&kept, header.data(), sizeof kept);
@@ -113,12 +113,16 @@ void SilentFabric::keep(int peer, std::span<const std::byte> header)
         }
         asked.push_back(kept);
     }
+    return kept;
 }
 
 Status SilentFabric::send(int peer, std::span<const std::byte> header,
                           std::span<const std::byte> payload) noexcept
 {
-    keep(peer, header);
+    const MessageHeader sent = keep(peer, header);
+    const bool is_counted =
+        sent.kind == MessageKind::put || (sent.kind == MessageKind::accumulate && sent.flag == 0);
+    counted[{sent.window, peer}] += is_counted ? 1 : 0;
     too_long = too_long || header.size() + payload.size() > fabric::max_message;
     read += sum_of(payload);
     return Status::ok;
@@ -412,9 +416,16 @@ MessageHeader Victim::answer_to_any(Random& random)
     }
     answer = asked;
     const bool brings = asked.kind == MessageKind::get || asked.flag != 0;
-    answer.kind = brings ? MessageKind::reply : MessageKind::done_op;
+    const bool is_long = asked.kind == MessageKind::put && asked.bytes >= long_bytes;
+    answer.kind = brings    ? MessageKind::reply
+                  : is_long ? MessageKind::done_op
+                            : MessageKind::performed;
+    if (answer.kind == MessageKind::performed) {
+        answer.number = fabric_.counted[{asked.window, static_cast<int>(asked.origin)}] -
+                        random.below(random.chance(50) ? 1 : 10);
+    }
     if (random.chance(10)) {
-        answer.kind = static_cast<MessageKind>(random.between(4, 6));
+        answer.kind = static_cast<MessageKind>(random.between(4, 8));
     }
     answer.flag = static_cast<std::uint8_t>(random.below(256));
     return answer;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/sim/random.hpp"
@@ -57,11 +59,13 @@ public:
     };
     std::vector<MessageHeader> asked; ///< the latest messages that want an answer
     std::deque<Leaving> leaving;
+    /// Pieces without answers of their own, by window and peer.
+    std::map<std::pair<std::uint64_t, int>, std::uint32_t> counted;
     bool too_long = false;  ///< a message was, for a carrier
     std::uint64_t read = 0; ///< sum of the payloads, so that they are read as a network does
 
 private:
-    void keep(int peer, std::span<const std::byte> header);
+    MessageHeader keep(int peer, std::span<const std::byte> header);
 };
 
 /// One engine with a window of each flavour, all memory guarded, and operations in flight towards

@@ -254,6 +254,9 @@ void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
         }
     }
     std::copy(arrival.payload.begin(), arrival.payload.end(), arrival.place);
+    if (network_.observer_ != nullptr) {
+        network_.observer_->placed(rank_);
+    }
     receiver.placed(arrival.from, arrival.bytes, arrival.payload.size());
 }
 

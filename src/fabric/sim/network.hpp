@@ -45,6 +45,8 @@ class Observer {
 public:
     virtual void sent(int from, int to, std::span<const std::byte> message) = 0;
     virtual void handed_over(int from, int to, std::span<const std::byte> message) = 0;
+    /// The payload of a long message is in memory, and the receiver is about to be told.
+    virtual void placed(int to) = 0;
 
 protected:
     ~Observer() = default;

@@ -126,31 +126,32 @@ void Waiter::stop_listening() noexcept
     }
 }
 
-void Waiter::sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool listening) noexcept
+void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
+                   bool listening) noexcept
 {
     if (!listening) {
-        bell_.sleep(visit, limit);
+        bell.sleep(visit, limit);
     } else if (network_.arm(network_.context)) {
         pipe_.sleep(network_.descriptor, limit);
     }
 }
 
 /// Armed after the poll: what arrives in between keeps the network from being armed.
-Waiter::Nap Waiter::nap(bool (*poll)(void*) noexcept, void* context,
+Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit) noexcept
 {
-    const bool listening = listens_.load(std::memory_order_acquire) &&
+    const bool listening = &bell == &bell_ && listens_.load(std::memory_order_acquire) &&
                            !listener_taken_.load(std::memory_order_relaxed) &&
                            !listener_taken_.exchange(true, std::memory_order_acquire);
     if (listening) {
         bell_.use_pipe(true);
     }
-    const Doorbell::Visit visit = bell_.enter();
+    const Doorbell::Visit visit = bell.enter();
     const bool polled = poll(context);
     if (!polled) {
-        sleep(visit, limit, listening);
+        sleep(bell, visit, limit, listening);
     }
-    const bool rung = bell_.leave(visit);
+    const bool rung = bell.leave(visit);
     if (listening) {
         bell_.use_pipe(false);
         listener_taken_.store(false, std::memory_order_release);
@@ -171,7 +172,7 @@ void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
             if (steps.nap > first_nap_alone) {
                 mpi::poll_host();
             }
-            steps.nap = nap(poll, context, steps.nap).polled
+            steps.nap = nap(bell_, poll, context, steps.nap).polled
                             ? first_nap_alone
                             : std::min(2 * steps.nap, first_nap_crowded);
         }
@@ -182,8 +183,9 @@ void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
     steps.last = Clock::now();
 }
 
-void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
+void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting) noexcept
 {
+    Doorbell& bell = meeting != nullptr ? *meeting : bell_;
     if (poll(context) || spin(poll, context)) {
         return;
     }
@@ -199,7 +201,7 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context) noexcept
             }
             continue;
         }
-        const Nap taken = nap(poll, context, limit);
+        const Nap taken = nap(bell, poll, context, limit);
         if (taken.polled || poll(context)) {
             return;
         }

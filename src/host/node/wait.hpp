@@ -36,8 +36,10 @@ public:
     [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
     /// Returns when `poll` answers true: one sweep of the engine, and whether what the caller waits
-    /// for has happened. Lets the host progress all the while.
-    void wait(bool (*poll)(void* context) noexcept, void* context) noexcept;
+    /// for has happened. Lets the host progress all the while. `meeting`, if it is not null, is
+    /// rung by whoever makes that happen, and slept at in place of this process's doorbell.
+    void wait(bool (*poll)(void* context) noexcept, void* context,
+              Doorbell* meeting = nullptr) noexcept;
 
     /// The same in steps, for a wait whose loop is not ours: called after each poll that answered
     /// false, it returns at once at first, and later sleeps, each time for as long at most as
@@ -50,7 +52,7 @@ public:
     void doze(bool (*poll)(void* context) noexcept, void* context,
               std::chrono::nanoseconds limit) noexcept
     {
-        nap(poll, context, limit);
+        nap(bell_, poll, context, limit);
     }
 
     /// After a sweep that may have completed what another thread of this process waits for.
@@ -63,11 +65,13 @@ private:
         bool polled;
         bool rung;
     };
-    Nap nap(bool (*poll)(void*) noexcept, void* context, std::chrono::nanoseconds limit) noexcept;
+    Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
+            std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
 
-    void sleep(Doorbell::Visit visit, std::chrono::nanoseconds limit, bool listening) noexcept;
+    void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
+               bool listening) noexcept;
 
     Doorbell& bell_;
     std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer

@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks that are killed in the middle of their epochs leave nothing behind: no file, no socket, and
-once the launcher has ended no process. Killed are the first rank, the last one, and all at once."""
+once the launcher has ended no process. Killed are the first rank, the last one, and all at once.
+
+With --surviving the launcher is told to let the others go on, and the last rank kills itself: the
+others must get errors, in time, and work on. Exit status 77 where the machine cannot have nodes."""
 
 import argparse
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -19,41 +23,57 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 import run_ranks  # noqa: E402
-from sidelight_lib import hosts  # noqa: E402
+from sidelight_lib import hosts, namespaces  # noqa: E402
 
 SECONDS_TO_START = 60
 SECONDS_TO_END = 20
+SECONDS_TO_SURVIVE = 60
 OURS = "sidelight"
+# What makes a launcher go on when a rank is dead.
+GO_ON = {"openmpi4": ["--enable-recovery"],
+         "openmpi5": ["--with-ft", "ulfm"],
+         "mpich5": ["-disable-auto-cleanup"]}
 
 
 class Job:
-    """A run of the sitting program, its output in a file, its temporary files in a folder."""
+    """A run of a program, its output in a file, its temporary files in a folder."""
 
-    def __init__(self, host, program, ranks, folder):
+    def __init__(self, host, program, options, nodes, folder):
         self.run = uuid.uuid4().hex
         self.folder = folder
-        self.ranks = ranks
-        command = host.command(ranks, [program], preload=host.require_library(),
-                               extra_env={run_ranks.MARK: self.run})
+        self.ranks = options.n
+        launch = functools.partial(nodes.launch, host) if nodes else host.command
+        extra = {run_ranks.MARK: self.run}
+        if nodes and options.n > (os.cpu_count() or 1):
+            extra |= run_ranks.UNSEEN_NEIGHBOURS
+        command = launch(options.n, [program], preload=host.require_library(), extra_env=extra,
+                         mpiexec_arguments=GO_ON[host.name] if options.surviving else [])
+        environment = nodes.environment(host) if nodes else host.environment()
         self.output = open(folder / "output", "w+", encoding="utf-8")  # noqa: SIM115
         self.launcher = subprocess.Popen(
-            command, env={**os.environ, **host.environment(), run_ranks.MARK: self.run},
+            command, env={**os.environ, **environment, run_ranks.MARK: self.run},
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
             start_new_session=True)
 
     def text(self):
         return (self.folder / "output").read_text(encoding="utf-8", errors="replace")
 
-    def wait_for_ranks(self):
-        """{rank: process} once all of them sit."""
-        deadline = time.monotonic() + SECONDS_TO_START
+    def wait_for_lines(self, pattern, count, seconds):
+        """What is found of a pattern in the output, once it is there so often."""
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.launcher.poll() is None:
-            found = re.findall(r"sitting: rank=(\d+) pid=(\d+)", self.text())
-            if len(found) == self.ranks:
-                time.sleep(0.2)  # they print it just before they enter their epochs
-                return {int(rank): int(pid) for rank, pid in found}
+            found = re.findall(pattern, self.text())
+            if len(found) == count:
+                return found
             time.sleep(0.05)
-        raise RuntimeError("the ranks did not start:\n" + self.text())
+        raise RuntimeError(f"not {count} times {pattern!r}:\n" + self.text())
+
+    def wait_for_ranks(self):
+        """{rank: process} once all of them sit. A node counts processes in its own way."""
+        self.wait_for_lines(r"sitting: rank=\d+", self.ranks, SECONDS_TO_START)
+        time.sleep(0.2)  # they print it just before they enter their epochs
+        return {rank: pid for pid, env in run_ranks.processes_of(self.run).items()
+                if (rank := run_ranks.rank_of(env)) is not None}
 
     def wait_for_launcher(self):
         """Whether it ended by itself. Hosts may go on without a rank; then they are told to end."""
@@ -77,22 +97,27 @@ def mapped_by_us(pid):
     return maps.count("/memfd:" + OURS)
 
 
-def names_left():
-    """Files, and sockets with a name, that could be ours."""
+def names_left(nodes):
+    """Files, and sockets with a name, that could be ours, here and on all nodes."""
     folders = {pathlib.Path(p) for p in ("/dev/shm", "/tmp", "/var/tmp", tempfile.gettempdir())}
-    files = {str(p) for folder in folders if folder.is_dir() for p in folder.iterdir()
-             if OURS in p.name.lower()}
-    sockets = pathlib.Path("/proc/net/unix").read_text(encoding="utf-8").splitlines()
-    return files | {line for line in sockets if OURS in line.lower()}
+    names = [str(p) for folder in folders if folder.is_dir() for p in folder.iterdir()]
+    names += pathlib.Path("/proc/net/unix").read_text(encoding="utf-8").splitlines()
+    for node in nodes.names if nodes else []:
+        look = [*nodes.outside, str(nodes.remote_shell), node, "ls /dev/shm; cat /proc/net/unix"]
+        names += subprocess.run(look, capture_output=True, text=True,
+                                check=True).stdout.splitlines()
+    return {name for name in names if OURS in pathlib.Path(name).name.lower()}
 
 
-def kill_and_look(host, program, ranks, victims):
+def kill_and_look(host, program, options, nodes, victims):
     """What is wrong after the victims were killed, as lines of text."""
     with tempfile.TemporaryDirectory(prefix="killed_rank-") as folder:
-        before = names_left()
-        job = Job(host, program, ranks, pathlib.Path(folder))
+        before = names_left(nodes)
+        job = Job(host, program, options, nodes, pathlib.Path(folder))
         try:
             processes = job.wait_for_ranks()
+            if sorted(processes) != list(range(options.n)):
+                raise RuntimeError(f"ranks {sorted(processes)} are there")
             wrong = [f"rank {rank} has no memory of the library"
                      for rank, pid in processes.items() if mapped_by_us(pid) == 0]
             for rank in victims:
@@ -100,13 +125,42 @@ def kill_and_look(host, program, ranks, victims):
             by_itself = job.wait_for_launcher()
             left = run_ranks.left_behind(job.run)
             wrong += [f"process {pid} is left" for pid in left]
-            wrong += [f"{name} is left" for name in sorted(names_left() - before)]
+            wrong += [f"{name} is left" for name in sorted(names_left(nodes) - before)]
         finally:
             job.close()
     ended = "ended by itself" if by_itself else "had to be ended"
-    print(f"{host.name}: {ranks} ranks, killed {victims}: the launcher {ended};",
+    print(f"{host.name}: {options.n} ranks, killed {victims}: the launcher {ended};",
           "; ".join(wrong) or "nothing left", flush=True)
     return wrong
+
+
+def watch_survivors(host, options, nodes):
+    """What is wrong with the ranks that outlive the last one, as lines of text."""
+    program = host.program("killed_rank/surviving")
+    with tempfile.TemporaryDirectory(prefix="killed_rank-") as folder:
+        before = names_left(nodes)
+        job = Job(host, program, options, nodes, pathlib.Path(folder))
+        try:
+            told = job.wait_for_lines(r"survived: rank=(\d+) failures=(\d+)", options.n - 1,
+                                      SECONDS_TO_SURVIVE)
+            job.launcher.send_signal(signal.SIGTERM)
+            job.wait_for_launcher()
+            wrong = [f"process {pid} is left" for pid in run_ranks.left_behind(job.run)]
+            wrong += [f"{name} is left" for name in sorted(names_left(nodes) - before)]
+            if any(failures != "0" for _, failures in told):
+                wrong.append(job.text())
+        finally:
+            job.close()
+    print(f"{host.name}: {len(told)} of {options.n} ranks went on;",
+          "; ".join(wrong) or "nothing wrong", flush=True)
+    return wrong
+
+
+def kill_in_turn(host, options, nodes):
+    program = host.program("killed_rank/sitting")
+    runs = [[0], [options.n - 1], list(range(options.n))]
+    return [line for victims in runs
+            for line in kill_and_look(host, program, options, nodes, victims)]
 
 
 def main():
@@ -114,15 +168,20 @@ def main():
     parser.add_argument("--host", required=True)
     parser.add_argument("--build", required=True, metavar="DIRECTORY")
     parser.add_argument("-n", type=int, default=4, metavar="N", help="ranks (default 4)")
+    parser.add_argument("--nodes", type=int, default=0, metavar="K",
+                        help="nodes made of namespaces")
+    parser.add_argument("--surviving", action="store_true", help="the launcher lets others go on")
     options = parser.parse_args()
     os.environ["SIDELIGHT_BUILD_DIR"] = options.build
     host = hosts.find(options.host)
-    program = host.program("killed_rank/sitting")
-    everyone = list(range(options.n))
-    runs = [[0], [options.n - 1], everyone]
-    wrong = [line for victims in runs
-             for line in kill_and_look(host, program, options.n, victims)]
-    return 1 if wrong else 0
+    try:
+        with contextlib.ExitStack() as stack:
+            count = options.nodes
+            nodes = stack.enter_context(namespaces.Nodes(count)) if count else None
+            test = watch_survivors if options.surviving else kill_in_turn
+            return 1 if test(host, options, nodes) else 0
+    except namespaces.NodesError as error:
+        return run_ranks.refuse(error)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ namespace {
 
 using rma::rules::Wrong;
 
-constexpr std::uint64_t seeds = 5'000;
+constexpr std::uint64_t seeds = 20'000;
 
 struct Case {
     const char* name;
@@ -59,6 +59,7 @@ TEST_P(WrongRule, IsCaught)
 
 constexpr const char* order_of_epochs = "active before one that it must wait for";
 constexpr const char* order_of_locks = "granted before one that had asked earlier";
+constexpr const char* access_over = "an exposure is over before its access";
 constexpr const char* exclusion = "two ranks hold a lock of which one is exclusive";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -83,7 +84,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"overlap_exposure_exposure", Wrong::overlap_exposure_exposure, order_of_epochs},
         Case{"overlap_exposure_access", Wrong::overlap_exposure_access, order_of_epochs},
         Case{"overlap_exclusive", Wrong::overlap_exclusive, order_of_epochs},
-        Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"}),
+        Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"},
+        Case{"word_beside_messages", Wrong::word_beside_messages, access_over},
+        Case{"unlock_beside_messages", Wrong::word_beside_messages, exclusion},
+        Case{"word_overtakes_gets", Wrong::word_overtakes_gets, access_over},
+        Case{"word_overtakes_longs", Wrong::word_overtakes_longs, access_over},
+        Case{"unlock_overtakes_longs", Wrong::word_overtakes_longs, exclusion}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
 /// Members that do not talk to the dead wait for it for ever.

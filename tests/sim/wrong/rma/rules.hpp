@@ -12,6 +12,8 @@
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
+#define word_follows right_word_follows
+#define word_counts right_word_counts
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
@@ -23,6 +25,8 @@
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
+#undef word_follows
+#undef word_counts
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -44,7 +48,10 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    loss_kept, ///< who learns of a loss keeps it
+    word_beside_messages, ///< a word that is written in memory does not wait for what travels
+    word_overtakes_gets,  ///< a word leaves before what it ends has brought its data back
+    word_overtakes_longs, ///< a word counts before the long messages that were sent earlier
+    loss_kept,            ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
@@ -108,6 +115,17 @@ inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reo
 inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
 {
     return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
+}
+
+inline bool word_follows(bool same_way, bool brings_back) noexcept
+{
+    return right_word_follows(same_way || wrong == Wrong::word_beside_messages,
+                              brings_back && wrong != Wrong::word_overtakes_gets);
+}
+
+inline bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
+{
+    return wrong == Wrong::word_overtakes_longs || right_word_counts(sent_before, placed);
 }
 
 inline bool passes_loss_on() noexcept

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The last rank kills itself in the middle of a job whose launcher lets the others go on. They get
+ * an error from each call that needs it, in the time that is stated, and none from calls that do
+ * not. Each prints "survived: rank=..." at its end and then waits to be ended itself: MPI_Finalize
+ * would wait for the dead one.
+ */
+#include "../windows.h"
+
+#include <time.h>
+
+enum { SECONDS_UNTIL_TOLD = 10 };
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool is_loss(int code)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+#ifdef MPIX_ERR_PROC_FAILED
+    return class == MPIX_ERR_PROC_FAILED;
+#else
+    return class == MPI_ERR_OTHER;
+#endif
+}
+
+/* Puts and flushes until that fails. */
+static void put_until_told(MPI_Win win, int target)
+{
+    int64_t const value = 7;
+    double const end = seconds() + SECONDS_UNTIL_TOLD;
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && seconds() < end) {
+        code = MPI_Put(&value, 1, MPI_INT64_T, target, check_rank, 1, MPI_INT64_T, win);
+        if (code == MPI_SUCCESS)
+            code = MPI_Win_flush(target, win);
+    }
+    CHECK(is_loss(code));
+}
+
+/* Who waits for an exposure or a fence that never comes is told, too. */
+static void wait_until_told(MPI_Win win, int victim)
+{
+    double const begin = seconds();
+    MPI_Group group = check_group(1, &victim);
+    if (check_rank == 0) {
+        CHECK_OK(MPI_Win_start(group, 0, win));
+        CHECK(is_loss(MPI_Win_complete(win)));
+    } else {
+        CHECK_OK(MPI_Win_post(group, 0, win));
+        CHECK(is_loss(MPI_Win_wait(win)));
+    }
+    CHECK(is_loss(MPI_Win_fence(0, win)));
+    CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
+    MPI_Group_free(&group);
+}
+
+/* Survivors go on with each other. */
+static void work_on(MPI_Win win, int survivors)
+{
+    int64_t const one = 1;
+    int64_t seen = 0;
+    for (int target = 0; target < survivors; target++) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, 100, 1, MPI_INT64_T, MPI_SUM, win));
+        CHECK_OK(MPI_Win_unlock(target, win));
+    }
+    double const end = seconds() + SECONDS_UNTIL_TOLD;
+    while (seen != survivors && seconds() < end) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win));
+        CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, check_rank, 100, 1, MPI_INT64_T, win));
+        CHECK_OK(MPI_Win_unlock(check_rank, win));
+    }
+    CHECK_EQ(seen, survivors);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    int const victim = check_size - 1;
+    struct window w[2];
+    for (int i = 0; i < 2; i++) {
+        w[i] = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 4096, 8);
+        MPI_Win_set_errhandler(w[i].win, MPI_ERRORS_RETURN);
+    }
+    MPI_Win_lock(MPI_LOCK_SHARED, victim, 0, w[0].win);
+    int64_t const value = 7;
+    MPI_Put(&value, 1, MPI_INT64_T, victim, check_rank, 1, MPI_INT64_T, w[0].win);
+    CHECK_OK(MPI_Win_flush(victim, w[0].win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check_rank == victim)
+        raise(SIGKILL);
+
+    check_step("a flush of the dead rank");
+    put_until_told(w[0].win, victim);
+    CHECK(is_loss(MPI_Win_unlock(victim, w[0].win)));
+    check_step("other waits for the dead rank");
+    wait_until_told(w[1].win, victim);
+    check_step("work among survivors");
+    work_on(w[1].win, victim);
+    printf("survived: rank=%d failures=%d\n", check_rank, check_failures);
+    fflush(stdout);
+    for (;;)
+        pause();
+}
