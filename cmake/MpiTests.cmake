@@ -2,11 +2,14 @@
 # One line registers an MPI program of tests/mpi at N ranks on every host:
 #
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
-#                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [NO_PRELOAD]
+#                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
+#                      [NO_PRELOAD] [PASS <regular expression>] [LABEL <label>]
 #                      [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
-# preloaded, unless NO_PRELOAD. Defects of a host are data: SKIP_HOSTS, with the reason printed.
+# preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone. With PASS the
+# program has to print what matches, whatever its exit status. LABEL takes the place of the suite and
+# the host: the test is not run with them. Defects of a host are data: SKIP_HOSTS, with the reason printed.
 # The test is mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it
 # is hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
 
@@ -14,7 +17,7 @@ set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD" "NODES;PROGRAM;TIMEOUT" "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
+        "NO_PRELOAD" "NODES;PROGRAM;TIMEOUT;ODD;PASS;LABEL" "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
             "${arg_UNPARSED_ARGUMENTS}")
@@ -55,6 +58,9 @@ macro(sidelight_register_mpi_test host ranks)
         if(NOT arg_NO_PRELOAD)
             list(APPEND options --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
         endif()
+        if(arg_ODD)
+            list(APPEND options --odd ${arg_ODD})
+        endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
             list(APPEND options --env ${setting})
         endforeach()
@@ -64,6 +70,13 @@ macro(sidelight_register_mpi_test host ranks)
         math(EXPR limit "${arg_TIMEOUT} + 120")
         # 77 is the runner's word for a machine without namespaces.
         set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77)
+        if(arg_PASS)
+            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
+        endif()
     endif()
-    set_tests_properties(${test} PROPERTIES LABELS "${suite};${host}" PROCESSORS ${ranks})
+    set(labels ${suite} ${host})
+    if(arg_LABEL)
+        set(labels ${arg_LABEL})
+    endif()
+    set_tests_properties(${test} PROPERTIES LABELS "${labels}" PROCESSORS ${ranks})
 endmacro()
