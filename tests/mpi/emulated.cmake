@@ -12,7 +12,7 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        epoch_errors threads sessions nonblocking_late)
+        epoch_errors threads thread_calls sessions nonblocking_late)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)
@@ -20,11 +20,13 @@ foreach(program fence gats nonblocking_ahead)
 endforeach()
 
 # Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
-foreach(program operations atomicity locks gats fence lost_updates)
+foreach(program operations atomicity locks gats fence lost_updates thread_calls)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+
+sidelight_emulated_test(soak RANKS 2 ARGS 15)
 
 # With a progress thread
 foreach(program computing two_sided)

@@ -18,6 +18,10 @@ sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 
+sidelight_mpi_test(many_windows RANKS 2 ARGS 1000 750 TIMEOUT 600
+    ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+sidelight_mpi_test(soak RANKS 3 ARGS 15)
+
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
 sidelight_mpi_test(gats RANKS 2 3 4)
@@ -35,7 +39,10 @@ sidelight_mpi_test(thread_two_sided RANKS 2 PROGRAM two_sided
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(thread_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
-sidelight_mpi_test(thread_threads RANKS 2 PROGRAM threads ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+foreach(program threads thread_calls)
+    sidelight_mpi_test(thread_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
 # Wrong programs
