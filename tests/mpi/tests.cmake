@@ -14,6 +14,8 @@ sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
+sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS ask
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
