@@ -12,7 +12,7 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        epoch_errors threads thread_calls sessions nonblocking_late)
+        error_handlers epoch_errors threads thread_calls sessions nonblocking_late)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)
