@@ -26,7 +26,7 @@ endforeach()
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
-sidelight_emulated_test(soak RANKS 2 ARGS 15)
+sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask
     ODD SIDELIGHT_ROUTE=emulated)

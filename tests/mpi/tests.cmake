@@ -20,9 +20,9 @@ sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 
-sidelight_mpi_test(many_windows RANKS 2 ARGS 1000 750 TIMEOUT 600
+sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
-sidelight_mpi_test(soak RANKS 3 ARGS 15)
+sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 15)
 
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
