@@ -7,6 +7,8 @@ SUITES ?= unit network sim mpich4 openmpi4
 PREFIX ?= /usr/local
 SEEDS ?= 2000000
 ROUNDS ?= 1000000
+SECONDS ?= 600
+UPDATES ?= 10000000
 JOBS ?= $(shell nproc)
 
 results := $(CURDIR)/build/results
@@ -30,12 +32,18 @@ test: build
 		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
 
-# Longer than CI has time for: SEEDS simulated programs, ROUNDS of the litmus test on each host.
+# Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
+# UPDATES by all routes at once, and SECONDS of windows that come and go.
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
 		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
+		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+			--env SIDELIGHT_TEST_SECONDS=7200 \
+			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
+		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
+			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
 	done
 
 # Test suites of others, fetched and run under Sidelight: every script of tests/conformance.

@@ -2,22 +2,40 @@
 # One line registers an MPI program of tests/mpi at N ranks on every host:
 #
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
-#                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [NO_PRELOAD]
+#                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
+#                      [NO_PRELOAD] [NO_SANITIZER] [PASS <regular expression>] [LABEL <label>]
 #                      [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
-# preloaded, unless NO_PRELOAD. Defects of a host are data: SKIP_HOSTS, with the reason printed.
-# The test is mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it
-# is hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
+# preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone. With PASS
+# the program has to print what matches, whatever its exit status. LABEL takes the place of the
+# suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
+# has sanitizers, because it measures what they change. Defects of a host are data: SKIP_HOSTS, with
+# the reason printed. The test is mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of
+# namespaces, and it is hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
 
 set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 
+# AddressSanitizer's library has to come before all others. The hosts leave memory behind when they
+# end, so leaks are looked for in the unit and simulation tests alone.
+set(SIDELIGHT_TEST_SANITIZER "")
+if(SIDELIGHT_SANITIZE MATCHES "address")
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
+        OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(SIDELIGHT_TEST_SANITIZER
+        --env LD_PRELOAD=${library} --env ASAN_OPTIONS=detect_leaks=0)
+endif()
+
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD" "NODES;PROGRAM;TIMEOUT" "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
+        "NO_PRELOAD;NO_SANITIZER" "NODES;PROGRAM;TIMEOUT;ODD;PASS;LABEL"
+        "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
             "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(arg_NO_SANITIZER AND SIDELIGHT_SANITIZE)
+        return()
     endif()
     if(NOT arg_PROGRAM)
         set(arg_PROGRAM ${name})
@@ -48,12 +66,16 @@ macro(sidelight_register_mpi_test host ranks)
         add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
         set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
     else()
-        set(options --host ${host} -n ${ranks} --timeout ${arg_TIMEOUT})
+        set(options --host ${host} -n ${ranks} --timeout ${arg_TIMEOUT}
+            ${SIDELIGHT_TEST_SANITIZER})
         if(arg_NODES)
             list(APPEND options --nodes ${arg_NODES})
         endif()
         if(NOT arg_NO_PRELOAD)
             list(APPEND options --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+        endif()
+        if(arg_ODD)
+            list(APPEND options --odd ${arg_ODD})
         endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
             list(APPEND options --env ${setting})
@@ -64,6 +86,13 @@ macro(sidelight_register_mpi_test host ranks)
         math(EXPR limit "${arg_TIMEOUT} + 120")
         # 77 is the runner's word for a machine without namespaces.
         set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77)
+        if(arg_PASS)
+            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
+        endif()
     endif()
-    set_tests_properties(${test} PROPERTIES LABELS "${suite};${host}" PROCESSORS ${ranks})
+    set(labels ${suite} ${host})
+    if(arg_LABEL)
+        set(labels ${arg_LABEL})
+    endif()
+    set_tests_properties(${test} PROPERTIES LABELS "${labels}" PROCESSORS ${ranks})
 endmacro()

@@ -30,6 +30,11 @@ GRACE = 3.0  # seconds that launchers get to end after mpiexec has
 STACKS_SHOWN = 8
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 MARK = "SIDELIGHT_TEST_RUN"
+# Runs its arguments, on odd ranks with one variable more: "sh -c ... NAME=VALUE program ...".
+ON_ODD_RANKS = (
+    'rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}; '
+    'test $((rank % 2)) = 0 || export "$0"; exec "$@"'
+)
 # Ranks of several nodes share this machine's cores, and none of them can know: without this they
 # would spin while others have to run.
 UNSEEN_NEIGHBOURS = {"SIDELIGHT_SPIN": "20", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -44,6 +49,8 @@ def arguments():
     parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds")
     parser.add_argument("--preload", metavar="LIB", help="library to preload into the ranks")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--odd", metavar="NAME=VALUE",
+                        help="a variable for ranks with odd numbers alone")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser.parse_args()
@@ -113,8 +120,10 @@ def start(options, run, nodes):
     if options.nodes > 1 and options.n > (os.cpu_count() or 1):
         extra = UNSEEN_NEIGHBOURS | extra
     launch = functools.partial(nodes.launch, host) if nodes else host.command
-    command = launch(options.n, [options.program, *options.args],
-                     preload=options.preload, extra_env=extra)
+    program = [options.program, *options.args]
+    if options.odd:
+        program = ["/bin/sh", "-c", ON_ODD_RANKS, options.odd, *program]
+    command = launch(options.n, program, preload=options.preload, extra_env=extra)
     added = nodes.environment(host) if nodes else host.environment()
     environment = {**os.environ, **added, MARK: run}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,

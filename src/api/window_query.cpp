@@ -21,6 +21,13 @@ struct SharedMemory {
     void* base = nullptr;
 };
 
+/// The memory of a member, as far as loads and stores reach it: no bytes, nowhere, if they do not.
+SharedMemory memory_of(const rma::Target& target) noexcept
+{
+    return {target.mapped ? static_cast<MPI_Aint>(target.size) : 0,
+            static_cast<MPI_Aint>(target.disp_unit), target.mapped ? target.base : nullptr};
+}
+
 /// The memory of a member; for MPI_PROC_NULL that of the first one that has any.
 Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
 {
@@ -31,7 +38,7 @@ Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
     int member = rank;
     if (rank == MPI_PROC_NULL) {
         member = 0;
-        while (member < window.size() && window.target(member).size == 0) {
+        while (member < window.size() && memory_of(window.target(member)).size == 0) {
             ++member;
         }
     }
@@ -42,9 +49,7 @@ Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
     if (member < 0 || member >= window.size()) {
         return Status::rank;
     }
-    const rma::Target& target = window.target(member);
-    found = {static_cast<MPI_Aint>(target.size), static_cast<MPI_Aint>(target.disp_unit),
-             target.base};
+    found = memory_of(window.target(member));
     object.loads_and_stores.store(true, std::memory_order_relaxed);
     return Status::ok;
 }

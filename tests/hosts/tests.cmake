@@ -5,11 +5,12 @@
 # Programs of tests/mpi that run here too, as they are; what needs shared memory is left out. A
 # program that wants arguments or an environment gets lines of its own below.
 set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges ordering atomicity
-    attributes created_windows dynamic_windows fence gats locks nonblocking nonblocking_late
-    nonblocking_ahead argument_errors epoch_errors threads two_sided blocking_calls)
+    lost_updates attributes created_windows dynamic_windows fence gats locks nonblocking
+    nonblocking_late nonblocking_ahead argument_errors error_handlers epoch_errors threads
+    two_sided blocking_calls)
 # With neighbours on each node as well: mapped memory and messages in one window.
-set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity created_windows dynamic_windows fence gats
-    locks nonblocking)
+set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windows dynamic_windows
+    fence gats locks nonblocking)
 # On three nodes: those in which it matters that a third one is there.
 set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 
@@ -33,7 +34,7 @@ endforeach()
 foreach(program IN LISTS SIDELIGHT_ACROSS_THREE_NODES)
     sidelight_mpi_test(${program} RANKS 6 NODES 3 SKIP_HOSTS ${finalize_hangs})
 endforeach()
-sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 2000 1 all SKIP_HOSTS ${finalize_hangs})
-sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 4000 1 all SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
 sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
     SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)

@@ -225,6 +225,34 @@ static void info_at_first(void)
     window_close(&w);
 }
 
+/* Every key that is known comes back, on windows of every kind; what is not known does not. */
+static void info_known(void)
+{
+    static const char *const given[][2] = {{"no_locks", "true"},
+                                           {"accumulate_ordering", "raw,waw"},
+                                           {"accumulate_ops", "same_op"},
+                                           {"same_size", "true"},
+                                           {"same_disp_unit", "true"},
+                                           {"alloc_shared_noncontig", "true"},
+                                           {"mpi_accumulate_granularity", "8"},
+                                           {"mpi_assert_memory_alloc_kinds", "system,mpi"}};
+    int const count = (int)(sizeof given / sizeof *given);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (int k = 0; k < count; ++k)
+        MPI_Info_set(info, given[k][0], given[k][1]);
+    MPI_Info_set(info, "a_key_that_nobody_knows", "x");
+    for (int flavor = 0; flavor < FLAVORS; ++flavor) {
+        struct window w = window_open_with(info, (enum flavor)flavor, MPI_COMM_WORLD, 8, 1);
+        for (int k = 0; k < count; ++k)
+            if (!CHECK(info_holds(w.win, given[k][0], given[k][1])))
+                fprintf(stderr, "    key %s\n", given[k][0]);
+        CHECK(!info_holds(w.win, "a_key_that_nobody_knows", "x"));
+        window_close(&w);
+    }
+    MPI_Info_free(&info);
+}
+
 /* --- Error handlers --------------------------------------------------------------------------- */
 
 static int handled_class;
@@ -331,8 +359,10 @@ int main(int argc, char **argv)
     }
     check_step("info at first");
     info_at_first();
-    if (!host_is_alone())
+    if (!host_is_alone()) {
+        info_known();
         refused_free();
+    }
     one_after_another();
     at_once();
     return check_end();

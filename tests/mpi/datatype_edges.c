@@ -121,6 +121,25 @@ static void bounds(struct window *w)
     MPI_Type_free(&type);
 }
 
+/* Elements that touch, the last one first, under any bounds. */
+static void backwards(struct window *w)
+{
+    int8_t out[4] = {1, 2, 3, 4}, in[4] = {0};
+    int const target = (w->rank + 1) % w->size;
+    MPI_Datatype shifted, type;
+    MPI_Type_create_resized(MPI_INT8_T, -2, 1, &shifted);
+    MPI_Type_vector(4, 1, -1, shifted, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Put(out, 4, MPI_INT8_T, target, window_at(w, target, 103), 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(in, 4, MPI_INT8_T, target, window_at(w, target, 100), 4, MPI_INT8_T, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    for (int i = 0; i < 4; ++i)
+        CHECK_EQ(in[i], 4 - i);
+    MPI_Type_free(&shifted);
+    MPI_Type_free(&type);
+}
+
 /* MPI_BOTTOM with absolute addresses at the origin. */
 static void absolute(struct window *w)
 {
@@ -173,6 +192,8 @@ static void everything(struct window *w)
     packed(w);
     nothing(w);
     bounds(w);
+    if (!host_is_alone()) /* Open MPI takes its own bounds of such a type for true */
+        backwards(w);
     absolute(w);
     absolute_result(w);
     CHECK_OK(MPI_Win_unlock_all(w->win));

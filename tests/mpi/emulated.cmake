@@ -7,17 +7,30 @@ function(sidelight_emulated_test program)
         ENVIRONMENT SIDELIGHT_ROUTE=emulated ${ARGN})
 endfunction()
 
-foreach(program operations datatypes atomicity attributes created_windows dynamic_windows locks
-        nonblocking)
+foreach(program operations datatypes atomicity lost_updates attributes created_windows
+        dynamic_windows locks nonblocking)
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        epoch_errors failed_requests threads sessions nonblocking_late)
+        error_handlers epoch_errors failed_requests threads thread_calls sessions
+        nonblocking_late)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)
     sidelight_emulated_test(${program} RANKS 3)
 endforeach()
+
+# Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
+foreach(program operations atomicity locks gats fence lost_updates thread_calls)
+    sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
+endforeach()
+sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
+    TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+
+sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
+sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
+sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask
+    ODD SIDELIGHT_ROUTE=emulated)
 
 # With a progress thread
 foreach(program computing two_sided)

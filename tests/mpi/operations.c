@@ -127,14 +127,21 @@ static void nothing(struct window *w)
 {
     int64_t value = 42, result = 43;
     int const none = MPI_PROC_NULL;
-    MPI_Request r[2];
+    MPI_Request r[4];
     CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, w->win));
     CHECK_OK(MPI_Get(&result, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, w->win));
     CHECK_OK(MPI_Accumulate(&value, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, MPI_SUM, w->win));
     CHECK_OK(MPI_Fetch_and_op(&value, &result, MPI_INT64_T, none, 0, MPI_SUM, w->win));
     CHECK_OK(MPI_Rput(&value, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, w->win, &r[0]));
     CHECK_OK(MPI_Rget(&result, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, w->win, &r[1]));
-    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    CHECK_OK(
+        MPI_Raccumulate(&value, 1, MPI_INT64_T, none, 0, 1, MPI_INT64_T, MPI_SUM, w->win, &r[2]));
+    CHECK_OK(MPI_Rget_accumulate(&value, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, none, 0, 1,
+                                 MPI_INT64_T, MPI_SUM, w->win, &r[3]));
+    CHECK_OK(MPI_Waitall(4, r, MPI_STATUSES_IGNORE));
+    CHECK_OK(MPI_Get_accumulate(&value, 1, MPI_INT64_T, &result, 1, MPI_INT64_T, none, 0, 1,
+                                MPI_INT64_T, MPI_SUM, w->win));
+    CHECK_OK(MPI_Compare_and_swap(&value, &value, &result, MPI_INT64_T, none, 0, w->win));
     CHECK_EQ(result, 43);
     CHECK_OK(MPI_Put(NULL, 0, MPI_INT64_T, 0, slot_at(w, 0, 0), 0, MPI_INT64_T, w->win));
     CHECK_OK(MPI_Get(NULL, 0, MPI_INT64_T, 0, slot_at(w, 0, 0), 0, MPI_INT64_T, w->win));

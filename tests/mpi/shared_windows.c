@@ -178,28 +178,58 @@ static void in_access_epochs(struct window *w)
     MPI_Group_free(&to);
 }
 
-/* Windows of memory that the caller brought: refused, of no size, or right. */
-static void asked_of_own_memory(struct window *w)
+/* Any window: what is answered for a rank is its memory, where loads and stores reach it, or of no
+ * size and nowhere. */
+static void asked(struct window *w)
+{
+    int64_t const mine = 1000 + w->rank;
+    memcpy(w->base, &mine, sizeof mine);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    meet(w);
+    for (int rank = 0; rank < w->size; ++rank) {
+        struct segment const s = query(w->win, rank);
+        int64_t seen = -1;
+        if (rank == w->rank)
+            CHECK(s.base == w->base);
+        if (s.size == 0) {
+            CHECK(s.base == NULL);
+            continue;
+        }
+        CHECK_EQ(s.size, w->bytes);
+        CHECK_EQ(s.unit, w->unit);
+        memcpy(&seen, s.base, sizeof seen);
+        CHECK_EQ(seen, 1000 + rank);
+    }
+    struct segment const first = query(w->win, MPI_PROC_NULL);
+    if (first.size > 0)
+        CHECK(first.base == query(w->win, 0).base || query(w->win, 0).size == 0);
+    meet(w);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+}
+
+/* A dynamic window has no memory to ask for. */
+static void refused(struct window *w)
 {
     struct segment s = {NULL, 0, 0};
     MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    int const code = MPI_Win_shared_query(w->win, w->rank, &s.size, &s.unit, &s.base);
-    if (code != MPI_SUCCESS)
-        CHECK_ERROR(code, MPI_ERR_RMA_FLAVOR);
-    else if (s.size > 0)
-        CHECK(s.base == w->base);
+    CHECK_ERROR(MPI_Win_shared_query(w->win, w->rank, &s.size, &s.unit, &s.base),
+                MPI_ERR_RMA_FLAVOR);
 }
+
+static bool only_ask;
 
 static void on_window(struct window *w)
 {
     bool const shared = w->flavor == FLAVOR_SHARED;
-    if (w->flavor == FLAVOR_CREATE || w->flavor == FLAVOR_DYNAMIC) {
-        if (!host_is_alone())
-            asked_of_own_memory(w);
-        return;
-    }
     if (!shared && host_is_alone())
         return; /* MPI-4.1 allows to ask for the memory of these; the hosts do not */
+    if (w->flavor == FLAVOR_DYNAMIC) {
+        refused(w);
+        return;
+    }
+    asked(w);
+    if (only_ask || w->flavor == FLAVOR_CREATE)
+        return; /* this memory may not be shared */
     stores(w);
     stores_and_calls(w);
     under_locks(w);
@@ -301,11 +331,15 @@ static void places(MPI_Comm comm)
     }
 }
 
+/* With "ask" whatever each process is told it may reach: for runs where that is not all. */
 int main(int argc, char **argv)
 {
     MPI_Comm reversed;
     check_begin(&argc, &argv);
+    only_ask = argc > 1 && strcmp(argv[1], "ask") == 0;
     run_everywhere("shared_windows", on_window, 8 * CELLS, 8);
+    if (only_ask)
+        return check_end();
     MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &reversed);
     places(reversed);
     MPI_Comm_free(&reversed);

@@ -9,13 +9,20 @@ sidelight_mpi_test(datatypes RANKS 2 4)
 sidelight_mpi_test(datatype_edges RANKS 2)
 sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(atomicity RANKS 2 4)
+sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
+sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS ask
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
+
+sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
+    ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 15)
 
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
@@ -34,11 +41,15 @@ sidelight_mpi_test(thread_two_sided RANKS 2 PROGRAM two_sided
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(thread_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
-sidelight_mpi_test(thread_threads RANKS 2 PROGRAM threads ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+foreach(program threads thread_calls)
+    sidelight_mpi_test(thread_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
+sidelight_mpi_test(error_handlers RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 sidelight_mpi_test(failed_requests RANKS 2 3)
 

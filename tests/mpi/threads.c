@@ -1,49 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: four threads of each rank in the library at the same time, on one window,
+ * MPI_THREAD_MULTIPLE: eight threads of each rank in the library at the same time, on one window,
  * on one each, and while windows come and go. All sums are exact.
  */
-#include "host_defects.h"
-#include <pthread.h>
+#include "workers.h"
 
-enum { THREADS = 4, ROUNDS = 500, COUNTERS = 8, SLOTS = THREADS * WINDOW_MOST_RANKS };
+enum { ROUNDS = 500, COUNTERS = 8, SLOTS = THREADS * WINDOW_MOST_RANKS };
 
 /* What the memory of the window that all threads share is used for, in words. */
 enum { SUM, RAISED, LOCKED, ARRAY, SLOT = ARRAY + COUNTERS, WORDS = SLOT + SLOTS };
-
-struct worker {
-    pthread_t thread;
-    int number;
-    void (*body)(struct worker *);
-    struct window *w; /* shared by all threads, or this thread's own */
-    MPI_Comm comm;    /* this thread's own */
-};
 
 static enum flavor flavor; /* of the windows that threads make */
 
 static MPI_Aint word(const struct window *w, int target, int index)
 {
     return window_at(w, target, 8 * index);
-}
-
-static void *start(void *argument)
-{
-    struct worker *const worker = argument;
-    worker->body(worker);
-    return NULL;
-}
-
-/* Runs body in all threads; each has the window that lies `stride` further than the last one's. */
-static void in_threads(void (*body)(struct worker *), struct window *w, int stride, MPI_Comm *comms)
-{
-    struct worker workers[THREADS];
-    for (int i = 0; i < THREADS; ++i) {
-        workers[i] = (struct worker){.number = i, .body = body, .w = w + i * stride};
-        workers[i].comm = comms[i];
-        CHECK_EQ(pthread_create(&workers[i].thread, NULL, start, &workers[i]), 0);
-    }
-    for (int i = 0; i < THREADS; ++i)
-        pthread_join(workers[i].thread, NULL);
 }
 
 static int64_t fetch_add(struct window *w, int target, int index, int64_t value)

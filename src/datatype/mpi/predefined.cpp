@@ -2,6 +2,7 @@
 #include "datatype/mpi/predefined.hpp"
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -243,10 +244,12 @@ constinit std::atomic<const PredefinedTable*> predefined_table{&empty_table};
 
 void register_predefined()
 {
-    Registry& known = registry();
-    if (!known.types.empty()) {
+    static std::mutex mutex; // threads may make their first windows at the same time
+    const std::scoped_lock lock(mutex);
+    if (predefined_table.load(std::memory_order_acquire) != &empty_table) {
         return;
     }
+    Registry& known = registry();
     for (const Named& named : standard_types()) {
         if (named.type == MPI_DATATYPE_NULL || named.type == MPI_Datatype{}) {
             continue; // the host has no such type

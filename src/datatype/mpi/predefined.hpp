@@ -37,7 +37,7 @@ struct PredefinedTable {
 extern std::atomic<const PredefinedTable*> predefined_table;
 
 /// Asks the host for its predefined types, the first time that it is called. The host must be
-/// initialised. One thread at a time; may throw std::bad_alloc.
+/// initialised. Any thread may call it; may throw std::bad_alloc.
 void register_predefined();
 
 /// Adds a predefined type that is not among the standard's own, such as those of one host and those

@@ -6,6 +6,6 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
         SOURCES ${CMAKE_CURRENT_LIST_DIR}/path_cost.c ${CMAKE_CURRENT_LIST_DIR}/counters.c)
 endforeach()
 set(spinning SIDELIGHT_SLEEP=0 SIDELIGHT_SPIN=1000000)
-sidelight_mpi_test(path_cost RANKS 2 ENVIRONMENT ${spinning})
-sidelight_mpi_test(path_cost_threaded RANKS 2 PROGRAM path_cost ARGS multiple
+sidelight_mpi_test(path_cost RANKS 2 NO_SANITIZER ENVIRONMENT ${spinning})
+sidelight_mpi_test(path_cost_threaded RANKS 2 NO_SANITIZER PROGRAM path_cost ARGS multiple
     ENVIRONMENT ${spinning})

@@ -24,25 +24,30 @@ enum operator{
     OPERATORS
 };
 
+/* What the larger types of Fortran are here. */
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+__extension__ typedef __float128 float128;
+
 #define DEFINE_INTEGER(name, c_type)                                                               \
-    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    static inline void set_##name(unsigned char *at, int64_t number, int64_t second)               \
     {                                                                                              \
         c_type const value = (c_type)number;                                                       \
         (void)second;                                                                              \
         memcpy(at, &value, sizeof value);                                                          \
     }                                                                                              \
-    static void reduce_##name(enum operator op, unsigned char *target,                             \
-                              const unsigned char *origin)                                         \
+    static inline void reduce_##name(enum operator op, unsigned char *target,                      \
+                                     const unsigned char *origin)                                  \
     {                                                                                              \
         c_type a, b, r;                                                                            \
         memcpy(&a, target, sizeof a);                                                              \
         memcpy(&b, origin, sizeof b);                                                              \
         switch (op) {                                                                              \
         case SUM:                                                                                  \
-            r = (c_type)((uint64_t)a + (uint64_t)b);                                               \
+            r = (c_type)((uint128)a + (uint128)b);                                                 \
             break;                                                                                 \
         case PROD:                                                                                 \
-            r = (c_type)((uint64_t)a * (uint64_t)b);                                               \
+            r = (c_type)((uint128)a * (uint128)b);                                                 \
             break;                                                                                 \
         case MAX:                                                                                  \
             r = a > b ? a : b;                                                                     \
@@ -76,21 +81,22 @@ DEFINE_INTEGER(int8, int8_t)
 DEFINE_INTEGER(int16, int16_t)
 DEFINE_INTEGER(int32, int32_t)
 DEFINE_INTEGER(int64, int64_t)
+DEFINE_INTEGER(int128, int128)
 DEFINE_INTEGER(uint8, uint8_t)
 DEFINE_INTEGER(uint16, uint16_t)
 DEFINE_INTEGER(uint32, uint32_t)
 DEFINE_INTEGER(uint64, uint64_t)
 
 #define DEFINE_REAL(name, c_type)                                                                  \
-    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    static inline void set_##name(unsigned char *at, int64_t number, int64_t second)               \
     {                                                                                              \
         c_type const value = (c_type)number;                                                       \
         (void)second;                                                                              \
         memset(at, 0, sizeof value);                                                               \
         memcpy(at, &value, sizeof value);                                                          \
     }                                                                                              \
-    static void reduce_##name(enum operator op, unsigned char *target,                             \
-                              const unsigned char *origin)                                         \
+    static inline void reduce_##name(enum operator op, unsigned char *target,                      \
+                                     const unsigned char *origin)                                  \
     {                                                                                              \
         c_type a, b;                                                                               \
         memcpy(&a, target, sizeof a);                                                              \
@@ -103,15 +109,16 @@ DEFINE_INTEGER(uint64, uint64_t)
 DEFINE_REAL(float, float)
 DEFINE_REAL(double, double)
 DEFINE_REAL(long_double, long double)
+DEFINE_REAL(float128, float128)
 
 #define DEFINE_COMPLEX(name, c_type)                                                               \
-    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    static inline void set_##name(unsigned char *at, int64_t number, int64_t second)               \
     {                                                                                              \
         c_type const parts[2] = {(c_type)number, (c_type)second};                                  \
         memcpy(at, parts, sizeof parts);                                                           \
     }                                                                                              \
-    static void reduce_##name(enum operator op, unsigned char *target,                             \
-                              const unsigned char *origin)                                         \
+    static inline void reduce_##name(enum operator op, unsigned char *target,                      \
+                                     const unsigned char *origin)                                  \
     {                                                                                              \
         c_type a[2], b[2];                                                                         \
         memcpy(a, target, sizeof a);                                                               \
@@ -124,21 +131,29 @@ DEFINE_REAL(long_double, long double)
 DEFINE_COMPLEX(float_complex, float)
 DEFINE_COMPLEX(double_complex, double)
 DEFINE_COMPLEX(long_double_complex, long double)
+DEFINE_COMPLEX(float128_complex, float128)
 
-#define DEFINE_PAIR(name, c_type)                                                                  \
+/* Clang 14 has none. */
+#if !defined(__clang__)
+__extension__ typedef _Float16 float16;
+DEFINE_REAL(float16, float16)
+DEFINE_COMPLEX(float16_complex, float16)
+#endif
+
+#define DEFINE_PAIR(name, c_type, index_type)                                                      \
     struct name {                                                                                  \
         c_type value;                                                                              \
-        int index;                                                                                 \
+        index_type index;                                                                          \
     };                                                                                             \
-    static void set_##name(unsigned char *at, int64_t number, int64_t second)                      \
+    static inline void set_##name(unsigned char *at, int64_t number, int64_t second)               \
     {                                                                                              \
         c_type const value = (c_type)number;                                                       \
-        int const index = (int)second;                                                             \
+        index_type const index = (index_type)second;                                               \
         memcpy(at, &value, sizeof value);                                                          \
         memcpy(at + offsetof(struct name, index), &index, sizeof index);                           \
     }                                                                                              \
-    static void reduce_##name(enum operator op, unsigned char *target,                             \
-                              const unsigned char *origin)                                         \
+    static inline void reduce_##name(enum operator op, unsigned char *target,                      \
+                                     const unsigned char *origin)                                  \
     {                                                                                              \
         struct name a, b;                                                                          \
         memcpy(&a, target, sizeof a);                                                              \
@@ -149,11 +164,13 @@ DEFINE_COMPLEX(long_double_complex, long double)
             memcpy(target, &b, sizeof b);                                                          \
     }
 
-DEFINE_PAIR(float_int, float)
-DEFINE_PAIR(double_int, double)
-DEFINE_PAIR(long_int, long)
-DEFINE_PAIR(int_int, int)
-DEFINE_PAIR(short_int, short)
-DEFINE_PAIR(long_double_int, long double)
+DEFINE_PAIR(float_int, float, int)
+DEFINE_PAIR(double_int, double, int)
+DEFINE_PAIR(long_int, long, int)
+DEFINE_PAIR(int_int, int, int)
+DEFINE_PAIR(short_int, short, int)
+DEFINE_PAIR(long_double_int, long double, int)
+DEFINE_PAIR(float_float, float, float)
+DEFINE_PAIR(double_double, double, double)
 
 #endif /* SIDELIGHT_TESTS_C_TYPES_H */

@@ -11,6 +11,10 @@
 struct replay {
     uint64_t seed;
     const char *flavor;
+    uint64_t wrong_from; /* from this operation on, updates bring a wrong byte: to test the test */
+    uint64_t end;        /* operations up to the end of the phase that failed */
+    int known_failures;  /* checks that had failed before */
+    bool quiet;
     bool failed; /* the first failure says enough: memory is not as the model from then on */
 };
 
@@ -19,14 +23,19 @@ static struct replay replay;
 static inline void describe(const struct operation *o, const struct phase *p)
 {
     const struct zone *const z = &p->zone[o->zone];
+    if (replay.quiet)
+        return;
     fprintf(stderr,
             "    operation %llu (%s, %s): rank %d, %s %s of %d %s (%d/%d/%d per type) at rank %d "
-            "segment %d, zone %lld + %lld, displacement %lld, completion %d before, %d after\n",
+            "segment %d, zone %lld + %lld, displacement %lld, completion %d before, %d after%s\n"
+            "        origin%s, result%s, target%s\n",
             (unsigned long long)o->number, style_names[p->style], use_names[z->use], o->origin,
             call_names[o->call], is_accumulate(o->call) ? operator_names[o->op] : "", o->elements,
             o->type->name, o->origin_side.layout.elements, o->result_side.layout.elements,
             o->target_side.layout.elements, o->target, z->segment, (long long)z->at,
-            (long long)z->bytes, (long long)o->at, (int)o->before, (int)o->after);
+            (long long)z->bytes, (long long)o->at, (int)o->before, (int)o->after,
+            o->absolute ? ", by addresses" : "", o->origin_side.layout.made_of,
+            o->result_side.layout.made_of, o->target_side.layout.made_of);
 }
 
 /* Says that something failed, and how to see it again; true if it is the first time. */
@@ -35,7 +44,9 @@ static inline bool fail(const struct phase *p, const char *what)
     bool const first = !replay.failed;
     uint64_t const last = p->operation[p->operations - 1].number;
     replay.failed = true;
-    if (check_count() && first)
+    if (first)
+        replay.end = last + 1;
+    if (check_count() && first && !replay.quiet)
         fprintf(stderr,
                 "rank %d, in %s: %s\n"
                 "    to see it again: random_operations %llu %llu %s\n",
@@ -67,7 +78,7 @@ static inline void check_result(struct operation *o, const struct phase *p)
     normalise_result(o);
     if (memcmp(o->result, o->expected, bytes) == 0)
         return;
-    if (!fail(p, "an operation has fetched something else"))
+    if (!fail(p, "an operation has fetched something else") || replay.quiet)
         return;
     size_t at = 0;
     while (o->result[at] == o->expected[at])
@@ -105,7 +116,7 @@ struct arguments {
     void *origin, *result;
     MPI_Aint at;
     MPI_Datatype origin_type, result_type, target_type;
-    int origin_count, result_count, target_count;
+    int origin_count, result_count, target_count, target;
     MPI_Op op;
 };
 
@@ -125,6 +136,7 @@ static inline struct arguments arguments_of(const struct operation *o, const str
         .origin_count = nothing ? 0 : o->origin_side.count,
         .result_count = o->result_side.count,
         .target_count = o->target_side.count,
+        .target = o->target,
         .op = operator_handle(o->op),
     };
     return a;
@@ -132,19 +144,25 @@ static inline struct arguments arguments_of(const struct operation *o, const str
 
 #define ORIGIN a.origin, a.origin_count, a.origin_type
 #define RESULT a.result, a.result_count, a.result_type
-#define TARGET o->target, a.at, a.target_count, a.target_type
+#define TARGET a.target, a.at, a.target_count, a.target_type
+
+#if LAYOUT_LARGE
+#define CALL(name, ...) CHECK_OK(o->large ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+#else
+#define CALL(name, ...) CHECK_OK(name(__VA_ARGS__))
+#endif
 
 static inline void call_with_request(struct operation *o, struct arguments a, MPI_Win win)
 {
     MPI_Request *const r = &o->request;
     if (o->call == RPUT)
-        CHECK_OK(MPI_Rput(ORIGIN, TARGET, win, r));
+        CALL(MPI_Rput, ORIGIN, TARGET, win, r);
     else if (o->call == RGET)
-        CHECK_OK(MPI_Rget(RESULT, TARGET, win, r));
+        CALL(MPI_Rget, RESULT, TARGET, win, r);
     else if (o->call == RACCUMULATE)
-        CHECK_OK(MPI_Raccumulate(ORIGIN, TARGET, a.op, win, r));
+        CALL(MPI_Raccumulate, ORIGIN, TARGET, a.op, win, r);
     else
-        CHECK_OK(MPI_Rget_accumulate(ORIGIN, RESULT, TARGET, a.op, win, r));
+        CALL(MPI_Rget_accumulate, ORIGIN, RESULT, TARGET, a.op, win, r);
 }
 
 static inline void call(struct operation *o, struct arguments a, MPI_Win win)
@@ -153,23 +171,60 @@ static inline void call(struct operation *o, struct arguments a, MPI_Win win)
     if (has_request(o->call))
         call_with_request(o, a, win);
     else if (o->call == PUT)
-        CHECK_OK(MPI_Put(ORIGIN, TARGET, win));
+        CALL(MPI_Put, ORIGIN, TARGET, win);
     else if (o->call == GET)
-        CHECK_OK(MPI_Get(RESULT, TARGET, win));
+        CALL(MPI_Get, RESULT, TARGET, win);
     else if (o->call == ACCUMULATE)
-        CHECK_OK(MPI_Accumulate(ORIGIN, TARGET, a.op, win));
+        CALL(MPI_Accumulate, ORIGIN, TARGET, a.op, win);
     else if (o->call == GET_ACCUMULATE)
-        CHECK_OK(MPI_Get_accumulate(ORIGIN, RESULT, TARGET, a.op, win));
+        CALL(MPI_Get_accumulate, ORIGIN, RESULT, TARGET, a.op, win);
     else if (o->call == FETCH_AND_OP)
-        CHECK_OK(MPI_Fetch_and_op(a.origin, a.result, type, o->target, a.at, a.op, win));
+        CHECK_OK(MPI_Fetch_and_op(a.origin, a.result, type, a.target, a.at, a.op, win));
     else
-        CHECK_OK(MPI_Compare_and_swap(o->origin_memory, o->compare, a.result, type, o->target, a.at,
+        CHECK_OK(MPI_Compare_and_swap(o->origin_memory, o->compare, a.result, type, a.target, a.at,
                                       win));
 }
 
 #undef ORIGIN
 #undef RESULT
 #undef TARGET
+#undef CALL
+
+/* A type for MPI_BOTTOM: what count elements of a type at an address are. */
+static inline MPI_Datatype absolute_type(void *at, int count, MPI_Datatype type)
+{
+    MPI_Aint address;
+    MPI_Datatype absolute;
+    MPI_Get_address(at, &address);
+    MPI_Type_create_hindexed(1, &count, &address, type, &absolute);
+    MPI_Type_commit(&absolute);
+    return absolute;
+}
+
+static inline bool takes_one_element(const struct operation *o)
+{
+    return o->call == FETCH_AND_OP || o->call == COMPARE_AND_SWAP;
+}
+
+static inline void call_by_addresses(struct operation *o, struct arguments a, MPI_Win win)
+{
+    a.origin_type = absolute_type(a.origin, a.origin_count, a.origin_type);
+    a.result_type = absolute_type(a.result, a.result_count, a.result_type);
+    a.origin_count = a.result_count = 1;
+    a.origin = a.result = MPI_BOTTOM;
+    call(o, a, win);
+    MPI_Type_free(&a.origin_type);
+    MPI_Type_free(&a.result_type);
+}
+
+/* Does nothing, and its request is complete. */
+static inline void call_nowhere(struct operation *o, struct arguments a, MPI_Win win)
+{
+    a.target = MPI_PROC_NULL;
+    call(o, a, win);
+    if (has_request(o->call))
+        CHECK_OK(MPI_Wait(&o->request, MPI_STATUS_IGNORE));
+}
 
 static inline void wait_for_request(struct operation *o, const struct phase *p)
 {
@@ -179,10 +234,26 @@ static inline void wait_for_request(struct operation *o, const struct phase *p)
     settle(o, p);
 }
 
+/* Whether one byte of what an operation brings is to be wrong. */
+static inline bool is_spoilt(const struct operation *o)
+{
+    return o->number >= replay.wrong_from && !is_get(o->call) && o->op != NO_OP && o->elements > 0;
+}
+
 /* Their types are freed at once. */
 static inline void issue(struct operation *o, const struct phase *p, const struct memory *m)
 {
-    call(o, arguments_of(o, p, m), m->win);
+    if (o->muted)
+        return;
+    struct arguments const a = arguments_of(o, p, m);
+    if (is_spoilt(o))
+        o->origin_memory[side_shift(&o->origin_side) + side_element(&o->origin_side, 0)] ^= 1;
+    if (o->nowhere)
+        call_nowhere(o, a, m->win);
+    if (o->absolute && !takes_one_element(o) && a.origin != NULL)
+        call_by_addresses(o, a, m->win);
+    else
+        call(o, a, m->win);
     o->issued = true;
     if (o->wait == WAIT_NOW)
         wait_for_request(o, p);
@@ -194,6 +265,8 @@ static inline void count_up_at_target(struct operation *o, const struct phase *p
 {
     struct arguments const a = arguments_of(o, p, m);
     int64_t values[64] = {0};
+    if (o->muted)
+        return;
     CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, o->target, 0, m->win));
     CHECK_OK(MPI_Get(values, o->elements, MPI_INT64_T, o->target, a.at, o->elements, MPI_INT64_T,
                      m->win));

@@ -57,56 +57,144 @@ static inline MPI_Op operator_handle(enum operator op)
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-#define ELEMENT(mpi_type, kind, c_type, name)                                                      \
-    {                                                                                              \
-        mpi_type, #mpi_type, sizeof(c_type), kind, set_##name, reduce_##name                       \
-    }
-
-enum { ELEMENTS_MOST = 64 };
+enum { ELEMENTS_MOST = 96 };
 
 static struct element element_table[ELEMENTS_MOST];
 static int element_count;
 
+/* A host may lack a type, or have another one under its name than C or Fortran have here. */
+static inline void element_add(MPI_Datatype type, struct element e)
+{
+    MPI_Aint lb = 0, extent = 0;
+    if (type == MPI_DATATYPE_NULL)
+        return;
+    MPI_Type_get_extent(type, &lb, &extent);
+    e.type = type;
+    if (extent == (MPI_Aint)e.size && element_count < ELEMENTS_MOST)
+        element_table[element_count++] = e;
+}
+
+#define ADD(mpi_type, of_kind, c_type, of_name)                                                    \
+    element_add(mpi_type, (struct element){.name = #mpi_type,                                      \
+                                           .size = sizeof(c_type),                                 \
+                                           .kind = (of_kind),                                      \
+                                           .set = set_##of_name,                                   \
+                                           .reduce = reduce_##of_name})
+
+static inline void elements_of_c(void)
+{
+    ADD(MPI_SIGNED_CHAR, SIGNED, signed char, int8);
+    ADD(MPI_UNSIGNED_CHAR, UNSIGNED, unsigned char, uint8);
+    ADD(MPI_SHORT, SIGNED, short, int16);
+    ADD(MPI_UNSIGNED_SHORT, UNSIGNED, unsigned short, uint16);
+    ADD(MPI_INT, SIGNED, int, int32);
+    ADD(MPI_UNSIGNED, UNSIGNED, unsigned, uint32);
+    ADD(MPI_LONG, SIGNED, long, int64);
+    ADD(MPI_UNSIGNED_LONG, UNSIGNED, unsigned long, uint64);
+    ADD(MPI_LONG_LONG, SIGNED, long long, int64);
+    ADD(MPI_UNSIGNED_LONG_LONG, UNSIGNED, unsigned long long, uint64);
+    ADD(MPI_INT8_T, SIGNED, int8_t, int8);
+    ADD(MPI_INT16_T, SIGNED, int16_t, int16);
+    ADD(MPI_INT32_T, SIGNED, int32_t, int32);
+    ADD(MPI_INT64_T, SIGNED, int64_t, int64);
+    ADD(MPI_UINT8_T, UNSIGNED, uint8_t, uint8);
+    ADD(MPI_UINT16_T, UNSIGNED, uint16_t, uint16);
+    ADD(MPI_UINT32_T, UNSIGNED, uint32_t, uint32);
+    ADD(MPI_UINT64_T, UNSIGNED, uint64_t, uint64);
+    ADD(MPI_AINT, SIGNED, MPI_Aint, int64);
+    ADD(MPI_OFFSET, SIGNED, MPI_Offset, int64);
+    ADD(MPI_COUNT, SIGNED, MPI_Count, int64);
+    ADD(MPI_FLOAT, REAL, float, float);
+    ADD(MPI_DOUBLE, REAL, double, double);
+    ADD(MPI_LONG_DOUBLE, REAL, long double, long_double);
+    ADD(MPI_C_FLOAT_COMPLEX, COMPLEX, float _Complex, float_complex);
+    ADD(MPI_C_DOUBLE_COMPLEX, COMPLEX, double _Complex, double_complex);
+    ADD(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX, long double _Complex, long_double_complex);
+    ADD(MPI_C_BOOL, LOGICAL, _Bool, uint8);
+    ADD(MPI_BYTE, BYTES, char, uint8);
+    ADD(MPI_PACKED, TEXT, char, uint8);
+    ADD(MPI_CHAR, TEXT, char, uint8);
+    ADD(MPI_WCHAR, TEXT, wchar_t, uint32);
+    ADD(MPI_FLOAT_INT, PAIR, struct float_int, float_int);
+    ADD(MPI_DOUBLE_INT, PAIR, struct double_int, double_int);
+    ADD(MPI_LONG_INT, PAIR, struct long_int, long_int);
+    ADD(MPI_2INT, PAIR, struct int_int, int_int);
+    ADD(MPI_SHORT_INT, PAIR, struct short_int, short_int);
+    ADD(MPI_LONG_DOUBLE_INT, PAIR, struct long_double_int, long_double_int);
+}
+
+static inline void elements_of_cxx(void)
+{
+    ADD(MPI_CXX_BOOL, LOGICAL, _Bool, uint8);
+    ADD(MPI_CXX_FLOAT_COMPLEX, COMPLEX, float _Complex, float_complex);
+    ADD(MPI_CXX_DOUBLE_COMPLEX, COMPLEX, double _Complex, double_complex);
+    ADD(MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX, long double _Complex, long_double_complex);
+}
+
+/* As gfortran has them without options. */
+static inline void elements_of_fortran(void)
+{
+    ADD(MPI_CHARACTER, TEXT, char, uint8);
+    ADD(MPI_INTEGER, SIGNED, int32_t, int32);
+    ADD(MPI_INTEGER1, SIGNED, int8_t, int8);
+    ADD(MPI_INTEGER2, SIGNED, int16_t, int16);
+    ADD(MPI_INTEGER4, SIGNED, int32_t, int32);
+    ADD(MPI_INTEGER8, SIGNED, int64_t, int64);
+    ADD(MPI_LOGICAL, LOGICAL, int32_t, int32);
+    ADD(MPI_REAL, REAL, float, float);
+    ADD(MPI_REAL4, REAL, float, float);
+    ADD(MPI_REAL8, REAL, double, double);
+    ADD(MPI_DOUBLE_PRECISION, REAL, double, double);
+    ADD(MPI_COMPLEX, COMPLEX, float _Complex, float_complex);
+    ADD(MPI_COMPLEX8, COMPLEX, float _Complex, float_complex);
+    ADD(MPI_COMPLEX16, COMPLEX, double _Complex, double_complex);
+    ADD(MPI_DOUBLE_COMPLEX, COMPLEX, double _Complex, double_complex);
+    ADD(MPI_2INTEGER, PAIR, struct int_int, int_int);
+    ADD(MPI_2REAL, PAIR, struct float_float, float_float);
+    ADD(MPI_2DOUBLE_PRECISION, PAIR, struct double_double, double_double);
+}
+
+/* Those that a header may lack. */
+static inline void elements_optional(void)
+{
+#ifdef MPI_INTEGER16
+    ADD(MPI_INTEGER16, SIGNED, int128, int128);
+#endif
+#ifdef MPI_REAL16
+    ADD(MPI_REAL16, REAL, float128, float128);
+#endif
+#ifdef MPI_COMPLEX32
+    ADD(MPI_COMPLEX32, COMPLEX, float128[2], float128_complex);
+#endif
+#ifdef MPI_LOGICAL1
+    ADD(MPI_LOGICAL1, LOGICAL, int8_t, int8);
+#endif
+#ifdef MPI_LOGICAL2
+    ADD(MPI_LOGICAL2, LOGICAL, int16_t, int16);
+#endif
+#ifdef MPI_LOGICAL4
+    ADD(MPI_LOGICAL4, LOGICAL, int32_t, int32);
+#endif
+#ifdef MPI_LOGICAL8
+    ADD(MPI_LOGICAL8, LOGICAL, int64_t, int64);
+#endif
+#if defined(MPI_REAL2) && !defined(__clang__)
+    ADD(MPI_REAL2, REAL, float16, float16);
+#endif
+#if defined(MPI_COMPLEX4) && !defined(__clang__)
+    ADD(MPI_COMPLEX4, COMPLEX, float16[2], float16_complex);
+#endif
+}
+
+#undef ADD
+
 static inline void elements_begin(void)
 {
-    struct element const all[] = {
-        ELEMENT(MPI_SIGNED_CHAR, SIGNED, signed char, int8),
-        ELEMENT(MPI_UNSIGNED_CHAR, UNSIGNED, unsigned char, uint8),
-        ELEMENT(MPI_SHORT, SIGNED, short, int16),
-        ELEMENT(MPI_UNSIGNED_SHORT, UNSIGNED, unsigned short, uint16),
-        ELEMENT(MPI_INT, SIGNED, int, int32),
-        ELEMENT(MPI_UNSIGNED, UNSIGNED, unsigned, uint32),
-        ELEMENT(MPI_LONG_LONG, SIGNED, long long, int64),
-        ELEMENT(MPI_UNSIGNED_LONG_LONG, UNSIGNED, unsigned long long, uint64),
-        ELEMENT(MPI_INT8_T, SIGNED, int8_t, int8),
-        ELEMENT(MPI_INT16_T, SIGNED, int16_t, int16),
-        ELEMENT(MPI_INT32_T, SIGNED, int32_t, int32),
-        ELEMENT(MPI_INT64_T, SIGNED, int64_t, int64),
-        ELEMENT(MPI_UINT8_T, UNSIGNED, uint8_t, uint8),
-        ELEMENT(MPI_UINT16_T, UNSIGNED, uint16_t, uint16),
-        ELEMENT(MPI_UINT32_T, UNSIGNED, uint32_t, uint32),
-        ELEMENT(MPI_UINT64_T, UNSIGNED, uint64_t, uint64),
-        ELEMENT(MPI_AINT, SIGNED, MPI_Aint, int64),
-        ELEMENT(MPI_OFFSET, SIGNED, MPI_Offset, int64),
-        ELEMENT(MPI_COUNT, SIGNED, MPI_Count, int64),
-        ELEMENT(MPI_FLOAT, REAL, float, float),
-        ELEMENT(MPI_DOUBLE, REAL, double, double),
-        ELEMENT(MPI_LONG_DOUBLE, REAL, long double, long_double),
-        ELEMENT(MPI_C_FLOAT_COMPLEX, COMPLEX, float _Complex, float_complex),
-        ELEMENT(MPI_C_DOUBLE_COMPLEX, COMPLEX, double _Complex, double_complex),
-        ELEMENT(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX, long double _Complex, long_double_complex),
-        ELEMENT(MPI_C_BOOL, LOGICAL, _Bool, uint8),
-        ELEMENT(MPI_BYTE, BYTES, char, uint8),
-        ELEMENT(MPI_CHAR, TEXT, char, uint8),
-        ELEMENT(MPI_WCHAR, TEXT, wchar_t, uint32),
-        ELEMENT(MPI_FLOAT_INT, PAIR, struct float_int, float_int),
-        ELEMENT(MPI_DOUBLE_INT, PAIR, struct double_int, double_int),
-        ELEMENT(MPI_LONG_INT, PAIR, struct long_int, long_int),
-        ELEMENT(MPI_2INT, PAIR, struct int_int, int_int),
-        ELEMENT(MPI_SHORT_INT, PAIR, struct short_int, short_int),
-        ELEMENT(MPI_LONG_DOUBLE_INT, PAIR, struct long_double_int, long_double_int)};
-    memcpy(element_table, all, sizeof all);
-    element_count = (int)(sizeof all / sizeof *all);
+    element_count = 0;
+    elements_of_c();
+    elements_of_cxx();
+    elements_of_fortran();
+    elements_optional();
 }
 
 static inline bool element_allows(const struct element *e, enum operator op)

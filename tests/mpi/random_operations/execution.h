@@ -10,10 +10,11 @@
 /* Between the two, a rank may load from its own memory and store to it: nobody else accesses it. */
 static inline void begin_own_access(struct player *y, bool is_open)
 {
+    int const no_check = y->p->no_check ? MPI_MODE_NOCHECK : 0; /* nobody else has a lock */
     if (is_open)
         CHECK_OK(MPI_Win_sync(y->m->win));
     else if (is_passive(y->p->style))
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, y->m->rank, 0, y->m->win));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, y->m->rank, no_check, y->m->win));
 }
 
 static inline void end_own_access(struct player *y, bool is_open)
@@ -43,7 +44,7 @@ static inline void check_memory(struct player *y)
     for (int s = 0; s < y->m->segments; ++s) {
         int bytes;
         MPI_Aint const at = memory_difference(y->m, s, &bytes);
-        if (at >= 0 && fail(y->p, "memory is not as it must be"))
+        if (at >= 0 && fail(y->p, "memory is not as it must be") && !replay.quiet)
             describe_place(y, s, at, bytes);
     }
 }

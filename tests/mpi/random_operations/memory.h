@@ -8,6 +8,7 @@
 #ifndef SIDELIGHT_TESTS_MEMORY_H
 #define SIDELIGHT_TESTS_MEMORY_H
 
+#include "../layouts.h"
 #include "../windows.h"
 #include <sys/mman.h>
 
@@ -152,7 +153,15 @@ static inline void memory_make_window(struct memory *m, MPI_Info info, uint64_t 
 {
     struct segment *const own = memory_own(m, 0);
     int const unit = m->units[m->rank];
-    if (m->flavor == FLAVOR_ALLOCATE)
+#if LAYOUT_LARGE
+    bool const large = check_random(seed) % 2 != 0;
+    if (large && m->flavor == FLAVOR_ALLOCATE)
+        CHECK_OK(MPI_Win_allocate_c(own->bytes, unit, info, m->comm, &own->base, &m->win));
+    else if (large && m->flavor == FLAVOR_SHARED)
+        CHECK_OK(MPI_Win_allocate_shared_c(own->bytes, unit, info, m->comm, &own->base, &m->win));
+    else
+#endif
+        if (m->flavor == FLAVOR_ALLOCATE)
         CHECK_OK(MPI_Win_allocate(own->bytes, unit, info, m->comm, &own->base, &m->win));
     else if (m->flavor == FLAVOR_SHARED)
         CHECK_OK(MPI_Win_allocate_shared(own->bytes, unit, info, m->comm, &own->base, &m->win));
@@ -209,6 +218,7 @@ static inline struct memory memory_open(enum flavor flavor, bool reversed, bool 
     MPI_Info info = memory_info(&m, &seed);
     memory_make_window(&m, info, &local);
     MPI_Info_free(&info);
+    MPI_Win_set_errhandler(m.win, MPI_ERRORS_RETURN);
     MPI_Win_get_attr(m.win, MPI_WIN_MODEL, &model, &found);
     m.unified = found && *model == MPI_WIN_UNIFIED;
     for (int r = 0; r < m.size; ++r)

@@ -90,6 +90,8 @@ static inline void apply_operation(struct operation *o, const struct zone *z, st
     bool const mine = o->origin == m->rank, chain = z->use == CHAIN;
     unsigned char value[ELEMENT_LARGEST];
     uint64_t seed = o->values;
+    if (o->muted)
+        return;
     if (mine)
         operation_take_memory(o);
     for (int i = 0; i < o->elements; ++i) {
@@ -167,7 +169,7 @@ static inline void tell_fetched(struct phase *p, struct memory *m)
     memset(slot, 0, (size_t)slots * FETCHED_BYTES);
     for (int i = 0; i < p->operations; ++i) {
         struct operation *const o = &p->operation[i];
-        if (slot_of[i] < 0 || o->origin != m->rank)
+        if (slot_of[i] < 0 || o->origin != m->rank || o->muted)
             continue;
         for (int e = 0; e < o->elements; ++e)
             element_normalise(o->type, o->result + (size_t)e * o->type->size);
@@ -190,7 +192,7 @@ struct link {
 
 static inline bool link_has(const struct link *l, int i)
 {
-    return l->phase->operation[i].zone == l->zone;
+    return l->phase->operation[i].zone == l->zone && !l->phase->operation[i].muted;
 }
 
 static inline bool link_reads(const struct link *l, int i)

@@ -101,6 +101,10 @@ struct operation {
     unsigned char compare[ELEMENT_LARGEST];
     enum completion before, after;
     enum wait wait;
+    bool absolute;  /* its origin's buffers are MPI_BOTTOM and addresses */
+    bool large;     /* called in the form with MPI_Count, if the host has it */
+    bool nowhere;   /* the same is asked of MPI_PROC_NULL first */
+    bool muted;     /* never made, nor in the model; what completes it stays, and its messages */
     int hear, tell; /* ranks, or -1: messages before and after it */
     int tell_tag;
     /* Of its origin alone. */

@@ -168,6 +168,9 @@ static inline void draw_operation(struct phase *p, struct zone *z, const struct 
     o->ticket = z->use != CHAIN ? 0 : z->op == SUM ? 1 + (int64_t)below(3, seed) : 60 - z->left;
     o->wait = (enum wait)below(3, seed);
     o->after = passive && one_in(4, seed) ? (enum completion)(1 + below(5, seed)) : NOTHING;
+    o->absolute = one_in(6, seed);
+    o->large = one_in(2, seed);
+    o->nowhere = one_in(8, seed);
     o->hear = o->tell = -1;
     o->request = MPI_REQUEST_NULL;
     if (z->use == SEQUENCE)

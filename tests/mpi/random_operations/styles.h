@@ -159,7 +159,7 @@ static inline void reopen(struct player *y, int target)
     }
     CHECK_OK(MPI_Win_unlock_all(y->m->win));
     settle_all(y->p, y->m, -1);
-    CHECK_OK(MPI_Win_lock_all(0, y->m->win));
+    CHECK_OK(MPI_Win_lock_all(y->p->no_check ? MPI_MODE_NOCHECK : 0, y->m->win));
 }
 
 static inline void complete(struct player *y, enum completion how, int target)
@@ -232,7 +232,7 @@ static inline void play_locks(struct player *y)
 static inline void play_lock_all(struct player *y, bool is_open)
 {
     if (!is_open)
-        CHECK_OK(MPI_Win_lock_all(0, y->m->win));
+        CHECK_OK(MPI_Win_lock_all(y->p->no_check ? MPI_MODE_NOCHECK : 0, y->m->win));
     play_passive_operations(y);
     if (y->p->keep)
         CHECK_OK(MPI_Win_flush_all(y->m->win));

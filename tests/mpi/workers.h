@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads of a rank that are in the library at the same time. */
+#ifndef SIDELIGHT_TESTS_WORKERS_H
+#define SIDELIGHT_TESTS_WORKERS_H
+
+#include "host_defects.h"
+#include <pthread.h>
+
+enum { THREADS = 8 };
+
+struct worker {
+    pthread_t thread;
+    int number;
+    void (*body)(struct worker *);
+    struct window *w; /* shared by all threads, or this thread's own */
+    MPI_Comm comm;    /* this thread's own */
+};
+
+static inline void *worker_start(void *argument)
+{
+    struct worker *const worker = argument;
+    worker->body(worker);
+    return NULL;
+}
+
+/* Runs body in all threads; each has the window that lies `stride` further than the last one's. */
+static inline void in_threads(void (*body)(struct worker *), struct window *w, int stride,
+                              MPI_Comm *comms)
+{
+    struct worker workers[THREADS];
+    for (int i = 0; i < THREADS; ++i) {
+        workers[i] = (struct worker){.number = i, .body = body, .w = w + i * stride};
+        workers[i].comm = comms[i];
+        CHECK_EQ(pthread_create(&workers[i].thread, NULL, worker_start, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; ++i)
+        pthread_join(workers[i].thread, NULL);
+}
+
+#endif /* SIDELIGHT_TESTS_WORKERS_H */
