@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fortran programs, where the host has Fortran: mpifort beside its mpicc, with modules that this
 # compiler can read. Each is built with mpif.h, with the module mpi and with mpi_f08, and knows
-# nothing of Sidelight.
+# nothing of Sidelight but for `epochs`, which is about the calls that only Sidelight has.
 
 # Whether <text> is a program for the host's Fortran.
 function(sidelight_fortran_takes result host text)
@@ -17,24 +17,48 @@ function(sidelight_fortran_takes result host text)
     endif()
 endfunction()
 
-# The ways to MPI, by the macros of flavour.inc.
+# What differs between the ways to MPI: the macro of flavour.inc, and the module of Sidelight.
 set(flavours mpif_h mpi mpi_f08)
 set(macro_of_mpif_h MPIF_H)
 set(macro_of_mpi MODULE_MPI)
 set(macro_of_mpi_f08 MODULE_MPI_F08)
+set(module_for_mpif_h "")
+set(module_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_mpi.f90)
+set(module_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_f08.f90)
 
-# sidelight_fortran_program(<host> <name> SOURCES <files> [FLAGS <flags>])
+# sidelight_fortran_program(<host> <name> SOURCES <files> [FLAGS <flags>] [LINKED])
+# LINKED: to the library, ahead of the host.
 function(sidelight_fortran_program host name)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;FLAGS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "LINKED" "" "SOURCES;FLAGS")
     set(program ${PROJECT_BINARY_DIR}/${host}/tests/fortran/${name})
     set(modules ${PROJECT_BINARY_DIR}/${host}/tests/fortran/modules/${name})
+    set(library "")
+    if(arg_LINKED)
+        set(library ${PROJECT_BINARY_DIR}/${host}/libsidelight.so
+            -Wl,-rpath,${PROJECT_BINARY_DIR}/${host})
+        set(needed ${host}-sidelight)
+    endif()
     # One call for several types of argument is how these bindings are used; mpif.h cannot say so.
     add_custom_command(OUTPUT ${program}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${modules}
         COMMAND ${SIDELIGHT_MPIFORT_${host}} -O1 -g -w -fallow-argument-mismatch ${arg_FLAGS}
-            -J ${modules} -I ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${arg_SOURCES} -o ${program}
-        DEPENDS ${arg_SOURCES} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/flavour.inc)
+            -J ${modules} -I ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${arg_SOURCES} ${library}
+            -o ${program}
+        DEPENDS ${arg_SOURCES} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/flavour.inc ${needed})
     add_custom_target(${host}-fortran-${name} ALL DEPENDS ${program})
+endfunction()
+
+# The modules are for all compilers and all warnings.
+function(sidelight_fortran_module_check host)
+    set(modules ${PROJECT_BINARY_DIR}/${host}/tests/fortran/modules/checked)
+    set(stamp ${modules}/stamp)
+    add_custom_command(OUTPUT ${stamp}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${modules}
+        COMMAND ${SIDELIGHT_MPIFORT_${host}} -std=f2018 -Wall -Wextra -pedantic -Werror
+            -fsyntax-only -J ${modules} ${module_for_mpi} ${module_for_mpi_f08}
+        COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+        DEPENDS ${module_for_mpi} ${module_for_mpi_f08})
+    add_custom_target(${host}-fortran-module-check ALL DEPENDS ${stamp})
 endfunction()
 
 function(sidelight_fortran_programs host)
@@ -45,6 +69,8 @@ function(sidelight_fortran_programs host)
             sidelight_fortran_program(${host} ${program}_${flavour}
                 SOURCES ${here}/checks.F90 ${here}/${program}.F90 FLAGS ${flags})
         endforeach()
+        sidelight_fortran_program(${host} epochs_${flavour} LINKED FLAGS ${flags}
+            SOURCES ${module_for_${flavour}} ${here}/checks.F90 ${here}/epochs.F90)
     endforeach()
     sidelight_fortran_program(${host} fixed_form
         SOURCES ${here}/fixed_form.F FLAGS -fcray-pointer)
@@ -53,6 +79,7 @@ function(sidelight_fortran_programs host)
     set(flags -DMODULE_MPI_F08 $<$<BOOL:${large_counts}>:-DLARGE_COUNTS>)
     sidelight_fortran_program(${host} modern
         SOURCES ${here}/checks.F90 ${here}/modern.F90 FLAGS ${flags})
+    sidelight_fortran_module_check(${host})
 endfunction()
 
 set(without_fortran "")
@@ -79,4 +106,6 @@ sidelight_fortran_test(modern)
 foreach(flavour IN LISTS flavours)
     sidelight_fortran_test(windows_${flavour})
     sidelight_fortran_test(operations_${flavour})
+    # What a linked program needs is in it.
+    sidelight_fortran_test(epochs_${flavour} NO_PRELOAD)
 endforeach()
