@@ -82,11 +82,13 @@ function(sidelight_fortran_programs host)
     sidelight_fortran_module_check(${host})
 endfunction()
 
+set(hosts_with_fortran "")
 set(without_fortran "")
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_fortran_takes(has_fortran ${host} "use mpi_f08\n call MPI_Init\n end\n")
     if(has_fortran)
         sidelight_fortran_programs(${host})
+        list(APPEND hosts_with_fortran ${host})
     else()
         message(STATUS "${host}: no Fortran (${SIDELIGHT_MPIFORT_${host}} does not build a program "
             "with mpi_f08), its tests are left out")
