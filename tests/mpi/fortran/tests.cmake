@@ -111,3 +111,8 @@ foreach(flavour IN LISTS flavours)
     # What a linked program needs is in it.
     sidelight_fortran_test(epochs_${flavour} NO_PRELOAD)
 endforeach()
+
+# Between nodes the bindings are the same: one program will do.
+sidelight_mpi_test(fortran.operations_mpi_f08 PROGRAM fortran/operations_mpi_f08 RANKS 4 NODES 2
+    TIMEOUT 120 ARGS sidelight SKIP_HOSTS ${without_fortran}
+    mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
