@@ -6,7 +6,9 @@ set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     install(TARGETS ${host}-sidelight LIBRARY DESTINATION ${destination}/${host})
 endforeach()
-install(FILES include/sidelight.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The modules as sources: what is made of them belongs to one compiler and one host.
+install(FILES include/sidelight.h include/sidelight_f08.f90 include/sidelight_mpi.f90
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
     FILES_MATCHING PATTERN "*.py")

@@ -29,6 +29,7 @@
  *
  * Source: J. A. Zounmevo, X. Zhao, P. Balaji, W. Gropp, A. Afsahi, "Nonblocking Epochs in MPI
  * One-Sided Communication", 2014 (sections V and VI). Example: examples/lu/lu_nonblocking.c.
+ * For Fortran: sidelight_f08.f90 and sidelight_mpi.f90, beside this file.
  */
 #ifndef SIDELIGHT_H
 #define SIDELIGHT_H

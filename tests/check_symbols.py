@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks what libsidelight.so gives to and takes from the programs it is loaded into.
 
-It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (of Fortran's the one that
-src/api/fortran.cpp explains, of UCX's the one of src/host/mpi/worker_hook.hpp, where the host has
-no other hook), and is not linked to any MPI: it needs no MPI library, calls no MPI
-function by name, and the host's predefined handles are weak."""
+It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (for Fortran also mpix_win_*_, and of
+Fortran's the call that src/api/fortran.cpp explains; of UCX's the one of
+src/host/mpi/worker_hook.hpp, where the host has no other hook), and is not linked to any MPI: it
+needs no MPI library, calls no MPI function by name, and the host's predefined handles are weak.
+Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library."""
 
 import re
 import subprocess
 import sys
 
-EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|p?mpi_win_get_attr_|ucp_worker_progress)$")
+EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|ucp_worker_progress|"
+                      r"mpix_win_i\w+_|(pmpir?|mpi)_win_get_attr_(f08_)?)$")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
 
@@ -42,7 +44,10 @@ def main():
     symbols = list(dynamic_symbols(library))
     wrong = [f"{name}: {why}" for kind, name in symbols if (why := complaint(kind, name))]
     wrong += [f"{name}: linked" for name in needed_libraries(library) if "mpi" in name]
-    if not any(kind == "T" and name == "MPI_Put" for kind, name in symbols):
+    functions = {name for kind, name in symbols if kind == "T"}
+    wrong += [f"{name}: no P{name}" for name in sorted(functions)
+              if name.startswith("MPI_") and "P" + name not in functions]
+    if "MPI_Put" not in functions:
         wrong.append("MPI_Put: not exported")
     print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")
     return 1 if wrong else 0

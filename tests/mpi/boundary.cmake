@@ -16,9 +16,9 @@ sidelight_mpi_test(pass_through RANKS 2 3
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_NETWORK=nothing)
 sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENABLE=0)
 
+include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/loaded_late/tests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/no_hook/tests.cmake)

@@ -207,13 +207,17 @@ def _installed(host: Host) -> Host:
     return host
 
 
-def _linked_library(program: str | Path) -> Path | None:
-    """The MPI library that the loader picks for a program; None for a script."""
+def ldd(program: str | Path) -> str:
+    """What the loader tells about the libraries of a program; nothing about a script."""
     found = shutil.which(str(program))
     if found is None:
         raise HostError(f"there is no program {program}")
-    loader = subprocess.run(["ldd", found], capture_output=True, text=True, check=False)
-    return mpi_library(loader.stdout, Path(found))
+    return subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
+
+
+def _linked_library(program: str | Path) -> Path | None:
+    """The MPI library that the loader picks for a program; None for a script."""
+    return mpi_library(ldd(program), Path(program))
 
 
 def mpi_library(ldd_output: str, program: Path) -> Path | None:

@@ -10,15 +10,16 @@ import signal
 import sys
 from typing import Any
 
-from . import hosts
+from . import hosts, profilers
 from .namespaces import Nodes
 
 _DESCRIPTION = """\
 Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
 The host is the one that the program is linked to; where that does not tell (a script), it is that
-of the mpiexec on PATH. A library that LD_PRELOAD names already, such as a profiler, stays above
-Sidelight. All SIDELIGHT_* variables reach every rank. With --nodes the ranks run as if on several
-machines, which is for tests: the nodes are made of Linux namespaces, and gone afterwards.
+of the mpiexec on PATH. A profiler stays above Sidelight, whether LD_PRELOAD names it already or
+the program is linked to it. All SIDELIGHT_* variables reach every rank. With --nodes the ranks run
+as if on several machines, which is for tests: the nodes are made of Linux namespaces, and gone
+afterwards.
 """
 
 
@@ -80,10 +81,16 @@ def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, A
     return {
         "ranks": arguments.ranks,
         "argv": [arguments.program, *arguments.arguments],
-        "preload": None if arguments.without else host.require_library(),
+        "preload": None if arguments.without else _preload(host, arguments.program),
         "extra_env": {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")},
         "mpiexec_arguments": arguments.mpiexec_args,
     }
+
+
+def _preload(host: hosts.Host, program: str) -> str:
+    """The library, and ahead of it the profilers that it would hide."""
+    library = host.require_library()
+    return ":".join(str(part) for part in [*profilers.linked_to(program, library), library])
 
 
 def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:

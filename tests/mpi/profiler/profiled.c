@@ -25,7 +25,7 @@ static bool is_sidelights(const void *address)
 
 int main(int argc, char **argv)
 {
-    int64_t *base = NULL, value = 1, old = -1;
+    int64_t *base = NULL, value = 1, old = -1, got = 0;
     MPI_Win win;
     check_begin(&argc, &argv);
     CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
@@ -42,7 +42,9 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, 0, 2 + check_rank, 1, MPI_INT64_T, win));
         CHECK_OK(MPI_Win_flush(0, win));
         CHECK_OK(MPI_Fetch_and_op(&value, &old, MPI_INT64_T, 0, 1, MPI_SUM, win));
+        CHECK_OK(MPI_Get(&got, 1, MPI_INT64_T, 0, 2 + check_rank, 1, MPI_INT64_T, win));
         CHECK_OK(MPI_Win_unlock(0, win));
+        CHECK_EQ(got, value);
         CHECK(old >= k && old < ROUNDS * check_size);
     }
     CHECK_OK(MPI_Win_free(&win));

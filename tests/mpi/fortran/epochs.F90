@@ -1,0 +1,196 @@
+! SPDX-License-Identifier: BSD-3-Clause
+#include "flavour.inc"
+! The calls that only Sidelight has. The modules let ierror be left out; mpif.h needs no module.
+program epochs
+    USE_MPI
+#ifdef MODULE_MPI_F08
+    use sidelight_f08
+#endif
+#ifdef MODULE_MPI
+    use sidelight_mpi
+#endif
+    use checks
+    implicit none
+    INCLUDE_MPI
+
+    integer, parameter :: many = 40
+    HANDLE(MPI_Win) :: win
+    HANDLE(MPI_Group) :: world, origins, targets
+    ADDRESS_OF_MEMORY :: base
+    integer(word), pointer, asynchronous :: memory(:)
+    integer :: ierror
+
+    call check_begin
+    call MPI_Win_allocate(window_bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, base, win, ierror)
+    call expect_window(ierror, win, 'MPI_Win_allocate')
+    memory => words_at(base)
+    call MPI_Comm_group(MPI_COMM_WORLD, world, ierror)
+    call MPI_Group_incl(world, 1, [left], origins, ierror)
+    call MPI_Group_incl(world, 1, [right], targets, ierror)
+    call fences
+    call exposures
+    call late_target
+    call locks
+    call locks_of_all
+    call errors
+    call MPI_Group_free(origins, ierror)
+    call MPI_Group_free(targets, ierror)
+    call MPI_Group_free(world, ierror)
+    call MPI_Win_free(win, ierror)
+    call check_end
+
+contains
+
+    ! The request of an opening call.
+    subroutine expect_complete(request, what)
+        HANDLE(MPI_Request), intent(inout) :: request
+        character(len=*), intent(in) :: what
+        logical :: done
+        call MPI_Test(request, done, MPI_STATUS_IGNORE, ierror)
+        call check(done .and. request == MPI_REQUEST_NULL, what // ' is complete at once')
+    end subroutine expect_complete
+
+    subroutine wait_for(request, what)
+        HANDLE(MPI_Request), intent(inout) :: request
+        character(len=*), intent(in) :: what
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+        call expect_success(ierror, what)
+    end subroutine wait_for
+
+    integer(MPI_ADDRESS_KIND) function at(cell)
+        integer, intent(in) :: cell
+        at = cell - 1
+    end function at
+
+    subroutine put(value, target, cell)
+        integer(word), intent(in), asynchronous :: value
+        integer, intent(in) :: target, cell
+        call MPI_Put(value, 1, MPI_INTEGER8, target, at(cell), 1, MPI_INTEGER8, win, ierror)
+        call expect_success(ierror, 'MPI_Put')
+    end subroutine put
+
+    subroutine fences
+        HANDLE(MPI_Request) :: opened, closed
+        integer(word), asynchronous :: mine
+        memory = 0
+        mine = 100 + rank
+        call MPIX_Win_ifence(0, win, opened, ierror)
+        call expect_success(ierror, 'MPIX_Win_ifence')
+        call put(mine, right, 1)
+        call MPIX_Win_ifence(MPI_MODE_NOSUCCEED, win, closed, ierror)
+        call wait_for(closed, 'MPIX_Win_ifence')
+        call wait_for(opened, 'MPIX_Win_ifence')
+        call check(memory(1) == 100 + left, 'MPIX_Win_ifence')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end subroutine fences
+
+    subroutine exposures
+        HANDLE(MPI_Request) :: posted, started, both(2)
+        integer(word), asynchronous :: mine
+        mine = 200 + rank
+        call MPIX_Win_ipost(origins, 0, win, posted, ierror)
+        call expect_complete(posted, 'MPIX_Win_ipost')
+        call MPIX_Win_istart(targets, 0, win, started, ierror)
+        call expect_complete(started, 'MPIX_Win_istart')
+        call put(mine, right, 2)
+        call MPIX_Win_icomplete(win, both(1), ierror)
+        call expect_success(ierror, 'MPIX_Win_icomplete')
+        call MPIX_Win_iwait(win, both(2), ierror)
+        call expect_success(ierror, 'MPIX_Win_iwait')
+        call MPI_Waitall(2, both, MPI_STATUSES_IGNORE, ierror)
+        call check(memory(2) == 200 + left, 'MPIX_Win_iwait')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end subroutine exposures
+
+    ! Rank 0 closes its access long before rank 1 opens the exposure.
+    subroutine late_target
+        HANDLE(MPI_Group) :: other
+        HANDLE(MPI_Request) :: closed
+        integer(word), asynchronous :: mine
+        logical :: done
+        mine = 300
+        if (rank == 0) then
+            call MPI_Group_incl(world, 1, [1], other, ierror)
+            call MPI_Win_start(other, 0, win, ierror)
+            call put(mine, 1, 3)
+            call MPIX_Win_icomplete(win, closed, ierror)
+            call MPI_Test(closed, done, MPI_STATUS_IGNORE, ierror)
+            call check(.not. done, 'an access without an exposure is pending')
+        end if
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        if (rank == 0) call wait_for(closed, 'MPIX_Win_icomplete')
+        if (rank == 1) then
+            call MPI_Group_incl(world, 1, [0], other, ierror)
+            call MPI_Win_post(other, 0, win, ierror)
+            call MPIX_Win_iwait(win, closed, ierror)
+            call wait_for(closed, 'MPIX_Win_iwait')
+            call check(memory(3) == 300, 'a late target')
+        end if
+        if (rank <= 1) call MPI_Group_free(other, ierror)
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end subroutine late_target
+
+    ! Many transactions at rank 0, none waiting for the one before.
+    subroutine locks
+        HANDLE(MPI_Request) :: opened, closed(many), flushed
+        integer(word), asynchronous, save :: one = 1
+        integer(word), asynchronous :: found
+        integer :: k
+        do k = 1, many
+            call MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, win, opened, ierror)
+            call expect_complete(opened, 'MPIX_Win_ilock')
+            call MPI_Accumulate(one, 1, MPI_INTEGER8, 0, at(4), 1, MPI_INTEGER8, MPI_SUM, win, &
+                                ierror)
+            call MPIX_Win_iunlock(0, win, closed(k), ierror)
+        end do
+        call MPI_Waitall(many, closed, MPI_STATUSES_IGNORE, ierror)
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPIX_Win_ilock(MPI_LOCK_SHARED, 0, 0, win, opened, ierror)
+        call expect_complete(opened, 'MPIX_Win_ilock')
+        call MPI_Get(found, 1, MPI_INTEGER8, 0, at(4), 1, MPI_INTEGER8, win, ierror)
+        call MPIX_Win_iflush(0, win, flushed, ierror)
+        call wait_for(flushed, 'MPIX_Win_iflush')
+        call check(found == many * ranks, 'MPIX_Win_iunlock')
+        call MPI_Win_unlock(0, win, ierror)
+    end subroutine locks
+
+    subroutine locks_of_all
+        HANDLE(MPI_Request) :: opened, closed, flushed(3)
+        integer(word), asynchronous :: mine, found
+        mine = 500 + rank
+#ifdef MPIF_H
+        call MPIX_Win_ilock_all(0, win, opened, ierror)
+#else
+        call MPIX_Win_ilock_all(0, win, opened)
+#endif
+        call expect_complete(opened, 'MPIX_Win_ilock_all')
+        call put(mine, right, 5)
+        call MPIX_Win_iflush_all(win, flushed(1), ierror)
+        call MPIX_Win_iflush_local(right, win, flushed(2), ierror)
+        call MPIX_Win_iflush_local_all(win, flushed(3), ierror)
+        call MPI_Waitall(3, flushed, MPI_STATUSES_IGNORE, ierror)
+        call expect_success(ierror, 'flushes')
+        call MPI_Get(found, 1, MPI_INTEGER8, right, at(5), 1, MPI_INTEGER8, win, ierror)
+#ifdef MPIF_H
+        call MPIX_Win_iunlock_all(win, closed, ierror)
+#else
+        call MPIX_Win_iunlock_all(win, closed)
+#endif
+        call wait_for(closed, 'MPIX_Win_iunlock_all')
+        call check(found == mine, 'MPIX_Win_iunlock_all')
+    end subroutine locks_of_all
+
+    ! An error is an answer, and leaves the request alone.
+    subroutine errors
+        HANDLE(MPI_Request) :: request
+        integer :: class
+        call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN, ierror)
+        request = MPI_REQUEST_NULL
+        call MPIX_Win_iunlock(0, win, request, ierror)
+        call MPI_Error_class(ierror, class, ierror)
+        call check(class == MPI_ERR_RMA_SYNC, 'MPIX_Win_iunlock without a lock')
+        call check(request == MPI_REQUEST_NULL, 'the request is not set on error')
+        call MPIX_Win_iflush(ranks, win, request, ierror)
+        call check(ierror /= MPI_SUCCESS, 'MPIX_Win_iflush of no rank')
+    end subroutine errors
+end program epochs

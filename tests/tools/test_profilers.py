@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which libraries of a program are profiling tools, out of libraries made here."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+from sidelight_lib import profilers
+
+PUT = "int MPI_Put(void) { return PMPI_Put(); }\n"
+SEND = "int MPI_Send(void) { return PMPI_Send(); }\n"
+SOURCES = {
+    "mpi": "int PMPI_Put(void) { return 0; } int PMPI_Send(void) { return 0; }\n"
+    "int MPI_Put(void) { return 0; } int MPI_Send(void) { return 0; }\n",
+    "sidelight": "int PMPI_Put(void) { return 0; }\nint MPI_Put(void) { return 0; }\n",
+    "tool": "int PMPI_Put(void);\n" + PUT,
+    "other_tool": "int PMPI_Send(void);\n" + SEND,
+    "user": "int MPI_Put(void);\nint user(void) { return MPI_Put(); }\n",
+}
+MAIN = "int MPI_Put(void); int MPI_Send(void); int user(void);\n"
+MAIN += "int main(void) { return MPI_Put() + MPI_Send() + user(); }\n"
+
+
+class Linked(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name)
+        for name, text in SOURCES.items():
+            self.compile(text, name, ["-shared", "-fPIC", "-o", self.library(name)])
+
+    def library(self, name):
+        return self.place / f"lib{name}.so"
+
+    def compile(self, text, name, arguments):
+        source = self.place / f"{name}.c"
+        source.write_text(text)
+        subprocess.run(["cc", source, *arguments], check=True)
+
+    def tools(self, *libraries):
+        program = self.place / "program"
+        linked = [self.library(name) for name in libraries]
+        self.compile(MAIN, "main", ["-o", program, *linked])
+        return profilers.linked_to(program, self.library("sidelight"))
+
+    def test_a_program_without_tools(self):
+        self.assertEqual(self.tools("user", "mpi"), [])
+
+    def test_a_tool_is_found(self):
+        self.assertEqual(self.tools("user", "tool", "mpi"), [self.library("tool")])
+
+    def test_a_tool_for_other_calls_is_not_hidden(self):
+        self.assertEqual(self.tools("user", "other_tool", "mpi"), [])
+
+    def test_the_library_itself_is_no_tool(self):
+        found = self.tools("user", "tool", "sidelight", "mpi")
+        self.assertEqual(found, [self.library("tool")])
+
+    def test_scripts_and_missing_programs_have_none(self):
+        script = self.place / "script"
+        script.write_text("#!/bin/sh\n")
+        os.chmod(script, 0o755)
+        for program in (script, self.place / "missing"):
+            self.assertEqual(profilers.linked_to(program, self.library("sidelight")), [])
+
+    def test_what_a_library_exports(self):
+        names = profilers.exported(self.library("tool"))
+        self.assertIn("MPI_Put", names)
+        self.assertNotIn("PMPI_Put", names)
+        self.assertEqual(profilers.exported(self.place / "tool.c"), set())
+
+
+if __name__ == "__main__":
+    support.main()
