@@ -17,7 +17,7 @@ namespace {
 bool sweep_for_host() noexcept
 {
     Runtime* runtime = Runtime::existing();
-    const bool completed = runtime->complete_requests();
+    const bool completed = host::mpi::may_call_host() && runtime->complete_requests();
     if (!runtime->process().busy() || !runtime->lock().try_acquire()) {
         return completed;
     }
@@ -208,7 +208,7 @@ bool Runtime::sweep_on_thread() noexcept
 void Runtime::complete_host_request(rma::Request& request) noexcept
 {
     host::mpi::HostRequest& host_side = static_cast<NonblockingRequest&>(request);
-    if (is_progress_thread) {
+    if (is_progress_thread || !host::mpi::may_call_host()) {
         existing()->found_complete_.push(&host_side);
     } else {
         host_side.complete();

@@ -77,8 +77,9 @@ public:
     void start_progress() noexcept;
     /// Before the host is finalised.
     void stop_progress() noexcept;
-    /// Completes, on behalf of a thread of the program, the requests that the progress thread has
-    /// found complete: it calls nothing of the host. Answers whether there were any.
+    /// Completes, on behalf of a thread of the program, the requests that were found complete where
+    /// the host could not be called: by the progress thread, or inside the host's loop. Answers
+    /// whether there were any.
     bool complete_requests() noexcept { return found_complete_.complete_all(); }
     void learn_neighbours(int ranks) noexcept;
 
@@ -181,11 +182,11 @@ private:
     host::node::Waiter waiter_{fabric_.bell()};
     host::mpi::RequestPool<NonblockingRequest> requests_;
     NonblockingRequest* spare_ = nullptr;   ///< started, for the next nonblocking call
-    host::mpi::RequestList found_complete_; ///< by the progress thread
+    host::mpi::RequestList found_complete_; ///< where the host could not be called
     EngineLock lock_{process_};
     host::node::ProgressThread thread_;
     std::mutex starting_; ///< the hook and the thread, which several windows may ask for at once
-    bool heard_ = false; ///< whether sleepers have been told of the network
+    bool heard_ = false;  ///< whether sleepers have been told of the network
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.

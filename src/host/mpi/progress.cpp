@@ -106,7 +106,7 @@ bool start_async() noexcept { return false; }
 
 #endif
 
-/// MPICH before that, on UCX. Relaxed: set and asked by the thread that starts and stops.
+/// MPICH before that, on UCX. Relaxed: set before the first sweep by that way.
 std::atomic<bool> is_on_worker{false};
 
 bool start_on_worker() noexcept
@@ -201,6 +201,11 @@ void stop_hook() noexcept
         stop_async();
     }
     drop_idle_request();
+}
+
+bool may_call_host() noexcept
+{
+    return !is_inside || !is_on_worker.load(std::memory_order_relaxed);
 }
 
 void set_crowded(bool crowded) noexcept { is_crowded.store(crowded, std::memory_order_relaxed); }

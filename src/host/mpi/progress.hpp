@@ -21,6 +21,10 @@ bool start_hook(bool (*sweep)() noexcept) noexcept;
 /// once more meanwhile. Does nothing if there is none.
 void stop_hook() noexcept;
 
+/// Whether this thread may call the host. It may not in a sweep that comes by way of the worker
+/// hook: there MPICH holds a lock, which its calls would take again.
+[[nodiscard]] bool may_call_host() noexcept;
+
 /// Whether ranks outnumber cores: then fruitless sweeps inside the host's loop give the core away
 /// now and then.
 void set_crowded(bool crowded) noexcept;
