@@ -60,6 +60,27 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
+void read_kernel_copy(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (text == "auto") {
+        settings.kernel_copy = kernel_copy_as_measured;
+    } else if (text == "never") {
+        settings.kernel_copy = kernel_copy_never;
+    } else if (error == std::errc() && end == text.data() + text.size() && bytes >= 0) {
+        settings.kernel_copy = bytes;
+    }
+}
+
+std::string show_kernel_copy(const Settings& settings)
+{
+    return settings.kernel_copy == kernel_copy_as_measured ? "auto"
+           : settings.kernel_copy == kernel_copy_never     ? "never"
+                                                           : std::to_string(settings.kernel_copy);
+}
+
 // The words for the values of a setting, in the order of its enumerators.
 constexpr std::array progress_words{"auto", "calls", "thread"};
 constexpr std::array route_words{"auto", "emulated"};
@@ -129,6 +150,11 @@ constexpr std::array entries{
                  "that is safe and makes nothing slower), always or never",
                  read_word<&Settings::share_memory, share_policy_words>,
                  show_word<&Settings::share_memory, share_policy_words>},
+    SettingEntry{"SIDELIGHT_KERNEL_COPY", nullptr, "auto",
+                 "puts and gets of so many bytes or more, to private memory on the same node, are "
+                 "copied by the kernel: auto (where that is quicker than messages), a number, or "
+                 "never",
+                 read_kernel_copy, show_kernel_copy},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),

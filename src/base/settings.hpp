@@ -33,6 +33,9 @@ enum class Progress : std::uint8_t {
     thread,    ///< a thread
 };
 
+inline constexpr int kernel_copy_as_measured = -1;
+inline constexpr int kernel_copy_never = -2;
+
 /// What the user can set. Names of the variables: settings.cpp.
 struct Settings {
     bool enable = true;
@@ -44,7 +47,8 @@ struct Settings {
     std::string network = "auto"; ///< the transports between nodes, as UCX_TLS
     std::string ucx = "auto";     ///< path of libucp.so.0
     SharePolicy share_memory = SharePolicy::automatic;
-    bool access_after_access = false; ///< the reorder keys that new windows start with
+    int kernel_copy = kernel_copy_as_measured; ///< fewest bytes that the kernel copies
+    bool access_after_access = false;          ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/remote_memory.hpp"
 #include "rma/control.hpp"
 #include "rma/epoch.hpp"
 #include "rma/flight.hpp"
@@ -48,8 +49,9 @@ struct alignas(64) Target {
     std::uint32_t places[2] = {};       ///< of those the ones that it has not left, by type
     std::uint32_t placing = 0;          ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;        ///< pieces of operations sent to it and not answered
-    int next_lost = 0;                  ///< the next member to give up, by rank + 1
-    Fifo<Flight> launching{};           ///< operations that are not sent whole, in order of issue
+    fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
+    int next_lost = 0;                      ///< the next member to give up, by rank + 1
+    Fifo<Flight> launching{}; ///< operations that are not sent whole, in order of issue
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {

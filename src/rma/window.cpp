@@ -56,6 +56,7 @@ Status Window::first_contact(int rank) noexcept
     target.control = member.control;
     target.peer = member.peer;
     target.mapped = member.mapped;
+    target.remote = member.remote;
     target.met = true;
     if (flavor_ == Flavor::dynamic && rank != rank_ && target.control != nullptr) {
         know_regions(target);

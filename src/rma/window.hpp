@@ -14,7 +14,7 @@
 #include "base/pool.hpp"
 #include "base/status.hpp"
 #include "datatype/cursor.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/remote_memory.hpp"
 #include "rma/barrier.hpp"
 #include "rma/epoch.hpp"
 #include "rma/kinds.hpp"
@@ -42,6 +42,16 @@ struct LongSend : fabric::Completion {
     class Window* window = nullptr; ///< of a piece of an operation
     Flight* flight = nullptr;
     LongSend* next = nullptr;
+};
+
+/// An operation that the fabric performs on the target's memory.
+struct RemoteAccess : fabric::Completion {
+    Process* owner = nullptr;
+    class Window* window = nullptr;
+    Op* op = nullptr;
+    datatype::Cursor there{{nullptr, nullptr, 0}}; ///< over offsets in place of addresses
+    datatype::Cursor here{{nullptr, nullptr, 0}};
+    RemoteAccess* next = nullptr;
 };
 
 inline constexpr int all_targets = -1;
@@ -240,6 +250,7 @@ private:
         std::size_t address = 0;
         std::byte* memory = nullptr;
         bool mapped = false;
+        bool checked = false; ///< all of it is known to be the target's
     };
     [[nodiscard]] PartRef find_part(int target) noexcept;
     [[nodiscard]] bool is_open(PartRef where) noexcept;
@@ -265,6 +276,11 @@ private:
     Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
+
+    // native.cpp: what the fabric performs on the target's memory
+    bool access(Op& op, const Place& place) noexcept;
+    fabric::Access access_more(RemoteAccess& access) noexcept;
+    static void access_finished(fabric::Completion& self, Status status) noexcept;
 
     // remote.cpp: the emulated route, the origin's side
     void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
