@@ -70,15 +70,14 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         }
     }
     flush->stamp = ages_;
-    if (status != Status::ok || flush->remaining == 0) {
-        flush_pool_.give_back(flush);
-    } else {
+    if (status == Status::ok && flush->remaining != 0) {
         flushes_.push(flush);
         return Status::ok;
     }
+    const Status outcome = flush->status;
+    flush_pool_.give_back(flush);
     if (status == Status::ok) {
-        const bool is_lost = target != all_targets && targets_[target].lost;
-        conclude(request, is_lost ? Status::lost : Status::ok);
+        conclude(request, outcome);
     }
     return status;
 }
@@ -109,6 +108,9 @@ Status Window::add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept
         if (Status status = record(epoch, part, marker, {}, nullptr); status != Status::ok) {
             return status;
         }
+    }
+    if (targets_[part.rank].lost) [[unlikely]] {
+        flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? part.local : part.outstanding;
     return Status::ok;
