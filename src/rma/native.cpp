@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/cpu.hpp"
+#include "base/log.hpp"
 #include "rma/process.hpp"
 #include "rma/window.hpp"
 
@@ -29,9 +31,15 @@ bool moves_bytes(const Operation& operation) noexcept
 bool Window::access(Op& op, const Place& place) noexcept
 {
     const Operation& operation = op.operation;
-    const Target& target = targets_[operation.target];
-    if (target.remote == nullptr || !place.checked || !moves_bytes(operation) ||
-        operation.origin.bytes() < target.remote->worthwhile()) {
+    Target& target = targets_[operation.target];
+    if (!place.checked || !moves_bytes(operation)) {
+        return false;
+    }
+    if (target.remote == nullptr) {
+        want_key(target, operation.target);
+        return false;
+    }
+    if (operation.origin.bytes() < target.remote->worthwhile()) {
         return false;
     }
     RemoteAccess* access = process_.remote_accesses_.take();
@@ -47,7 +55,8 @@ bool Window::access(Op& op, const Place& place) noexcept
     access->here = Cursor(operation.origin);
     const Access state = access_more(*access);
     if (state == Access::pending) {
-        targets_[operation.target].flushable.store(false, std::memory_order_release);
+        target.flushable.store(false, std::memory_order_release);
+        process_.unpushed_ = true;
         return true;
     }
     process_.remote_accesses_.give_back(access);
@@ -86,26 +95,96 @@ Access Window::access_more(RemoteAccess& access) noexcept
     return state;
 }
 
-/// The fabric has moved what it was given last. Where it could not, the target is lost.
+/// The fabric has moved what it was given last. Where it could not, messages do, or the target is
+/// lost and they know.
 void Window::access_finished(fabric::Completion& self, Status status) noexcept
 {
     auto& access = static_cast<RemoteAccess&>(self);
     Window& window = *access.window;
+    Process& process = *access.owner;
     Op& op = *access.op;
-    const Access state = status == Status::ok ? window.access_more(access) : Access::complete;
+    const Access state = status == Status::ok ? window.access_more(access) : Access::failed;
     if (state == Access::pending) {
+        process.unpushed_ = true;
         return;
     }
-    access.owner->remote_accesses_.give_back(&access);
-    if (state == Access::failed) {
+    process.remote_accesses_.give_back(&access);
+    const bool is_lost = window.targets_[op.operation.target].lost;
+    if (state == Access::failed && !is_lost) {
         window.launch(op);
         return;
     }
-    if (status != Status::ok) {
+    if (state == Access::failed) {
         window.note_failure(op, Status::lost);
     }
     window.local_complete(op);
     window.remote_complete(op);
+}
+
+/// Asks for the key at the first operation that can use it; until it has come, messages go. For a
+/// neighbour the kernel copies, or nobody does: its words are written by the processor, which waits
+/// for no network.
+void Window::want_key(Target& target, int rank) noexcept
+{
+    if (target.key != KeyState::unknown || flavor_ == Flavor::dynamic ||
+        target.control != nullptr || !process_.fabric_.accesses(target.peer)) {
+        return;
+    }
+    target.key = KeyState::asked;
+    MessageHeader header;
+    header.kind = MessageKind::key_wanted;
+    send(rank, header);
+}
+
+/// Exposes this member's memory when the first one asks.
+void Window::serve_key(const MessageHeader& header) noexcept
+{
+    const Target& own = targets_[rank_];
+    if (exposed_ == nullptr && flavor_ != Flavor::dynamic && own.size != 0) {
+        exposed_.reset(new (std::nothrow) fabric::ExposedMemory);
+        if (exposed_ != nullptr && !process_.fabric_.expose({own.base, own.size}, *exposed_)) {
+            exposed_->key_bytes = 0;
+        }
+    }
+    MessageHeader answer;
+    answer.kind = MessageKind::key;
+    const std::size_t bytes = exposed_ != nullptr ? exposed_->key_bytes : 0;
+    send(static_cast<int>(header.origin), answer,
+         bytes != 0 ? std::span<const std::byte>(exposed_->key).first(bytes)
+                    : std::span<const std::byte>());
+}
+
+void Window::take_key(const Message& message) noexcept
+{
+    Target& target = targets_[static_cast<int>(message.header.origin)];
+    if (target.key != KeyState::asked) {
+        return;
+    }
+    target.key = KeyState::settled;
+    if (message.payload.empty()) {
+        return;
+    }
+    try {
+        opened_.push_back(process_.fabric_.open(target.peer, message.payload));
+        target.remote = opened_.back().get();
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "out of memory: rank %u is reached by messages", message.header.origin);
+    }
+}
+
+/// For people: by which roads the members were reached that were met.
+void Window::log_roads() const noexcept
+{
+    std::size_t mapped = 0;
+    std::size_t native = 0;
+    for (const std::int32_t rank : met_) {
+        mapped += targets_[rank].mapped ? 1 : 0;
+        native += targets_[rank].remote != nullptr ? 1 : 0;
+    }
+    log(LogLevel::info,
+        "window %llx, rank %d of %u: of %zu members met, %zu are mapped, %zu native, the others "
+        "reached by messages",
+        static_cast<unsigned long long>(id_), rank_, members_, met_.size(), mapped, native);
 }
 
 } // namespace sidelight::rma

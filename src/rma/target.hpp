@@ -13,6 +13,9 @@
 
 namespace sidelight::rma {
 
+/// What is known of the key to a member's memory.
+enum class KeyState : std::uint8_t { unknown, asked, settled };
+
 /// How this process reaches one member of a window, and how far it has got with it. All zero: there
 /// was no contact yet.
 /// The first line is what the direct path reads.
@@ -50,6 +53,7 @@ struct alignas(64) Target {
     std::uint32_t placing = 0;          ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;        ///< pieces of operations sent to it and not answered
     fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
+    KeyState key = KeyState::unknown;       ///< to it
     int next_lost = 0;                      ///< the next member to give up, by rank + 1
     Fifo<Flight> launching{}; ///< operations that are not sent whole, in order of issue
 

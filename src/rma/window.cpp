@@ -75,6 +75,11 @@ Status Window::reach(int rank) noexcept
 
 Window::~Window()
 {
+    log_roads();
+    opened_.clear();
+    if (exposed_ != nullptr) {
+        process_.fabric_.conceal(*exposed_);
+    }
     if (busy_) {
         process_.busy_windows_.remove(this);
         process_.note_busy();

@@ -281,6 +281,10 @@ private:
     bool access(Op& op, const Place& place) noexcept;
     fabric::Access access_more(RemoteAccess& access) noexcept;
     static void access_finished(fabric::Completion& self, Status status) noexcept;
+    void want_key(Target& target, int rank) noexcept;
+    void serve_key(const MessageHeader& header) noexcept;
+    void take_key(const Message& message) noexcept;
+    void log_roads() const noexcept;
 
     // remote.cpp: the emulated route, the origin's side
     void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
@@ -379,6 +383,8 @@ private:
     std::uint64_t barriers_ = 0;          ///< fence calls and closes so far
     std::optional<RegionTable> attached_; ///< dynamic window: by this member
     std::vector<std::unique_ptr<MappedRegions>> mapped_regions_;
+    std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< memory of other members
+    std::unique_ptr<fabric::ExposedMemory> exposed_; ///< this member's, since somebody asked
 
     std::uint64_t clock_ = 0;    ///< openings and closings so far
     std::uint64_t ages_ = 0;     ///< operations recorded or in flight so far
