@@ -183,7 +183,7 @@ bool Creation::find_road()
         return object_ != nullptr;
     }
     // Memory that is asked for to be shared is, whatever road operations would take.
-    const bool alone = settings().route == Route::emulated && request_.flavor != Flavor::shared;
+    const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     const std::uint64_t identity =
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();

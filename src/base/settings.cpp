@@ -83,7 +83,7 @@ std::string show_kernel_copy(const Settings& settings)
 
 // The words for the values of a setting, in the order of its enumerators.
 constexpr std::array progress_words{"auto", "calls", "thread"};
-constexpr std::array route_words{"auto", "emulated"};
+constexpr std::array route_words{"auto", "emulated", "native"};
 constexpr std::array share_policy_words{"auto", "always", "never"};
 
 template <class Value, std::size_t count>
@@ -134,11 +134,13 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},
-    SettingEntry{"SIDELIGHT_ROUTE", nullptr, "auto",
-                 "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
-                 "everything by messages, as if each process were on a node of its own",
-                 read_word<&Settings::route, route_words>,
-                 show_word<&Settings::route, route_words>},
+    SettingEntry{
+        "SIDELIGHT_ROUTE", nullptr, "auto",
+        "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
+        "everything by messages, as if each process were on a node of its own; native: the "
+        "same, but puts and gets by UCX's own, also where it has no hardware for them",
+        read_word<&Settings::route, route_words>,
+         show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
                  "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
                  read_text<&Settings::network>, show_text<&Settings::network>},

@@ -13,6 +13,7 @@ namespace sidelight {
 enum class Route {
     automatic, ///< mapped where they are on one node, else by messages
     emulated,  ///< by messages, as if each process were on a node of its own
+    native,    ///< the same, but puts and gets by UCX, whatever it makes of them
 };
 
 /// When memory that the user brings is made shareable in place. See docs/guide/user-memory.md.
