@@ -228,22 +228,25 @@ TEST_P(Accesses, WrongKeysOpenNothing)
         Opening::always));
 }
 
+/// They are connected by then: UCX 1.22 does not notice on shared memory that a peer has died while
+/// a connection to it was made.
 TEST_P(Accesses, EndWithAnErrorWhereThePeerDies)
 {
     const std::vector<int> ends = run_team_to_any_end(
         2, GetParam(),
         [](Member& member) {
             member.meet_all();
-            constexpr std::size_t bytes = 1 << 20;
+            constexpr std::size_t bytes = 512;
             Exposed all(member, bytes);
+            std::vector<std::byte> data(bytes);
+            const AccessPiece piece{.here = data.data(), .there = 0, .bytes = bytes};
+            EXPECT_EQ(all.perform(true, {&piece, 1}), Status::ok);
             EXPECT_TRUE(member.barrier(all.taker));
             if (member.rank() == 1) {
                 raise(SIGKILL);
             }
-            std::vector<std::byte> data(bytes);
-            std::vector<Done> puts(20);
-            std::vector<Done> gets(20);
-            const AccessPiece piece{.here = data.data(), .there = 0, .bytes = bytes};
+            std::vector<Done> puts(10);
+            std::vector<Done> gets(10);
             std::size_t pending = 0;
             for (std::size_t i = 0; i < puts.size(); ++i) {
                 pending += all.theirs->put({&piece, 1}, puts[i]) == Access::pending ? 1 : 0;
