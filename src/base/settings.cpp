@@ -139,8 +139,7 @@ constexpr std::array entries{
         "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
         "everything by messages, as if each process were on a node of its own; native: the "
         "same, but puts and gets by UCX's own, also where it has no hardware for them",
-        read_word<&Settings::route, route_words>,
-         show_word<&Settings::route, route_words>},
+        read_word<&Settings::route, route_words>, show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
                  "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
                  read_text<&Settings::network>, show_text<&Settings::network>},

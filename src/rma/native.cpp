@@ -64,8 +64,7 @@ bool Window::access(Op& op, const Place& place) noexcept
         return false;
     }
     full_barrier(); // as after what is stored into mapped memory
-    local_complete(op);
-    remote_complete(op);
+    end_op(op, Status::ok);
     return true;
 }
 
@@ -114,11 +113,7 @@ void Window::access_finished(fabric::Completion& self, Status status) noexcept
         window.launch(op);
         return;
     }
-    if (state == Access::failed) {
-        window.note_failure(op, Status::lost);
-    }
-    window.local_complete(op);
-    window.remote_complete(op);
+    window.end_op(op, state == Access::failed ? Status::lost : Status::ok);
 }
 
 /// Asks for the key at the first operation that can use it; until it has come, messages go. For a

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/remote_memory.hpp"
 #include "fabric/sim/random.hpp"
 #include "guarded_memory.hpp"
 #include "rma/process.hpp"
@@ -25,7 +26,8 @@ struct VictimStatistics {
     std::uint64_t issued = 0;
     std::uint64_t completed = 0;
     std::uint64_t failed = 0;
-    std::uint64_t written = 0; ///< times that the memory of a window was found changed
+    std::uint64_t accessed = 0; ///< operations that went without messages
+    std::uint64_t written = 0;  ///< times that the memory of a window was found changed
 
     void add(const VictimStatistics& other) noexcept;
 };
@@ -50,6 +52,10 @@ public:
                      fabric::Completion& sent) noexcept override;
     bool poll(fabric::Receiver&) noexcept override { return false; }
     void wake(int) noexcept override {}
+    [[nodiscard]] bool accesses(int) noexcept override { return true; }
+    bool expose(std::span<std::byte> memory, fabric::ExposedMemory& exposed) noexcept override;
+    std::unique_ptr<fabric::RemoteMemory> open(int peer,
+                                               std::span<const std::byte> key) noexcept override;
 
     struct Leaving {
         std::span<const std::byte> payload;
@@ -57,8 +63,10 @@ public:
     };
     std::vector<MessageHeader> asked; ///< the latest messages that want an answer
     std::deque<Leaving> leaving;
-    bool too_long = false;  ///< a message was, for a carrier
-    std::uint64_t read = 0; ///< sum of the payloads, so that they are read as a network does
+    std::uint64_t accessed = 0; ///< times that memory of another was
+    bool outside = false;       ///< and not in its window
+    bool too_long = false;      ///< a message was, for a carrier
+    std::uint64_t read = 0;     ///< sum of the payloads, so that they are read as a network does
 
 private:
     void keep(int peer, std::span<const std::byte> header);
