@@ -87,7 +87,10 @@ Runtime& Runtime::instance()
     return *runtime;
 }
 
-Runtime::Runtime() : fabric_({.transports = settings().network, .library = settings().ucx})
+Runtime::Runtime()
+    : fabric_({.transports = settings().network,
+               .always_access = settings().route == Route::native,
+               .library = settings().ucx})
 {
     program_has_threads_ = threads_possible();
     if (program_has_threads_ || settings().progress == Progress::thread) {

@@ -183,7 +183,7 @@ bool Creation::find_road()
         return object_ != nullptr;
     }
     // Memory that is asked for to be shared is, whatever road operations would take.
-    const bool alone = settings().route == Route::emulated && request_.flavor != Flavor::shared;
+    const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     const std::uint64_t identity =
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
@@ -301,14 +301,23 @@ bool Creation::meet_neighbours()
     Runtime& runtime = Runtime::instance();
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
-    const Greeting mine{.peer = runtime.fabric().address(),
-                        .bytes = bytes(),
-                        .disp_unit = disp_unit(),
-                        .window = id_,
-                        .rank = rank_,
-                        .brings = brings,
-                        .shared = static_cast<bool>(object_->brought),
-                        .where = object_->brought.where()};
+    const bool copied = brings && carried_ && settings().kernel_copy != kernel_copy_never;
+    if (copied) {
+        fabric::allow_copies(); // before the others try
+    }
+    const Greeting mine{
+        .peer = runtime.fabric().address(),
+        .bytes = bytes(),
+        .disp_unit = disp_unit(),
+        .window = id_,
+        .rank = rank_,
+        .base =
+            request_.flavor == Flavor::create ? reinterpret_cast<std::uintptr_t>(request_.base) : 0,
+        .identity_at =
+            copied ? reinterpret_cast<std::uintptr_t>(&runtime.fabric().address().identity) : 0,
+        .brings = brings,
+        .shared = static_cast<bool>(object_->brought),
+        .where = object_->brought.where()};
     auto greetings = host::node::exchange(on_node(), mine, split_ ? split_->members : members_);
     if (greetings.empty()) {
         return false;

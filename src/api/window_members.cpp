@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/settings.hpp"
 #include "rma/control.hpp"
 
 namespace sidelight::api {
@@ -13,6 +14,7 @@ WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greetin
     : memory_(memory), greetings_(std::move(greetings)), census_(census), fabric_(fabric)
 {
     brought_by_.resize(greetings_.size());
+    copied_.resize(greetings_.size());
     neighbours_.reserve(greetings_.size());
     for (const Greeting& greeting : greetings_) {
         neighbours_.push_back(greeting.rank);
@@ -65,6 +67,26 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
 }
 
+/// Private memory that the kernel can copy to and from.
+void WindowMembers::find_copied(std::size_t index, rma::Member& found)
+{
+    /// From here on the kernel is quicker than messages: docs/design/native-road.md.
+    constexpr int measured = 8192;
+    const Greeting& from = greetings_[index];
+    if (from.identity_at == 0 || settings().kernel_copy == kernel_copy_never) {
+        return;
+    }
+    const pid_t owner = from.peer.bell.owner;
+    if (copied_[index] == nullptr &&
+        fabric::can_copy(owner, from.identity_at, from.peer.identity)) {
+        const int least = settings().kernel_copy;
+        copied_[index] = std::make_unique<fabric::CopiedMemory>(
+            owner, from.base,
+            static_cast<std::size_t>(least == kernel_copy_as_measured ? measured : least));
+    }
+    found.remote = copied_[index].get();
+}
+
 void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) noexcept
 {
     const Greeting& from = greetings_[index];
@@ -99,6 +121,9 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
         found.disp_unit = record.disp_unit;
     }
     try {
+        if (const auto index = index_here(rank); index && !found.mapped) {
+            find_copied(*index, found);
+        }
         found.peer = fabric_.meet(peer, address);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;

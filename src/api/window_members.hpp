@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "fabric/joined/joined_fabric.hpp"
+#include "fabric/mapped/copied_memory.hpp"
 #include "host/node/census.hpp"
 #include "host/node/memory.hpp"
 #include "rma/members.hpp"
@@ -21,8 +23,10 @@ struct Greeting {
     std::uint64_t disp_unit = 1;
     std::uint64_t window = 0; ///< the id that it proposes; that of rank 0 counts
     std::int32_t rank = 0;
-    bool brings = false; ///< its memory is not in the node's
-    bool shared = false; ///< and others find it at `where`
+    std::uint64_t base = 0;        ///< of the memory that it brings, as an address of its own
+    std::uint64_t identity_at = 0; ///< where its identity stands, as one; 0: not to be copied from
+    bool brings = false;           ///< its memory is not in the node's
+    bool shared = false;           ///< and others find it at `where`
     FileRange where;
 };
 
@@ -49,6 +53,7 @@ public:
 
 private:
     [[nodiscard]] std::optional<std::size_t> index_here(int rank) const noexcept;
+    void find_copied(std::size_t index, rma::Member& found);
     void find_here(int rank, std::size_t index, rma::Member& found) noexcept;
     [[nodiscard]] std::byte* map_brought(std::size_t index) noexcept;
 
@@ -57,6 +62,7 @@ private:
     std::optional<host::node::Census> census_;
     fabric::JoinedFabric& fabric_;
     std::vector<std::int32_t> neighbours_;
+    std::vector<std::unique_ptr<fabric::CopiedMemory>> copied_; ///< theirs that is not mapped
     std::vector<Mapping> brought_by_; ///< memory that members on this node bring, where mapped
     std::uint32_t node_ = 0;
     int bringer_ = -1;

@@ -60,9 +60,30 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
+void read_kernel_copy(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (text == "auto") {
+        settings.kernel_copy = kernel_copy_as_measured;
+    } else if (text == "never") {
+        settings.kernel_copy = kernel_copy_never;
+    } else if (error == std::errc() && end == text.data() + text.size() && bytes >= 0) {
+        settings.kernel_copy = bytes;
+    }
+}
+
+std::string show_kernel_copy(const Settings& settings)
+{
+    return settings.kernel_copy == kernel_copy_as_measured ? "auto"
+           : settings.kernel_copy == kernel_copy_never     ? "never"
+                                                           : std::to_string(settings.kernel_copy);
+}
+
 // The words for the values of a setting, in the order of its enumerators.
 constexpr std::array progress_words{"auto", "calls", "thread"};
-constexpr std::array route_words{"auto", "emulated"};
+constexpr std::array route_words{"auto", "emulated", "native"};
 constexpr std::array share_policy_words{"auto", "always", "never"};
 
 template <class Value, std::size_t count>
@@ -113,11 +134,12 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},
-    SettingEntry{"SIDELIGHT_ROUTE", nullptr, "auto",
-                 "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
-                 "everything by messages, as if each process were on a node of its own",
-                 read_word<&Settings::route, route_words>,
-                 show_word<&Settings::route, route_words>},
+    SettingEntry{
+        "SIDELIGHT_ROUTE", nullptr, "auto",
+        "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
+        "everything by messages, as if each process were on a node of its own; native: the "
+        "same, but puts and gets by UCX's own, also where it has no hardware for them",
+        read_word<&Settings::route, route_words>, show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
                  "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
                  read_text<&Settings::network>, show_text<&Settings::network>},
@@ -129,6 +151,11 @@ constexpr std::array entries{
                  "that is safe and makes nothing slower), always or never",
                  read_word<&Settings::share_memory, share_policy_words>,
                  show_word<&Settings::share_memory, share_policy_words>},
+    SettingEntry{"SIDELIGHT_KERNEL_COPY", nullptr, "auto",
+                 "puts and gets of so many bytes or more, to private memory on the same node, are "
+                 "copied by the kernel: auto (where that is quicker than messages), a number, or "
+                 "never",
+                 read_kernel_copy, show_kernel_copy},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),

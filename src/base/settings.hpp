@@ -13,6 +13,7 @@ namespace sidelight {
 enum class Route {
     automatic, ///< mapped where they are on one node, else by messages
     emulated,  ///< by messages, as if each process were on a node of its own
+    native,    ///< the same, but puts and gets by UCX, whatever it makes of them
 };
 
 /// When memory that the user brings is made shareable in place. See docs/guide/user-memory.md.
@@ -33,6 +34,9 @@ enum class Progress : std::uint8_t {
     thread,    ///< a thread
 };
 
+inline constexpr int kernel_copy_as_measured = -1;
+inline constexpr int kernel_copy_never = -2;
+
 /// What the user can set. Names of the variables: settings.cpp.
 struct Settings {
     bool enable = true;
@@ -44,7 +48,8 @@ struct Settings {
     std::string network = "auto"; ///< the transports between nodes, as UCX_TLS
     std::string ucx = "auto";     ///< path of libucp.so.0
     SharePolicy share_memory = SharePolicy::automatic;
-    bool access_after_access = false; ///< the reorder keys that new windows start with
+    int kernel_copy = kernel_copy_as_measured; ///< fewest bytes that the kernel copies
+    bool access_after_access = false;          ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;

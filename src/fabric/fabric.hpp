@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "base/doorbell.hpp"
@@ -46,6 +48,19 @@ struct Completion {
     void (*finished)(Completion& self, Status status) noexcept = nullptr;
 };
 
+class RemoteMemory;
+
+/// A key to memory has so many bytes at most.
+inline constexpr std::size_t max_key = 1024;
+
+/// Memory of this process that peers may read and write by themselves. Belongs to whoever has
+/// exposed it.
+struct ExposedMemory {
+    std::array<std::byte, max_key> key; ///< what a peer needs to open it: plain bytes
+    std::size_t key_bytes = 0;          ///< 0: it is not exposed
+    void* memory = nullptr;             ///< the fabric's
+};
+
 /// How messages move between processes, as one process sees it. Memory that is mapped needs no
 /// fabric to be read and written; `wake` is all that it asks of one.
 ///
@@ -79,6 +94,25 @@ public:
 
     /// The same for all who sleep at a doorbell that several processes share.
     virtual void wake_all(Doorbell& bell) noexcept { bell.ring(); }
+
+    // --- Memory of peers that is read and written without their engines; not every fabric can ---
+
+    /// Whether memory of that peer may be opened, as far as is known: the answer may become true
+    /// after something has been sent to it.
+    [[nodiscard]] virtual bool accesses(int /*peer*/) noexcept { return false; }
+
+    /// Peers that have the key may read and write it, until it is concealed. It has some bytes, and
+    /// stays where it is. Answers whether that works.
+    virtual bool expose(std::span<std::byte> /*memory*/, ExposedMemory& /*exposed*/) noexcept
+    {
+        return false;
+    }
+    /// Nobody accesses it any more. Whoever does it nevertheless is lost.
+    virtual void conceal(ExposedMemory& /*exposed*/) noexcept {}
+
+    /// What a peer has exposed; offsets count from its begin. Null: that key opens nothing. To be
+    /// destroyed when no access is pending, and before the fabric.
+    virtual std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept;
 };
 
 } // namespace sidelight::fabric

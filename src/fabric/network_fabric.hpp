@@ -47,6 +47,8 @@ public:
 /// How the network is opened.
 struct NetworkOptions {
     std::string transports = "auto"; ///< as UCX_TLS; auto: as UCX decides
+    bool always_access = false;      ///< memory of peers is opened also where UCX accesses it by
+                                     ///< messages of its own: for tests
     std::string library = "auto";    ///< path of libucp.so.0; auto: the one that the loader finds
 };
 

@@ -70,33 +70,17 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         }
     }
     flush->stamp = ages_;
-    if (status != Status::ok || flush->remaining == 0) {
-        flush_pool_.give_back(flush);
-    } else {
+    if (status == Status::ok && flush->remaining != 0) {
         flushes_.push(flush);
         ask_all();
         return Status::ok;
     }
+    const Status outcome = flush->status;
+    flush_pool_.give_back(flush);
     if (status == Status::ok) {
-        conclude(request, reaches_lost(target) ? Status::lost : Status::ok);
+        conclude(request, outcome);
     }
     return status;
-}
-
-/// Whether that target is lost, or one in an open epoch. An earlier call may have told it already,
-/// of other operations.
-bool Window::reaches_lost(int target) const noexcept
-{
-    if (target != all_targets) {
-        return targets_[target].lost;
-    }
-    for (const Epoch* epoch = queue_.front(); epoch != nullptr;
-         epoch = decltype(queue_)::after(*epoch)) {
-        if (epoch->open() && epoch->failure == Status::lost) {
-            return true;
-        }
-    }
-    return false;
 }
 
 Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept
@@ -125,6 +109,9 @@ Status Window::add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept
         if (Status status = record(epoch, part, marker, {}, nullptr); status != Status::ok) {
             return status;
         }
+    }
+    if (targets_[part.rank].lost) [[unlikely]] {
+        flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? part.local : part.outstanding;
     return Status::ok;

@@ -134,6 +134,7 @@ Status Window::locate(const Operation& operation, bool granted, Place& place) no
         return Status::rma_range;
     }
     if (touched.first == touched.last) {
+        place.checked = true;
         return Status::ok;
     }
     if (offset > address_limit || offset < -address_limit || touched.first < -address_limit ||
@@ -150,8 +151,8 @@ Status Window::locate(const Operation& operation, bool granted, Place& place) no
         return locate_region(operation, static_cast<std::uint64_t>(first),
                              static_cast<std::uint64_t>(last), place);
     }
-    return first >= 0 && static_cast<std::uint64_t>(last) <= target.size ? Status::ok
-                                                                         : Status::rma_range;
+    place.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
+    return place.checked ? Status::ok : Status::rma_range;
 }
 
 /// In a dynamic window: what this member has attached, or what one on this node has and can be
@@ -177,6 +178,9 @@ Status Window::locate_region(const Operation& operation, std::uint64_t first, st
         case MappedRegions::Reach::none:
             return Status::rma_range;
         case MappedRegions::Reach::messages:
+            place.checked = true;
+            return Status::ok;
+        case MappedRegions::Reach::unknown:
             return Status::ok;
         case MappedRegions::Reach::busy:
             relax_cpu();
@@ -294,8 +298,10 @@ void Window::execute_at(Op& op, const Place& place) noexcept
     Status status = Status::ok;
     if (op.operation.kind != OperationKind::marker) {
         if (!place.mapped) {
-            targets_[op.operation.target].flushable.store(false, std::memory_order_release);
-            launch(op);
+            if (!access(op, place)) {
+                targets_[op.operation.target].flushable.store(false, std::memory_order_release);
+                launch(op);
+            }
             return;
         }
         status = perform(op.operation, place.memory);

@@ -199,7 +199,7 @@ MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t by
     if (look != Look::found) {
         return {look == Look::busy   ? Reach::busy
                 : look == Look::none ? Reach::none
-                                     : Reach::messages,
+                                     : Reach::unknown,
                 nullptr};
     }
     try {

@@ -27,6 +27,7 @@ public:
     enum class Reach : std::uint8_t {
         mapped,   ///< `data` is it
         messages, ///< attached, but not mappable here
+        unknown,  ///< the owner's table cannot be read here
         none,     ///< not attached as a whole: Status::rma_range
         busy,     ///< the owner is changing its table: ask again
     };
@@ -52,7 +53,7 @@ public:
     }
 
     /// Looks up, and maps what is new. What was detached since the last call is unmapped. Throws
-    /// nothing: without memory for its notes it answers `messages`.
+    /// nothing: without memory for its notes it answers `messages`, of what is attached.
     [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
 
 private:

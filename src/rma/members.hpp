@@ -8,6 +8,7 @@
 
 #include "base/doorbell.hpp"
 #include "base/status.hpp"
+#include "fabric/remote_memory.hpp"
 
 /// What the engine has to know of the members of a window, and who tells it.
 namespace sidelight::rma {
@@ -22,6 +23,9 @@ struct Member {
     std::uint64_t disp_unit = 1;
     Control* control = nullptr; ///< its block; null where it is on another node
     int peer = 0;               ///< its number in the fabric
+    /// What the fabric can do with its memory where that is not mapped; offsets are those of
+    /// operations. Belongs to whoever tells of the member. Null: nothing.
+    fabric::RemoteMemory* remote = nullptr;
 };
 
 /// Who the members are. Asked for a member at the first contact with it, so that each process pays

@@ -111,6 +111,7 @@ private:
     Pool<Op> ops_;
     Pool<Waiting> waiting_;
     Pool<LongSend> long_sends_;
+    Pool<RemoteAccess> remote_accesses_;
     Flights flights_;
     std::unordered_set<int> sent_to_; ///< peers that were sent something, since the last farewell
     std::unordered_set<int> awaited_; ///< of those, who has not answered the farewell

@@ -123,6 +123,12 @@ void Window::receive(int from, const Message& message) noexcept
             lose(static_cast<int>(header.number));
         }
         break;
+    case MessageKind::key_wanted:
+        serve_key(header);
+        break;
+    case MessageKind::key:
+        take_key(message);
+        break;
     case MessageKind::barrier:
         barrier_.receive(static_cast<int>(header.origin), header.round, header.number);
         break;

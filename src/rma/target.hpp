@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/remote_memory.hpp"
 #include "rma/control.hpp"
 #include "rma/epoch.hpp"
 #include "rma/flight.hpp"
@@ -12,6 +13,9 @@
 #include "rma/series.hpp"
 
 namespace sidelight::rma {
+
+/// What is known of the key to a member's memory.
+enum class KeyState : std::uint8_t { unknown, asked, settled };
 
 /// How this process reaches one member of a window, and how far it has got with it. All zero: there
 /// was no contact yet.
@@ -49,8 +53,10 @@ struct alignas(64) Target {
     std::uint32_t places[2] = {};       ///< of those the ones that it has not left, by type
     std::uint32_t placing = 0;          ///< long messages from it whose data are being written here
     std::uint32_t in_flight = 0;        ///< pieces of operations sent to it and not answered
-    int next_lost = 0;                  ///< the next member to give up, by rank + 1
-    Fifo<Flight> launching{};           ///< operations that are not sent whole, in order of issue
+    fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
+    KeyState key = KeyState::unknown;       ///< to it
+    int next_lost = 0;                      ///< the next member to give up, by rank + 1
+    Fifo<Flight> launching{}; ///< operations that are not sent whole, in order of issue
 
     // Pieces without answers of their own (docs/design/wire.md), counted. Numbers wrap around.
     Fifo<Flight> counted{};             ///< operations sent whole that wait for that count

@@ -56,6 +56,7 @@ Status Window::first_contact(int rank) noexcept
     target.control = member.control;
     target.peer = member.peer;
     target.mapped = member.mapped;
+    target.remote = member.remote;
     target.met = true;
     if (flavor_ == Flavor::dynamic && rank != rank_ && target.control != nullptr) {
         know_regions(target);
@@ -74,6 +75,11 @@ Status Window::reach(int rank) noexcept
 
 Window::~Window()
 {
+    log_roads();
+    opened_.clear();
+    if (exposed_ != nullptr) {
+        process_.fabric_.conceal(*exposed_);
+    }
     if (busy_) {
         process_.busy_windows_.remove(this);
         process_.note_busy();

@@ -14,7 +14,7 @@
 #include "base/pool.hpp"
 #include "base/status.hpp"
 #include "datatype/cursor.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/remote_memory.hpp"
 #include "rma/barrier.hpp"
 #include "rma/epoch.hpp"
 #include "rma/kinds.hpp"
@@ -42,6 +42,16 @@ struct LongSend : fabric::Completion {
     class Window* window = nullptr; ///< of a piece of an operation
     Flight* flight = nullptr;
     LongSend* next = nullptr;
+};
+
+/// An operation that the fabric performs on the target's memory.
+struct RemoteAccess : fabric::Completion {
+    Process* owner = nullptr;
+    class Window* window = nullptr;
+    Op* op = nullptr;
+    datatype::Cursor there{{nullptr, nullptr, 0}}; ///< over offsets in place of addresses
+    datatype::Cursor here{{nullptr, nullptr, 0}};
+    RemoteAccess* next = nullptr;
 };
 
 inline constexpr int all_targets = -1;
@@ -243,6 +253,7 @@ private:
         std::size_t address = 0;
         std::byte* memory = nullptr;
         bool mapped = false;
+        bool checked = false; ///< all of it is known to be the target's
     };
     [[nodiscard]] PartRef find_part(int target) noexcept;
     [[nodiscard]] bool is_open(PartRef where) noexcept;
@@ -267,9 +278,17 @@ private:
     Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
     Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
     Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
-    [[nodiscard]] bool reaches_lost(int target) const noexcept;
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
+
+    // native.cpp: what the fabric performs on the target's memory
+    bool access(Op& op, const Place& place) noexcept;
+    fabric::Access access_more(RemoteAccess& access) noexcept;
+    static void access_finished(fabric::Completion& self, Status status) noexcept;
+    void want_key(Target& target, int rank) noexcept;
+    void serve_key(const MessageHeader& header) noexcept;
+    void take_key(const Message& message) noexcept;
+    void log_roads() const noexcept;
 
     // remote.cpp: the emulated route, the origin's side
     void send(int target, MessageHeader header, std::span<const std::byte> payload = {}) noexcept;
@@ -387,6 +406,8 @@ private:
     std::uint64_t barriers_ = 0;          ///< fence calls and closes so far
     std::optional<RegionTable> attached_; ///< dynamic window: by this member
     std::vector<std::unique_ptr<MappedRegions>> mapped_regions_;
+    std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< memory of other members
+    std::unique_ptr<fabric::ExposedMemory> exposed_; ///< this member's, since somebody asked
 
     std::uint64_t clock_ = 0;    ///< openings and closings so far
     std::uint64_t ages_ = 0;     ///< operations recorded or in flight so far

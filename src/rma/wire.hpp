@@ -32,6 +32,8 @@ enum class MessageKind : std::uint8_t {
     farewell_answer,  ///< to a process, window 0: all that it has sent is here
     greeting,         ///< nothing: the carrier shall tell if the receiver is lost
     lost,             ///< number: that rank cannot be reached any more
+    key_wanted,       ///< nothing: answer with key
+    key,              ///< payload: opens the sender's memory; none: it stays closed
     count_,
 };
 

@@ -21,23 +21,25 @@ namespace {
 constexpr unsigned longest_seconds = 100;
 
 /// The library under test may be chosen: SIDELIGHT_UCX=<path of libucp.so.0>.
-fabric::NetworkOptions options(const std::string& transports)
+fabric::NetworkOptions options(const std::string& transports, Opening opening)
 {
     const char* library = std::getenv("SIDELIGHT_UCX");
-    return {.transports = transports, .library = library != nullptr ? library : "auto"};
+    return {.transports = transports,
+            .always_access = opening == Opening::always,
+            .library = library != nullptr ? library : "auto"};
 }
 
 std::uint64_t identity_of(int rank) { return 0x1000U + static_cast<std::uint64_t>(rank); }
 
 pid_t start_member(Board& board, int rank, int members, const std::string& transports,
-                   const std::function<void(Member&)>& body)
+                   const std::function<void(Member&)>& body, Opening opening)
 {
     const pid_t process = fork();
     if (process == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(longest_seconds);
         {
-            Member member(board, rank, members, transports);
+            Member member(board, rank, members, transports, opening);
             body(member);
         }
         std::fflush(nullptr);
@@ -49,12 +51,12 @@ pid_t start_member(Board& board, int rank, int members, const std::string& trans
 
 } // namespace
 
-Member::Member(Board& board, int rank, int members, const std::string& transports)
+Member::Member(Board& board, int rank, int members, const std::string& transports, Opening opening)
     : board_(board),
       rank_(rank),
       members_(members),
       numbers_(std::make_unique<fabric::PeerNumbers>(identity_of(rank))),
-      fabric_(fabric::open_network(*numbers_, options(transports))),
+      fabric_(fabric::open_network(*numbers_, options(transports, opening))),
       peers_(static_cast<std::size_t>(members), -1)
 {
     if (!fabric_) {
@@ -118,7 +120,7 @@ bool Member::barrier(fabric::Receiver& receiver)
 }
 
 std::vector<int> run_team_to_any_end(int members, const std::string& transports,
-                                     const std::function<void(Member&)>& body)
+                                     const std::function<void(Member&)>& body, Opening opening)
 {
     const File file = create_memory_file();
     const Mapping memory = Mapping::shared(file, sizeof(Board));
@@ -129,7 +131,7 @@ std::vector<int> run_team_to_any_end(int members, const std::string& transports,
     std::fflush(nullptr);
     std::vector<pid_t> processes;
     for (int rank = 0; rank < members; ++rank) {
-        processes.push_back(start_member(board, rank, members, transports, body));
+        processes.push_back(start_member(board, rank, members, transports, body, opening));
     }
     std::vector<int> ends(processes.size(), -1);
     for (std::size_t i = 0; i < processes.size(); ++i) {
@@ -143,9 +145,10 @@ std::vector<int> run_team_to_any_end(int members, const std::string& transports,
     return ends;
 }
 
-bool run_team(int members, const std::string& transports, const std::function<void(Member&)>& body)
+bool run_team(int members, const std::string& transports, const std::function<void(Member&)>& body,
+              Opening opening)
 {
-    const std::vector<int> ends = run_team_to_any_end(members, transports, body);
+    const std::vector<int> ends = run_team_to_any_end(members, transports, body, opening);
     bool good = !ends.empty();
     for (std::size_t rank = 0; rank < ends.size(); ++rank) {
         if (!WIFEXITED(ends[rank]) || WEXITSTATUS(ends[rank]) != 0) {

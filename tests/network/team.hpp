@@ -39,10 +39,13 @@ struct Board {
     std::atomic<int> words[8]{}; ///< for the test
 };
 
+/// Whether memory of peers may be opened only where UCX has hardware for it.
+enum class Opening { with_hardware, always };
+
 /// One process of a team.
 class Member {
 public:
-    Member(Board& board, int rank, int members, const std::string& transports);
+    Member(Board& board, int rank, int members, const std::string& transports, Opening opening);
 
     [[nodiscard]] fabric::NetworkFabric& fabric() { return *fabric_; }
     [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -79,11 +82,13 @@ private:
 
 /// Runs `body` in so many processes; whether it was well in all. Expectations of the framework
 /// work in there.
-bool run_team(int members, const std::string& transports, const std::function<void(Member&)>& body);
+bool run_team(int members, const std::string& transports, const std::function<void(Member&)>& body,
+              Opening opening = Opening::with_hardware);
 
 /// The same with processes that may end otherwise: their statuses as waitpid has them.
 std::vector<int> run_team_to_any_end(int members, const std::string& transports,
-                                     const std::function<void(Member&)>& body);
+                                     const std::function<void(Member&)>& body,
+                                     Opening opening = Opening::with_hardware);
 
 /// The tests run over each of these: UCX_TLS.
 inline constexpr const char* all_transports[] = {"tcp", "posix,self", "shm,self", "all"};

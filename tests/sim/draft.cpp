@@ -161,6 +161,7 @@ std::size_t Author::fetch_add(int target)
 
 std::size_t Author::count(int target)
 {
+    flush(target, rma::FlushScope::remote, Mode::blocking); // puts and gets are not ordered
     const auto read = append({.call = Call::read_tally, .target = target, .cell = tally_cell});
     flush(target, rma::FlushScope::remote, Mode::blocking);
     return append({.call = Call::write_tally,

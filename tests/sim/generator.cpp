@@ -36,6 +36,9 @@ void Generator::draw_machine()
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
     program.carried = random_.chance(20);
+    program.copied = random_.chance(50);
+    program.opened = random_.chance(70);
+    program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
     program.direct = random_.chance(60);
     program.shared = random_.chance(20);

@@ -38,6 +38,7 @@ public:
     void sent(int from, int to, std::span<const std::byte> message) override;
     void handed_over(int from, int to, std::span<const std::byte> message) override;
     void placed(int to) override { scan(to); }
+    void written() override { look(); }
 
     void light_epoch_opened() { ++statistics_.light_epochs; }
     void light_epoch_given_up() { ++statistics_.light_given_up; }
@@ -99,6 +100,7 @@ private:
     void check_fetched();
 
     // ledger_evidence.cpp: what an operation's effect proves
+    void look();
     void took_effect(OpRecord& op);
     void check_order(const EpochRecord& epoch);
     bool check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts);

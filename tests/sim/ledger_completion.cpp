@@ -35,6 +35,7 @@ void Statistics::add(const Statistics& other) noexcept
     light_given_up += other.light_given_up;
     operations += other.operations;
     messages += other.messages;
+    accesses += other.accesses;
     events += other.events;
 }
 
@@ -195,6 +196,7 @@ void Ledger::finish()
     check_final_memory();
     check_fetched();
     statistics_.messages = world_.network().messages();
+    statistics_.accesses = world_.network().accesses();
     statistics_.events = world_.network().events();
 }
 

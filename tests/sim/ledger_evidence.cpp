@@ -81,6 +81,12 @@ rma::MessageHeader header_of(std::span<const std::byte> message)
 void Ledger::scan(int rank)
 {
     see_places(rank);
+    look();
+}
+
+/// Reads all memory.
+void Ledger::look()
+{
     for (std::size_t i = 0; i < outstanding_.size();) {
         OpRecord& op = outstanding_[i];
         const bool last = op.shows(op.words - 1);

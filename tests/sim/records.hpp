@@ -75,6 +75,7 @@ struct Statistics {
     std::uint64_t light_given_up = 0;  ///< of those the exposures that were closed before their end
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
+    std::uint64_t accesses = 0; ///< by cards, to the memory of another rank
     std::uint64_t events = 0;
 
     void add(const Statistics& other) noexcept;

@@ -94,6 +94,8 @@ struct Program {
     bool autonomous = false;           ///< the library progresses while the program computes
     bool threaded = false;
     bool carried = false; ///< only a rank's own memory is mapped: operations go by messages
+    bool copied = false;  ///< and where so, put and get by a copy at once
+    bool opened = false;  ///< memory that cards access is open from the start
     bool shared = false;  ///< shared windows, where all are on one node
     bool direct = false;  ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose

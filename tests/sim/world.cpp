@@ -107,7 +107,54 @@ Status World::Members::find(int rank, rma::Member& found) noexcept
         }
         found.control = world_.controls_[world_.block_index(window_, rank)];
     }
+    if (!found.mapped) {
+        found.remote = world_.open_memory(window_, rank_, rank);
+    }
     return Status::ok;
+}
+
+/// What the kernel or the cards do with the target's memory, as far as that is known from the
+/// start.
+fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
+{
+    std::byte* memory = memory_[block_index(window, target)].get();
+    fabric::sim::Endpoint& card = network_.endpoint(rank);
+    if (same_node(rank, target)) {
+        if (!program_.copied) {
+            return nullptr;
+        }
+        opened_.push_back(std::make_unique<Copied>(*this, memory));
+    } else if (program_.opened && card.accesses(target)) {
+        exposed_.push_back(std::make_unique<fabric::ExposedMemory>());
+        fabric::ExposedMemory& exposed = *exposed_.back();
+        network_.endpoint(target).expose({memory, program_.cells * sizeof(std::uint64_t)}, exposed);
+        opened_.push_back(card.open(target, std::span(exposed.key).first(exposed.key_bytes)));
+    } else {
+        return nullptr;
+    }
+    return opened_.back().get();
+}
+
+/// One copy in a few fails, and messages do it.
+fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
+                                  fabric::Completion& /*done*/) noexcept
+{
+    if (world_.random().chance(10)) {
+        return fabric::Access::failed;
+    }
+    for (const fabric::AccessPiece& piece : pieces) {
+        std::memcpy(memory_ + piece.there, piece.here, piece.bytes);
+    }
+    return fabric::Access::complete;
+}
+
+fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
+                                  fabric::Completion& /*done*/) noexcept
+{
+    for (const fabric::AccessPiece& piece : pieces) {
+        std::memcpy(piece.here, memory_ + piece.there, piece.bytes);
+    }
+    return fabric::Access::complete;
 }
 
 rma::WindowShape World::shape(int window, int rank)
@@ -151,6 +198,9 @@ bool World::run()
         }
     }
     report_deadlock();
+    if (network_.violations() != 0 && !program_.somebody_dies()) {
+        fail(-1, "a card was told to access memory that was not exposed");
+    }
     if (failure_.empty()) {
         program_.somebody_dies() ? check_survivors(*this) : ledger_.finish();
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datatype/builder.hpp"
+#include "fabric/remote_memory.hpp"
 #include "fabric/sim/network.hpp"
 #include "ledger.hpp"
 #include "rank.hpp"
@@ -105,6 +106,22 @@ public:
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:
+    /// Memory of another rank on the node, copied to and from at once.
+    class Copied final : public fabric::RemoteMemory {
+    public:
+        Copied(World& world, std::byte* memory) noexcept
+            : RemoteMemory(0), world_(world), memory_(memory)
+        {}
+        fabric::Access put(std::span<const fabric::AccessPiece> pieces,
+                           fabric::Completion& done) noexcept override;
+        fabric::Access get(std::span<const fabric::AccessPiece> pieces,
+                           fabric::Completion& done) noexcept override;
+
+    private:
+        World& world_;
+        std::byte* memory_;
+    };
+    [[nodiscard]] fabric::RemoteMemory* open_memory(int window, int rank, int target);
     /// The members of a window as a rank sees them: the memory of its own node is mapped, that of
     /// others is not.
     class Members final : public rma::Members {
@@ -140,8 +157,10 @@ private:
     std::vector<Block> memory_;
     std::vector<Block> control_memory_;
     std::vector<rma::Control*> controls_;
-    std::vector<std::unique_ptr<rma::BarrierWord>> barriers_; ///< per window and node
-    std::vector<std::unique_ptr<Members>> members_;           ///< per window and rank
+    std::vector<std::unique_ptr<rma::BarrierWord>> barriers_;   ///< per window and node
+    std::vector<std::unique_ptr<Members>> members_;             ///< per window and rank
+    std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< before it was asked for
+    std::vector<std::unique_ptr<fabric::ExposedMemory>> exposed_;
     std::vector<std::int32_t> everybody_;
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;

@@ -126,6 +126,16 @@ TEST(Settings, SharingMemoryTakesThreeWords)
     EXPECT_STREQ(entry("SIDELIGHT_SHARE_MEMORY").info_key, "sidelight_share_memory");
 }
 
+TEST(Settings, KernelCopyTakesANumberOrTwoWords)
+{
+    EXPECT_EQ(with("SIDELIGHT_KERNEL_COPY", "0").kernel_copy, 0);
+    EXPECT_EQ(with("SIDELIGHT_KERNEL_COPY", "65536").kernel_copy, 65536);
+    EXPECT_EQ(with("SIDELIGHT_KERNEL_COPY", "never").kernel_copy, kernel_copy_never);
+    for (const char* bad : {"", "auto", "-1", "-2", "1k", "always", "2147483648"}) {
+        EXPECT_EQ(with("SIDELIGHT_KERNEL_COPY", bad).kernel_copy, kernel_copy_as_measured) << bad;
+    }
+}
+
 TEST(Settings, WithoutAnyTheFallbacksHold)
 {
     variables().clear();

@@ -218,6 +218,7 @@ TEST(WireFuzz, NothingIsWrittenOutsideAWindow)
     EXPECT_GT(seen.completed - seen.failed, seen.messages / 1000);
     EXPECT_GT(seen.failed, seen.messages / 1000);
     EXPECT_GT(seen.written, 0U);
+    EXPECT_GT(seen.accessed, 0U);
 }
 
 } // namespace sidelight::rma

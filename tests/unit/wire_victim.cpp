@@ -86,6 +86,7 @@ void VictimStatistics::add(const VictimStatistics& other) noexcept
     completed += other.completed;
     failed += other.failed;
     written += other.written;
+    accessed += other.accessed;
 }
 
 SeedTeller::SeedTeller(std::uint64_t seed)
@@ -100,6 +101,49 @@ SeedTeller::SeedTeller(std::uint64_t seed)
 }
 
 SeedTeller::~SeedTeller() { restore_handlers(); }
+
+/// Every other access fails, so that as many go by messages.
+class OthersMemory final : public fabric::RemoteMemory {
+public:
+    explicit OthersMemory(SilentFabric& fabric) noexcept : RemoteMemory(0), fabric_(fabric) {}
+
+    fabric::Access put(std::span<const fabric::AccessPiece> pieces,
+                       fabric::Completion& /*done*/) noexcept override
+    {
+        return look(pieces);
+    }
+    fabric::Access get(std::span<const fabric::AccessPiece> pieces,
+                       fabric::Completion& /*done*/) noexcept override
+    {
+        return look(pieces);
+    }
+
+private:
+    fabric::Access look(std::span<const fabric::AccessPiece> pieces) noexcept
+    {
+        for (const fabric::AccessPiece& piece : pieces) {
+            fabric_.outside = fabric_.outside || piece.there > victim_window_bytes ||
+                              piece.bytes > victim_window_bytes - piece.there;
+            fabric_.read += sum_of({piece.here, piece.bytes});
+        }
+        return ++fabric_.accessed % 2 == 0 ? fabric::Access::failed : fabric::Access::complete;
+    }
+
+    SilentFabric& fabric_;
+};
+
+bool SilentFabric::expose(std::span<std::byte> /*memory*/, fabric::ExposedMemory& exposed) noexcept
+{
+    exposed.key_bytes = 1;
+    return true;
+}
+
+std::unique_ptr<fabric::RemoteMemory> SilentFabric::open(int /*peer*/,
+                                                         std::span<const std::byte> key) noexcept
+{
+    const bool right = static_cast<unsigned>(key.front()) % 2 == 0;
+    return right ? std::make_unique<OthersMemory>(*this) : nullptr;
+}
 
 MessageHeader SilentFabric::keep(int peer, std::span<const std::byte> header)
 {
@@ -451,6 +495,10 @@ const char* Victim::wrong()
         if (const char* what = others->wrong(statistics_.written); what != nullptr) {
             return what;
         }
+    }
+    statistics_.accessed = fabric_.accessed;
+    if (fabric_.outside) {
+        return "the fabric was told to access what is in no window";
     }
     return fabric_.too_long ? "an answer is longer than a message can be" : wrong_in_buffers();
 }

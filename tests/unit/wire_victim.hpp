@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/remote_memory.hpp"
 #include "fabric/sim/random.hpp"
 #include "guarded_memory.hpp"
 #include "rma/process.hpp"
@@ -27,7 +28,8 @@ struct VictimStatistics {
     std::uint64_t issued = 0;
     std::uint64_t completed = 0;
     std::uint64_t failed = 0;
-    std::uint64_t written = 0; ///< times that the memory of a window was found changed
+    std::uint64_t accessed = 0; ///< operations that went without messages
+    std::uint64_t written = 0;  ///< times that the memory of a window was found changed
 
     void add(const VictimStatistics& other) noexcept;
 };
@@ -52,6 +54,10 @@ public:
                      fabric::Completion& sent) noexcept override;
     bool poll(fabric::Receiver&) noexcept override { return false; }
     void wake(int) noexcept override {}
+    [[nodiscard]] bool accesses(int) noexcept override { return true; }
+    bool expose(std::span<std::byte> memory, fabric::ExposedMemory& exposed) noexcept override;
+    std::unique_ptr<fabric::RemoteMemory> open(int peer,
+                                               std::span<const std::byte> key) noexcept override;
 
     struct Leaving {
         std::span<const std::byte> payload;
@@ -61,8 +67,10 @@ public:
     std::deque<Leaving> leaving;
     /// Pieces without answers of their own, by window and peer.
     std::map<std::pair<std::uint64_t, int>, std::uint32_t> counted;
-    bool too_long = false;  ///< a message was, for a carrier
-    std::uint64_t read = 0; ///< sum of the payloads, so that they are read as a network does
+    std::uint64_t accessed = 0; ///< times that memory of another was
+    bool outside = false;       ///< and not in its window
+    bool too_long = false;      ///< a message was, for a carrier
+    std::uint64_t read = 0;     ///< sum of the payloads, so that they are read as a network does
 
 private:
     MessageHeader keep(int peer, std::span<const std::byte> header);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "fabric/remote_memory.hpp"
 
 namespace sidelight::fabric {
 
@@ -94,6 +95,28 @@ void JoinedFabric::wake(int peer) noexcept
     if (number < peers_.size() && peers_[number].mapped >= 0) {
         mapped_.wake(peers_[number].mapped);
     }
+}
+
+bool JoinedFabric::accesses(int peer) noexcept
+{
+    return network_ != nullptr && network_->accesses(peer);
+}
+
+bool JoinedFabric::expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept
+{
+    return network_ != nullptr && network_->expose(memory, exposed);
+}
+
+void JoinedFabric::conceal(ExposedMemory& exposed) noexcept
+{
+    if (network_ != nullptr) {
+        network_->conceal(exposed);
+    }
+}
+
+std::unique_ptr<RemoteMemory> JoinedFabric::open(int peer, std::span<const std::byte> key) noexcept
+{
+    return network_ != nullptr ? network_->open(peer, key) : nullptr;
 }
 
 } // namespace sidelight::fabric

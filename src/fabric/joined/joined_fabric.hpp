@@ -42,6 +42,10 @@ public:
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
+    [[nodiscard]] bool accesses(int peer) noexcept override;
+    bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
+    void conceal(ExposedMemory& exposed) noexcept override;
+    std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
 
     static constexpr int own_peer = PeerNumbers::own;
 

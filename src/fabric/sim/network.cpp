@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/sim/card_memory.hpp"
+
 namespace sidelight::fabric::sim {
 
-Network::Network(int ranks, const Costs& costs, std::uint64_t seed) : costs_(costs), random_(seed)
+Network::Network(int ranks, const Costs& costs, std::uint64_t seed)
+    : costs_(costs), random_(seed), seed_(seed)
 {
     for (int rank = 0; rank < ranks; ++rank) {
         endpoints_.push_back(std::make_unique<Endpoint>(*this, rank));
@@ -43,6 +46,8 @@ bool Network::step()
     Endpoint& target = endpoint(event.rank);
     if (event.death) {
         target.die();
+    } else if (event.transfer != nullptr) {
+        Transfer::step(event.transfer, event.rank, event.piece);
     } else if (target.dead_) {
         return true;
     } else if (event.loss >= 0) {
@@ -215,12 +220,15 @@ void Endpoint::tell_lost(Receiver& receiver) noexcept
 
 bool Endpoint::poll(Receiver& receiver) noexcept
 {
-    if (arrivals_.empty() && sent_.empty() && lost_.empty()) {
+    if (arrivals_.empty() && sent_.empty() && lost_.empty() && accessed_.empty()) {
         return false;
     }
     tell_lost(receiver);
     for (Completion* sent : std::exchange(sent_, {})) {
         sent->finished(*sent, Status::ok);
+    }
+    for (const auto& [done, status] : std::exchange(accessed_, {})) {
+        done->finished(*done, status);
     }
     const std::size_t batch = arrivals_.empty() ? 0 : 1 + network_.random().below(arrivals_.size());
     for (std::size_t i = 0; i < batch; ++i) {

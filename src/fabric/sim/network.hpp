@@ -27,6 +27,8 @@ struct Costs {
     Time notice = 3000;          ///< until a process learns of the loss of another
     Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
     unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
+    unsigned native_percent = 0; ///< of the pairs whose cards read and write memory by themselves
+    bool puts_end_early = false; ///< cards tell of a put that has not landed: a wrong fabric
 };
 
 /// A rank, as the clock sees it.
@@ -47,12 +49,15 @@ public:
     virtual void handed_over(int from, int to, std::span<const std::byte> message) = 0;
     /// The payload of a long message is in memory, and the receiver is about to be told.
     virtual void placed(int to) = 0;
+    /// A card has just written into memory of some rank.
+    virtual void written() = 0;
 
 protected:
     ~Observer() = default;
 };
 
 class Network;
+struct Transfer;
 
 /// The network as one rank sees it.
 class Endpoint final : public Fabric {
@@ -66,9 +71,15 @@ public:
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
+    [[nodiscard]] bool accesses(int peer) noexcept override;
+    bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
+    void conceal(ExposedMemory& exposed) noexcept override;
+    std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
 
 private:
     friend class Network;
+    friend class CardMemory;
+    friend struct Transfer;
 
     struct Arrival {
         int from = 0;
@@ -114,7 +125,8 @@ private:
     std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
     std::vector<Held> held_;        ///< sent and not yet pushed
     std::vector<Completion*> sent_; ///< long messages that have left
-    std::vector<int> lost_;         ///< peers of whose loss the receiver is to be told
+    std::vector<std::pair<Completion*, Status>> accessed_; ///< and not told yet
+    std::vector<int> lost_; ///< peers of whose loss the receiver is to be told
     std::unordered_map<int, Contact> contacts_;
     bool dead_ = false;
 
@@ -153,9 +165,15 @@ public:
     [[nodiscard]] Trace& trace() noexcept { return trace_; }
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+    /// Accesses to a rank's memory that its card has performed, and those of them to memory that
+    /// was not exposed.
+    [[nodiscard]] std::uint64_t accesses() const noexcept { return accesses_; }
+    [[nodiscard]] std::uint64_t violations() const noexcept { return violations_; }
 
 private:
     friend class Endpoint;
+    friend class CardMemory;
+    friend struct Transfer;
 
     struct Event {
         Time at = 0;
@@ -163,6 +181,8 @@ private:
         int rank = 0;
         std::unique_ptr<Endpoint::Arrival> arrival;     ///< a message is there
         std::unique_ptr<Endpoint::Departure> departure; ///< one has left; neither: run the rank
+        std::shared_ptr<Transfer> transfer{};           ///< an access goes on, at this rank's card
+        std::size_t piece = 0;                          ///< of it
         bool death = false;                             ///< of the rank
         int loss = -1;                                  ///< the rank learns that this one is lost
     };
@@ -182,6 +202,11 @@ private:
     Time now_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t messages_ = 0;
+    std::uint64_t accesses_ = 0;
+    std::uint64_t violations_ = 0;
+    std::uint64_t seed_;
+    std::uint64_t exposures_ = 0;
+    std::unordered_map<std::uint64_t, std::span<std::byte>> exposed_; ///< by key
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     std::vector<Event> queue_; ///< a heap, the next event first
 };

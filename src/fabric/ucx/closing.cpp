@@ -92,6 +92,8 @@ bool UcxFabric::close(Receiver& receiver, std::chrono::nanoseconds limit) noexce
     const bool left = flush(receiver, end);
     const bool closed = close_endpoints(receiver, Clock::now() + closing_limit);
     tell_finished(); // that of peers that have never been connected
+    tell_accessed();
+    close_memory(closed);
     if (closed) {
         ucx_.worker_destroy(worker_);
         ucx_.cleanup(context_);
@@ -109,6 +111,7 @@ UcxFabric::~UcxFabric()
         close(nobody, std::chrono::nanoseconds(0));
     }
     free_batches(spare_batches_);
+    free_transfers();
 }
 
 } // namespace sidelight::fabric::ucx

@@ -70,6 +70,7 @@ void UcxFabric::abandon(Peer& peer) noexcept
     while (Outgoing* item = peer.waiting.take()) {
         retire(*item, UCS_ERR_CANCELED);
     }
+    abandon_accesses(peer);
     peer.early.clear();
     for (const EarlyLong& message : peer.early_longs) {
         if (message.descriptor != nullptr) {
@@ -127,6 +128,7 @@ bool UcxFabric::tell_closed() noexcept
 {
     const bool any = !closed_.empty();
     for (std::size_t next = 0; next < closed_.size(); ++next) {
+        tell_closed_accesses(*closed_[next]);
         for (LongMessage* message = closed_[next]->leaving; message != nullptr;
              message = message->after) {
             if (Completion* sent = std::exchange(message->sent, nullptr); sent != nullptr) {

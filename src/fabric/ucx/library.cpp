@@ -3,7 +3,11 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <sstream>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -81,6 +85,20 @@ bool bind_messages(void* handle, Library& ucx)
            bind(handle, "ucs_status_string", ucx.status_string);
 }
 
+bool bind_access(void* handle, Library& ucx)
+{
+    return bind(handle, "ucp_mem_map", ucx.mem_map) &&
+           bind(handle, "ucp_mem_unmap", ucx.mem_unmap) &&
+           bind(handle, "ucp_rkey_pack", ucx.rkey_pack) &&
+           bind(handle, "ucp_rkey_buffer_release", ucx.rkey_buffer_release) &&
+           bind(handle, "ucp_ep_rkey_unpack", ucx.ep_rkey_unpack) &&
+           bind(handle, "ucp_rkey_destroy", ucx.rkey_destroy) &&
+           bind(handle, "ucp_put_nbx", ucx.put) && bind(handle, "ucp_get_nbx", ucx.get) &&
+           bind(handle, "ucp_ep_flush_nbx", ucx.ep_flush) &&
+           bind(handle, "ucp_ep_print_info", ucx.ep_print_info) &&
+           bind(handle, "ucp_context_print_info", ucx.context_print_info);
+}
+
 bool bind_all(void* handle, Library& ucx)
 {
     return bind(handle, "ucp_get_version", ucx.get_version) &&
@@ -89,7 +107,42 @@ bool bind_all(void* handle, Library& ucx)
            bind(handle, "ucp_config_release", ucx.config_release) &&
            bind(handle, "ucp_init_version", ucx.init_version) &&
            bind(handle, "ucp_cleanup", ucx.cleanup) && bind_worker(handle, ucx) &&
-           bind_messages(handle, ucx);
+           bind_messages(handle, ucx) && bind_access(handle, ucx);
+}
+
+/// What `print` prints.
+template <typename Print>
+std::string printed(Print print)
+{
+    char* text = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* stream = open_memstream(&text, &bytes);
+    if (stream == nullptr) {
+        return {};
+    }
+    print(stream);
+    std::fclose(stream);
+    std::string result(text, bytes);
+    std::free(text);
+    return result;
+}
+
+/// The name that ends at the first `/` of each line, if the line has `mark`. "lane[0]:  0:tcp/lo.0
+/// md[0] -> md[0]/tcp/sysdev[255]", "resource 0 : md 0 dev 0 flags -- self/memory0": both name
+/// their transport so.
+std::vector<std::string> names_in(const std::string& text, std::string_view mark)
+{
+    std::vector<std::string> names;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t slash = line.find('/');
+        if (line.find(mark) == std::string::npos || slash == std::string::npos) {
+            continue;
+        }
+        const std::size_t before = line.find_last_of(" :", slash);
+        names.push_back(line.substr(before + 1, slash - before - 1));
+    }
+    return names;
 }
 
 bool new_enough(const Library& ucx)
@@ -157,6 +210,16 @@ std::string Library::transport_setting(const char* transport, const char* name) 
     const bool is_old = config_modify(config, "SIDELIGHT_NO_SUCH_SETTING", "1") == UCS_OK;
     config_release(config);
     return is_old ? name : std::string(transport) + '_' + name;
+}
+
+std::vector<std::string> Library::transports(ucp_ep_h endpoint) const
+{
+    return names_in(printed([&](std::FILE* to) { ep_print_info(endpoint, to); }), "lane[");
+}
+
+std::vector<std::string> Library::transports(ucp_context_h context) const
+{
+    return names_in(printed([&](std::FILE* to) { context_print_info(context, to); }), "resource");
 }
 
 std::string Library::version() const

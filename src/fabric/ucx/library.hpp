@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <ucp/api/ucp.h>
 
@@ -33,6 +34,17 @@ struct Library {
     decltype(&::ucp_am_send_nbx) am_send = nullptr;
     decltype(&::ucp_am_recv_data_nbx) am_recv_data = nullptr;
     decltype(&::ucp_am_data_release) am_data_release = nullptr;
+    decltype(&::ucp_mem_map) mem_map = nullptr;
+    decltype(&::ucp_mem_unmap) mem_unmap = nullptr;
+    decltype(&::ucp_rkey_pack) rkey_pack = nullptr;
+    decltype(&::ucp_rkey_buffer_release) rkey_buffer_release = nullptr;
+    decltype(&::ucp_ep_rkey_unpack) ep_rkey_unpack = nullptr;
+    decltype(&::ucp_rkey_destroy) rkey_destroy = nullptr;
+    decltype(&::ucp_put_nbx) put = nullptr;
+    decltype(&::ucp_get_nbx) get = nullptr;
+    decltype(&::ucp_ep_flush_nbx) ep_flush = nullptr;
+    decltype(&::ucp_ep_print_info) ep_print_info = nullptr;
+    decltype(&::ucp_context_print_info) context_print_info = nullptr;
     decltype(&::ucp_request_check_status) request_check_status = nullptr;
     decltype(&::ucp_request_free) request_free = nullptr;
     const char* (*status_string)(ucs_status_t) = nullptr;
@@ -46,6 +58,12 @@ struct Library {
 
     /// The file that it is.
     [[nodiscard]] std::string path() const;
+
+    /// The names of the transports that an endpoint has chosen, and of those that a context could
+    /// choose from. What UCX prints for people is the same in all versions; what it answers to
+    /// programs is not.
+    [[nodiscard]] std::vector<std::string> transports(ucp_ep_h endpoint) const;
+    [[nodiscard]] std::vector<std::string> transports(ucp_context_h context) const;
 
     /// What config_modify calls a setting of one transport.
     [[nodiscard]] std::string transport_setting(const char* transport, const char* name) const;

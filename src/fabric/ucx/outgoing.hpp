@@ -15,11 +15,12 @@ namespace sidelight::fabric::ucx {
 
 class UcxFabric;
 struct Peer;
+struct Transfer;
 
 /// What goes out as one active message. Owned by the fabric; from departure to the end of UCX's
 /// request it belongs to that.
 struct Outgoing {
-    enum class Kind : std::uint8_t { batch, long_message };
+    enum class Kind : std::uint8_t { batch, long_message, transfer };
 
     Outgoing(UcxFabric& owner, Kind what) noexcept : fabric(owner), kind(what) {}
 
@@ -117,6 +118,14 @@ struct Peer {
     std::uint64_t received = 0;                            ///< batches handed over
     std::map<std::uint64_t, std::vector<std::byte>> early; ///< frames of later ones, by sequence
     std::vector<EarlyLong> early_longs;
+    enum class Access : std::uint8_t { unknown, none, native };
+    Access access = Access::unknown; ///< whether its memory may be opened
+    Transfer* transfers = nullptr;   ///< accesses to its memory that are not over
+    OutgoingList unflushed;          ///< puts that no flush covers yet
+    OutgoingList flushing;           ///< puts that the flush under way covers
+    bool flush_under_way = false;
+    bool to_flush = false; ///< in the list of those with puts that no flush covers
+
     bool ready = false; ///< in the list of those with something early that may be handed over
 };
 

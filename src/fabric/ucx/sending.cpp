@@ -55,6 +55,7 @@ void UcxFabric::push() noexcept
         depart_open_batch(*peer);
     }
     held_.clear();
+    flush_requested();
 }
 
 Status UcxFabric::send_long(int number, std::span<const std::byte> header,

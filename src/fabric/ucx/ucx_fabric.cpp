@@ -63,10 +63,14 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
 
 } // namespace
 
-UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const std::string& transports)
-    : ucx_(ucx), numbers_(numbers), transports_(transports)
+UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const NetworkOptions& options)
+    : ucx_(ucx),
+      numbers_(numbers),
+      transports_(options.transports),
+      always_access_(options.always_access)
 {
-    make_context(transports);
+    make_context(options.transports);
+    hardware_ = asks_hardware(ucx_.transports(context_));
     try {
         make_worker();
     } catch (...) {
@@ -129,7 +133,7 @@ Peer& UcxFabric::peer_of(int number)
     if (!peers_[index]) {
         peers_[index] = std::make_unique<Peer>(*this, number);
         // Each is in each of these lists once at most: so nothing is allocated later on.
-        for (auto* list : {&held_, &to_connect_, &failed_, &closed_, &ready_}) {
+        for (auto* list : {&held_, &to_connect_, &failed_, &closed_, &ready_, &to_flush_}) {
             list->reserve(peers_.size());
         }
     }
@@ -156,6 +160,8 @@ bool UcxFabric::poll(Receiver& receiver) noexcept
     connect_requested();
     moved = tell_placed() || moved;
     moved = tell_finished() || moved;
+    moved = tell_accessed() || moved;
+    flush_requested();
     moved = tell_lost() || moved;
     moved = tell_closed() || moved;
     receiver_ = nullptr;
@@ -165,12 +171,14 @@ bool UcxFabric::poll(Receiver& receiver) noexcept
 bool UcxFabric::arm() noexcept
 {
     return finished_.empty() && placed_.empty() && failed_.empty() && ready_.empty() &&
-           to_connect_.empty() && ucx_.worker_arm(worker_) == UCS_OK;
+           to_connect_.empty() && accessed_.empty() && to_flush_.empty() &&
+           ucx_.worker_arm(worker_) == UCS_OK;
 }
 
 std::string UcxFabric::description() const
 {
-    return "UCX " + ucx_.version() + ", " + ucx_.path() + ", transports " + transports_;
+    return "UCX " + ucx_.version() + ", " + ucx_.path() + ", transports " + transports_ +
+           (hardware_ ? ", puts and gets by hardware" : ", puts and gets by messages");
 }
 
 } // namespace ucx
@@ -182,7 +190,7 @@ std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkO
         return nullptr;
     }
     try {
-        return std::make_unique<ucx::UcxFabric>(*library, numbers, options.transports);
+        return std::make_unique<ucx::UcxFabric>(*library, numbers, options);
     } catch (const std::runtime_error& error) {
         log(LogLevel::error,
             "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use; "

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "fabric/network_fabric.hpp"
+#include "fabric/remote_memory.hpp"
 #include "fabric/ucx/outgoing.hpp"
 
 namespace sidelight::fabric::ucx {
+
+class OpenMemory;
 
 /// Messages by UCX's active messages: one context, one worker, one endpoint for each peer that is
 /// sent to. Short messages travel in batches, long ones alone. docs/design/network.md.
@@ -18,7 +21,7 @@ namespace sidelight::fabric::ucx {
 class UcxFabric final : public NetworkFabric {
 public:
     /// Makes context and worker. Throws std::runtime_error with UCX's reason.
-    UcxFabric(const Library& ucx, PeerNumbers& numbers, const std::string& transports);
+    UcxFabric(const Library& ucx, PeerNumbers& numbers, const NetworkOptions& options);
     ~UcxFabric() override;
     UcxFabric(const UcxFabric&) = delete;
     UcxFabric& operator=(const UcxFabric&) = delete;
@@ -34,12 +37,18 @@ public:
     bool poll(Receiver& receiver) noexcept override;
     void wake(int /*peer*/) noexcept override {} // it shares no memory with this process
 
+    [[nodiscard]] bool accesses(int peer) noexcept override;
+    bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
+    void conceal(ExposedMemory& exposed) noexcept override;
+    std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
+
     [[nodiscard]] int event_fd() const noexcept override { return event_fd_; }
     [[nodiscard]] bool arm() noexcept override;
     bool close(Receiver& receiver, std::chrono::nanoseconds limit) noexcept override;
     [[nodiscard]] std::string description() const override;
 
 private:
+    friend class OpenMemory;
     using Clock = std::chrono::steady_clock;
     struct LongReceive;
 
@@ -93,6 +102,26 @@ private:
     void conclude(LongReceive& receive, ucs_status_t status) noexcept;
     bool tell_placed() noexcept;
 
+    // remote_access.cpp
+    [[nodiscard]] bool asks_hardware(const std::vector<std::string>& transports) const noexcept;
+    std::size_t pack_key(ucp_mem_h memory, std::uint64_t base, std::span<std::byte> key) noexcept;
+    Access start_access(OpenMemory& memory, bool put, std::span<const AccessPiece> pieces,
+                        Completion& done) noexcept;
+    static void link(Transfer& transfer) noexcept;
+    void start_piece(OpenMemory& memory, Transfer& transfer, const AccessPiece& piece) noexcept;
+    void request_flush(Peer& peer) noexcept;
+    void flush_requested() noexcept;
+    void flush_peer(Peer& peer) noexcept;
+    void flushed(Peer& peer, ucs_status_t status) noexcept;
+    void end_if_over(Transfer& transfer) noexcept;
+    bool tell_accessed() noexcept;
+    void abandon_accesses(Peer& peer) noexcept;
+    void tell_closed_accesses(Peer& peer) noexcept;
+    void close_memory(bool ended) noexcept;
+    void free_transfers() noexcept;
+    static void on_accessed(void* request, ucs_status_t status, void* transfer) noexcept;
+    static void on_peer_flushed(void* request, ucs_status_t status, void* peer) noexcept;
+
     // closing.cpp
     template <typename Condition>
     bool poll_until(Receiver& receiver, Clock::time_point end, Condition condition) noexcept;
@@ -108,6 +137,10 @@ private:
     int event_fd_ = -1;
     std::size_t max_header_ = 0;
     std::string transports_;
+    bool always_access_;             ///< also where UCX does it by messages
+    bool hardware_ = false;          ///< the context has transports that access memory
+    std::vector<ucp_mem_h> exposed_; ///< memory of this process
+    std::vector<OpenMemory*> open_;  ///< memory of peers
     std::vector<std::byte> address_;
 
     std::vector<std::unique_ptr<Peer>> peers_; ///< by number; empty where UCX has none
@@ -117,7 +150,10 @@ private:
     std::vector<Peer*> closed_;                ///< whose endpoint is gone
     std::vector<Peer*> ready_;
     OutgoingList spare_batches_;
-    OutgoingList finished_;            ///< long messages, and not told yet
+    OutgoingList finished_; ///< long messages, and not told yet
+    OutgoingList accessed_; ///< transfers, and not told yet
+    OutgoingList spare_transfers_;
+    std::vector<Peer*> to_flush_;
     std::vector<LongReceive*> placed_; ///< and not told yet
     std::size_t ending_ = 0;           ///< endpoints that close, flushes
 

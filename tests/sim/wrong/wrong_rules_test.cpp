@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rma/rules.hpp"
+#include "sim/generator.hpp"
 #include "sim/seeds.hpp"
 #include "sim/survivors.hpp"
 
@@ -101,6 +102,22 @@ TEST(WrongRuleOfLosses, IsCaught)
     ASSERT_FALSE(outcome.ok);
     std::printf("loss_kept: seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
     EXPECT_NE(outcome.failure.find("deadlock"), std::string::npos) << outcome.failure;
+}
+
+/// A fabric whose puts are over before they are there: what a missing flush of the network would
+/// do.
+TEST(WrongFabric, WhosePutsEndEarlyIsCaught)
+{
+    const Outcome outcome = run_programs(0, seeds, false, [](std::uint64_t seed) {
+        Program program = draw_program(seed, taste_of(seed));
+        program.opened = true;
+        program.costs.native_percent = 100;
+        program.costs.puts_end_early = true;
+        return program;
+    });
+    ASSERT_FALSE(outcome.ok);
+    std::printf("seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
+    EXPECT_NE(outcome.failure.find("complete"), std::string::npos) << outcome.failure;
 }
 
 TEST(RightRules, AreNotCaught)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <sys/types.h>
+
+#include "fabric/remote_memory.hpp"
+
+namespace sidelight::fabric {
+
+/// Lets the kernel copy for other processes of this user, as far as this one can (Yama). Lasts as
+/// long as the process.
+void allow_copies() noexcept;
+
+/// Whether the kernel copies from and to that process: the word at `address` there is `expected`.
+[[nodiscard]] bool can_copy(pid_t owner, std::uint64_t address, std::uint64_t expected) noexcept;
+
+/// Private memory of a process on this node, which the kernel copies to and from: one system call,
+/// and one copy, by the origin. Complete when the call returns.
+class CopiedMemory final : public RemoteMemory {
+public:
+    /// Offsets are counted from `base`, an address of the owner.
+    CopiedMemory(pid_t owner, std::uint64_t base, std::size_t worthwhile) noexcept
+        : RemoteMemory(worthwhile), owner_(owner), base_(base)
+    {}
+
+    Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept override;
+    Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept override;
+
+private:
+    template <typename Copy>
+    Access move(std::span<const AccessPiece> pieces, Copy copy) noexcept;
+
+    pid_t owner_;
+    std::uint64_t base_;
+    bool usable_ = true; ///< until the kernel refuses
+};
+
+} // namespace sidelight::fabric

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fabric/fabric.hpp"
+
+namespace sidelight::fabric {
+
+/// Bytes of this process, and where in the peer's memory they go to or come from.
+struct AccessPiece {
+    std::byte* here = nullptr;
+    std::uint64_t there = 0; ///< an offset
+    std::size_t bytes = 0;
+};
+
+/// What became of an access that was started.
+enum class Access : std::uint8_t {
+    complete, ///< it is over: of a put, the bytes are in the peer's memory
+    pending,  ///< the Completion tells when it is
+    failed,   ///< it is over, and what was moved is undefined; it may be done by messages
+};
+
+/// Memory of one peer that this process reads and writes without the peer's engine. Whoever asks
+/// has made sure that what it asks for lies inside. Several pieces, of one access or of different
+/// ones, may be moved in any order; memory of this process may be used again when the access is
+/// over. Nothing blocks for longer than a copy takes.
+class RemoteMemory {
+public:
+    virtual ~RemoteMemory() = default;
+
+    /// At most so many pieces in one access.
+    static constexpr std::size_t most_pieces = 64;
+
+    virtual Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
+    virtual Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
+
+    /// Accesses to fewer bytes than this are quicker by messages.
+    [[nodiscard]] std::size_t worthwhile() const noexcept { return worthwhile_; }
+
+protected:
+    explicit RemoteMemory(std::size_t worthwhile) noexcept : worthwhile_(worthwhile) {}
+
+private:
+    std::size_t worthwhile_;
+};
+
+} // namespace sidelight::fabric

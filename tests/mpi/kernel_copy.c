@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Private memory that the kernel copies to and from: rank 0 puts and gets, and rank 1 calls no MPI
+ * until it sees in its memory that all is over. With SIDELIGHT_SHARE_MEMORY=never.
+ */
+#include "windows.h"
+#include <sys/uio.h>
+
+enum { BYTES = 1 << 20, ROUNDS = 20 };
+
+static volatile int64_t *last_word(void *memory)
+{
+    return (volatile int64_t *)((char *)memory + BYTES) - 1;
+}
+
+/* Without a call of MPI: rank 1 looks until the last word is that high. */
+static void await_word(void *memory, int64_t value)
+{
+    while (*last_word(memory) < value) {}
+}
+
+static void put_and_get(struct window *w, char *data, int round)
+{
+    static char back[BYTES];
+    memset(data, round, BYTES);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
+    CHECK_OK(
+        MPI_Put(data, BYTES - 8, MPI_BYTE, 1, window_at(w, 1, 0), BYTES - 8, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Win_flush(1, w->win));
+    CHECK_OK(
+        MPI_Get(back, BYTES - 8, MPI_BYTE, 1, window_at(w, 1, 0), BYTES - 8, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Win_flush(1, w->win));
+    CHECK_EQ(memcmp(back, data, BYTES - 8), 0);
+    int64_t const done = round;
+    CHECK_OK(MPI_Put(&done, 1, MPI_INT64_T, 1, window_at(w, 1, BYTES - 8), 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Win_unlock(1, w->win));
+}
+
+static void test(enum flavor flavor)
+{
+    check_step(flavor_names[flavor]);
+    struct window w = window_open(flavor, MPI_COMM_WORLD, BYTES, 1);
+    static char data[BYTES];
+    *last_word(w.base) = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 1; round <= ROUNDS; ++round) {
+        if (check_rank == 0)
+            put_and_get(&w, data, round);
+        else
+            await_word(w.base, round);
+    }
+    for (int i = 0; check_rank == 1 && i < BYTES - 8; ++i)
+        CHECK_EQ(((char *)w.base)[i], ROUNDS);
+    window_close(&w);
+}
+
+/* Rank 1 tells where its word is; whether rank 0 may read it. */
+static bool kernel_copies(void)
+{
+    static int64_t word = 4711;
+    int64_t mine[2] = {getpid(), (int64_t)(intptr_t)&word}, read_word = 0;
+    int may = 0;
+    if (check_rank == 1) {
+        MPI_Send(mine, 2, MPI_INT64_T, 0, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(mine, 2, MPI_INT64_T, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        struct iovec here = {&read_word, sizeof read_word};
+        struct iovec there = {(void *)(intptr_t)mine[1], sizeof read_word};
+        may = process_vm_readv((pid_t)mine[0], &here, 1, &there, 1, 0) == sizeof read_word;
+    }
+    MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return may;
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    struct window w = window_open(FLAVOR_CREATE, MPI_COMM_WORLD, 8, 1); /* asks the kernel */
+    bool const may = kernel_copies();
+    window_close(&w);
+    if (!may)
+        return check_skip("the kernel does not let processes copy here");
+    test(FLAVOR_CREATE);
+    test(FLAVOR_DYNAMIC);
+    return check_end();
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Puts and gets on memory that is not mapped, without the target's engine.
+
+# By the kernel, whatever their size: windows whose memory stays private, on one node
+set(by_the_kernel SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
+sidelight_mpi_test(kernel_copy RANKS 2 ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls)
+foreach(program created_windows dynamic_windows datatypes threads nonblocking)
+    sidelight_mpi_test(kernel_copy.${program} RANKS 3 PROGRAM ${program}
+        ENVIRONMENT ${by_the_kernel})
+endforeach()
+foreach(kind create dynamic)
+    sidelight_mpi_test(kernel_copy.random_operations_${kind} RANKS 4 PROGRAM random_operations
+        ARGS 4000 1 ${kind} ENVIRONMENT ${by_the_kernel})
+endforeach()
+
+# By the network, also where UCX has no hardware for it: each process is a node of its own
+function(sidelight_native_test program)
+    sidelight_mpi_test(native.${program} PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_ROUTE=native ${ARGN})
+endfunction()
+
+foreach(program operations datatypes atomicity attributes created_windows dynamic_windows locks
+        nonblocking)
+    sidelight_native_test(${program} RANKS 4)
+endforeach()
+foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
+        epoch_errors threads sessions nonblocking_late)
+    sidelight_native_test(${program} RANKS 2)
+endforeach()
+foreach(program fence gats nonblocking_ahead)
+    sidelight_native_test(${program} RANKS 3)
+endforeach()
+sidelight_mpi_test(native.random_operations RANKS 4 PROGRAM random_operations
+    ARGS 8000 1 all ENVIRONMENT SIDELIGHT_ROUTE=native)
