@@ -19,9 +19,9 @@ namespace {
 /// Pieces sent to one target and not answered, at most. What is more waits here, so a target that
 /// is late is not buried.
 constexpr std::uint32_t most_in_flight = 512;
-/// The first operation of an epoch towards a target leaves at once. Further ones leave together:
-/// when there are enough of them, when something is answered, or when the program closes or
-/// flushes.
+/// The first operation in flight towards a target, or of an epoch, leaves at once. Others leave
+/// together: when there are enough of them, when something is answered, or when the program closes
+/// or flushes.
 constexpr std::uint32_t batched = 64;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
@@ -139,8 +139,9 @@ void Window::launch_more(Target& target) noexcept
     bool push = std::exchange(process_.unpushed_, false);
     while (!target.launching.empty() && target.in_flight < most_in_flight) {
         Flight& flight = *target.launching.front();
+        const bool first =
+            target.in_flight == 0 || flight.op->epoch->parts[flight.op->part].outstanding == 1;
         send_pieces(flight, target);
-        const bool first = flight.op->epoch->parts[flight.op->part].outstanding == 1;
         push = push || first || target.in_flight % batched == 0;
         if (!flight.launched) {
             break;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "datatype/basic_layout.hpp"
+#include "rma/process.hpp"
+
+/// What leaves at once and what is held back, so that a program that computes next has its first
+/// messages on their way.
+namespace sidelight::rma {
+namespace {
+
+/// Counts pushes; nothing is carried.
+class CountingFabric final : public fabric::Fabric {
+public:
+    Status send(int /*peer*/, std::span<const std::byte> /*header*/,
+                std::span<const std::byte> /*payload*/) noexcept override
+    {
+        return Status::ok;
+    }
+    void push() noexcept override { ++pushes; }
+    Status send_long(int /*peer*/, std::span<const std::byte> /*header*/,
+                     std::span<const std::byte> /*payload*/,
+                     fabric::Completion& /*sent*/) noexcept override
+    {
+        return Status::ok;
+    }
+    bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
+    void wake(int /*peer*/) noexcept override {}
+
+    int pushes = 0;
+};
+
+/// This process is rank 0; each rank is on a node of its own.
+class ThreeNodes final : public Members {
+public:
+    ThreeNodes() : block_(Control::bytes(3) / sizeof(Line)) { Control::create(block_.data(), 3); }
+
+    Status find(int rank, Member& found) noexcept override
+    {
+        found.size = sizeof memory_;
+        found.peer = rank;
+        found.mapped = rank == 0;
+        found.base = rank == 0 ? memory_.data() : nullptr;
+        found.control = rank == 0 ? reinterpret_cast<Control*>(block_.data()) : nullptr;
+        return Status::ok;
+    }
+
+private:
+    struct alignas(64) Line {
+        std::byte bytes[64];
+    };
+    std::vector<Line> block_;
+    std::array<std::byte, 64> memory_{};
+};
+
+class Pushing : public testing::Test {
+protected:
+    Pushing()
+    {
+        process_.set_messages(true);
+        WindowShape shape;
+        shape.id = 7;
+        shape.size = 3;
+        shape.members = &members_;
+        shape.neighbours = self_;
+        shape.barrier = {.word = &word_, .node = 0, .leaders = leaders_};
+        window_ = &process_.create_window(shape);
+    }
+
+    /// The others come to a barrier, too.
+    void let_others_arrive(std::uint64_t barrier)
+    {
+        for (const auto& [leader, round] : {std::pair(2, 0), std::pair(1, 1)}) {
+            MessageHeader header;
+            header.kind = MessageKind::barrier;
+            header.window = 7;
+            header.origin = static_cast<std::uint32_t>(leader);
+            header.round = static_cast<std::uint64_t>(round);
+            header.number = barrier;
+            process_.receive(leader, std::as_bytes(std::span(&header, 1)));
+        }
+    }
+
+    /// Whether it leaves at once.
+    bool put(int target)
+    {
+        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
+        Operation operation;
+        operation.kind = OperationKind::put;
+        operation.target = target;
+        operation.origin = {&value_, &word, 1};
+        operation.layout = &word;
+        operation.count = 1;
+        const int before = fabric_.pushes;
+        EXPECT_EQ(window_->issue(operation, nullptr), Status::ok);
+        process_.push();
+        return fabric_.pushes != before;
+    }
+
+    CountingFabric fabric_;
+    ThreeNodes members_;
+    BarrierWord word_;
+    std::array<std::int32_t, 1> self_{0};
+    std::array<std::int32_t, 3> leaders_{0, 1, 2};
+    std::uint64_t value_ = 1;
+    Process process_{fabric_};
+    Window* window_ = nullptr;
+};
+
+TEST_F(Pushing, FirstPutToEachTargetLeavesAtOnce)
+{
+    ASSERT_EQ(window_->fence({}, nullptr), Status::ok);
+    let_others_arrive(1);
+    process_.progress();
+    EXPECT_TRUE(put(1));
+    EXPECT_TRUE(put(2));
+    EXPECT_FALSE(put(1));
+    EXPECT_FALSE(put(2));
+}
+
+TEST_F(Pushing, ClosingCallLetsAllLeave)
+{
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
+    EXPECT_TRUE(put(1));
+    EXPECT_FALSE(put(1));
+    const int before = fabric_.pushes;
+    ASSERT_EQ(window_->unlock(1, nullptr), Status::ok);
+    process_.push();
+    EXPECT_GT(fabric_.pushes, before);
+}
+
+} // namespace
+} // namespace sidelight::rma
