@@ -165,6 +165,32 @@ TEST(Atomicity, NoUpdateIsLostOnAlignedElements) { expect_every_combination(0); 
 
 TEST(Atomicity, NoUpdateIsLostOnMisalignedElements) { expect_every_combination(61); }
 
+/// A structure accumulated as bytes is one of those that were written, wherever it lies.
+TEST(Atomicity, ShortRowsAreWhole)
+{
+    const auto locks = std::make_unique<AtomicityLocks>();
+    const datatype::Layout& bytes = basic_layout(Basic::byte);
+    for (const std::size_t length : {std::size_t{2}, std::size_t{16}, std::size_t{64}}) {
+        alignas(64) std::array<std::byte, 128> memory{};
+        std::atomic<int> torn{0};
+        together([&](std::size_t number) {
+            std::array<std::byte, 64> mine{};
+            std::array<std::byte, 64> seen{};
+            mine.fill(static_cast<std::byte>(number + 1));
+            for (int i = 0; i < 20'000; ++i) {
+                const Buffer origin{mine.data(), &bytes, length};
+                const Buffer result{seen.data(), &bytes, length};
+                const Buffer target{memory.data() + 8, &bytes, length};
+                const ReduceOp op = i % 2 == 0 ? ReduceOp::replace : ReduceOp::no_op;
+                static_cast<void>(rma::get_accumulate(op, origin, result, target, *locks));
+                torn += std::count(seen.begin(), seen.begin() + length, seen[0]) !=
+                        static_cast<std::ptrdiff_t>(length);
+            }
+        });
+        EXPECT_EQ(torn, 0) << length << " bytes";
+    }
+}
+
 struct Chained {
     Basic basic;
     std::size_t shift;
