@@ -30,13 +30,13 @@ void Process::destroy_window(Window& window) noexcept
 
 bool Process::progress() noexcept
 {
-    bool moved = messages_ && fabric_.poll(*this);
+    bool moved = messages() && fabric_.poll(*this);
     for (Window* window = busy_windows_.front(); window != nullptr;) {
         Window* next = decltype(busy_windows_)::after(*window);
         moved |= window->progress();
         window = next;
     }
-    if (messages_) {
+    if (messages()) {
         unpushed_ = false;
         fabric_.push();
     }

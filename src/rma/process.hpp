@@ -39,7 +39,7 @@ public:
 
     /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
     /// also without the engine; then what another thread does just now may be missed.
-    [[nodiscard]] bool busy() const noexcept { return messages_ || waits(); }
+    [[nodiscard]] bool busy() const noexcept { return messages() || waits(); }
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return any_busy_.load(std::memory_order_relaxed); }
 
@@ -51,9 +51,16 @@ public:
     /// relies on what this thread alone has issued.
     void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
-    /// Set by the owner if the fabric carries messages (some member is not mapped).
-    void set_messages(bool messages) noexcept { messages_ = messages; }
-    [[nodiscard]] bool messages() const noexcept { return messages_; }
+    /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
+    /// thread, also without the engine.
+    void set_messages(bool messages) noexcept
+    {
+        messages_.store(messages, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool messages() const noexcept
+    {
+        return messages_.load(std::memory_order_relaxed);
+    }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
     /// engine calls this before it lets go of it. `progress` does so by itself.
@@ -98,7 +105,7 @@ private:
     fabric::PrivateMemory private_memory_;
     fabric::PeerMemory& memory_;
     bool threaded_ = false;
-    bool messages_ = false;
+    std::atomic<bool> messages_{false};
     bool unpushed_ = false; ///< something was sent that must not be held back
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.
     List<Window, &Window::in_busy_> busy_windows_;
