@@ -72,8 +72,10 @@ public:
         }
     }
 
-    /// Asks all peers that were sent anything to say that it has arrived, so that the fabric can be
-    /// closed. No window is left, and nothing is sent afterwards but answers.
+    /// Tells all peers that were sent anything, or have sent something, that this process leaves,
+    /// and asks them to answer, so that the fabric can be closed: what was sent has then arrived,
+    /// and nobody takes the end of a connection for a loss. No window is left, and nothing is sent
+    /// afterwards but answers.
     void say_farewell() noexcept;
     /// Whether all of them have answered, or are lost.
     [[nodiscard]] bool has_parted() const noexcept { return awaited_.empty(); }
@@ -97,7 +99,8 @@ private:
         any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
     }
 
-    void note_sent(int peer) noexcept;
+    void note_met(int peer) noexcept;
+    void note_departed(int peer) noexcept;
     void send_to_process(int peer, MessageKind kind) noexcept;
     void receive_from_process(int from, const MessageHeader& header) noexcept;
 
@@ -120,8 +123,9 @@ private:
     Pool<LongSend> long_sends_;
     Pool<RemoteAccess> remote_accesses_;
     Flights flights_;
-    std::unordered_set<int> sent_to_; ///< peers that were sent something, since the last farewell
-    std::unordered_set<int> awaited_; ///< of those, who has not answered the farewell
+    std::unordered_set<int> met_;      ///< peers sent to or heard from, since the last farewell
+    std::unordered_set<int> awaited_;  ///< of those, who has not answered the farewell
+    std::unordered_set<int> departed_; ///< peers that have said farewell
 };
 
 } // namespace sidelight::rma
