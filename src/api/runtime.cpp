@@ -250,6 +250,16 @@ void Runtime::sweep() noexcept
     }
 }
 
+void Runtime::sweep_now_and_then() noexcept
+{
+    constexpr unsigned calls = 64;
+    const unsigned number = passed_by_.load(std::memory_order_relaxed) + 1;
+    passed_by_.store(number, std::memory_order_relaxed);
+    if (number % calls == 0) {
+        sweep();
+    }
+}
+
 void Runtime::wait(rma::Request& request) noexcept
 {
     if (threaded_) {

@@ -90,6 +90,15 @@ public:
     void pause(bool (*host_sweep)() noexcept) noexcept;
     /// Sweeps once.
     void sweep() noexcept;
+    /// At the end of a call that was complete at once. Where messages may come, one of many such
+    /// calls sweeps: the program may ask its own memory again and again for what a message brings.
+    /// Any thread; must not hold the engine.
+    void pass_by() noexcept
+    {
+        if (process_.messages()) [[unlikely]] {
+            sweep_now_and_then();
+        }
+    }
     /// After something that another thread may wait for has completed.
     void rouse() noexcept
     {
@@ -134,6 +143,8 @@ public:
         }
         if (!complete) {
             wait(request);
+        } else {
+            pass_by();
         }
         return host::mpi::answer_window(request.status, object.handle);
     }
@@ -150,6 +161,7 @@ public:
                 status = finish_start(status, *request, object.own, handle);
             }
         }
+        pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }
 
@@ -159,6 +171,7 @@ private:
     static void complete_host_request(rma::Request& request) noexcept;
     static bool sweep_on_thread() noexcept;
     static bool arm_network(void* self) noexcept;
+    [[gnu::noinline]] void sweep_now_and_then() noexcept;
     void set_threaded() noexcept;
     void start_thread(bool hooked) noexcept;
     template <class Condition>
@@ -186,7 +199,8 @@ private:
     EngineLock lock_{process_};
     host::node::ProgressThread thread_;
     std::mutex starting_; ///< the hook and the thread, which several windows may ask for at once
-    bool heard_ = false;  ///< whether sleepers have been told of the network
+    std::atomic<unsigned> passed_by_{0}; ///< calls; a lost one does not matter
+    bool heard_ = false;                 ///< whether sleepers have been told of the network
 };
 
 /// For windows that are not ours: an error for a null or freed handle, else the host's answer.

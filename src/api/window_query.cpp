@@ -22,10 +22,12 @@ struct SharedMemory {
 };
 
 /// The memory of a member, as far as loads and stores reach it: no bytes, nowhere, if they do not.
+/// Nowhere too if it has none, as the hosts say: programs look for it.
 SharedMemory memory_of(const rma::Target& target) noexcept
 {
-    return {target.mapped ? static_cast<MPI_Aint>(target.size) : 0,
-            static_cast<MPI_Aint>(target.disp_unit), target.mapped ? target.base : nullptr};
+    const bool any = target.mapped && target.size != 0;
+    return {any ? static_cast<MPI_Aint>(target.size) : 0, static_cast<MPI_Aint>(target.disp_unit),
+            any ? target.base : nullptr};
 }
 
 /// The memory of a member; for MPI_PROC_NULL that of the first one that has any.

@@ -23,6 +23,14 @@ inline constexpr bool rmw_is_barrier = true;
 inline constexpr bool rmw_is_barrier = false;
 #endif
 
+/// Whether atomic accesses of different widths that overlap are atomic against each other. On x86 a
+/// locked instruction excludes all others from the line; other architectures do not promise it.
+#if defined(__x86_64__)
+inline constexpr bool mixed_widths_are_atomic = true;
+#else
+inline constexpr bool mixed_widths_are_atomic = false;
+#endif
+
 /// Orders every load and store before it against every one after it.
 /// x86: a locked instruction on the stack takes a quarter of the time of `mfence`.
 inline void full_barrier() noexcept

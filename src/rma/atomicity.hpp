@@ -8,10 +8,11 @@
 
 namespace sidelight::rma {
 
-/// The locks of what the processor has no atomic access for: elements wider than 8 bytes, and
-/// misaligned ones. Lies in memory shared by all who access a window; zeroed memory is unlocked.
-/// The stripe comes from the part of the address below the page size, which all mappings share.
-/// A thread holds at most one, for one element, and calls nothing meanwhile.
+/// The locks of what the processor has no atomic access for: elements wider than 8 bytes,
+/// misaligned ones, and short rows that are to be whole. Lies in memory shared by all who access a
+/// window; zeroed memory is unlocked. The stripe comes from the part of the address below the page
+/// size, which all mappings share. A thread holds at most one, for one element or a short row of
+/// them, and calls nothing meanwhile.
 class AtomicityLocks {
 public:
     static constexpr std::size_t stripes = 64;

@@ -84,9 +84,11 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
         const std::uint64_t slot = at == 0 ? 0 : block_.key(at - 1).slot.load(load_order);
         const bool there = at != 0 && slot < block_.capacity();
         record = there ? block_.record(slot) : RegionRecord();
+        const bool held = there && record.last >= address && bytes <= record.last - address;
+        const bool several = there && !held && bytes <= UINT64_MAX - address &&
+                             block_.reaches(at - 1, count, address + bytes);
         if (settled(sequence)) {
-            const bool held = there && record.last >= address && bytes <= record.last - address;
-            return held ? Look::found : Look::none;
+            return held ? Look::found : several ? Look::several : Look::none;
         }
     }
     return Look::busy;
@@ -197,9 +199,10 @@ MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t by
     RegionRecord record;
     const Look look = look_up(address, bytes, record);
     if (look != Look::found) {
-        return {look == Look::busy   ? Reach::busy
-                : look == Look::none ? Reach::none
-                                     : Reach::unknown,
+        return {look == Look::busy      ? Reach::busy
+                : look == Look::none    ? Reach::none
+                : look == Look::several ? Reach::messages
+                                        : Reach::unknown,
                 nullptr};
     }
     try {

@@ -26,7 +26,7 @@ public:
 
     enum class Reach : std::uint8_t {
         mapped,   ///< `data` is it
-        messages, ///< attached, but not mappable here
+        messages, ///< attached, but not mappable here, or in several regions that touch
         unknown,  ///< the owner's table cannot be read here
         none,     ///< not attached as a whole: Status::rma_range
         busy,     ///< the owner is changing its table: ask again
@@ -71,6 +71,7 @@ private:
     using Regions = std::map<std::uint64_t, Known>;
     enum class Look : std::uint8_t {
         found,
+        several, ///< in regions that touch; the record is of the first
         none,
         busy,
         unreachable, ///< the table itself cannot be mapped

@@ -30,13 +30,13 @@ void Process::destroy_window(Window& window) noexcept
 
 bool Process::progress() noexcept
 {
-    bool moved = messages_ && fabric_.poll(*this);
+    bool moved = messages() && fabric_.poll(*this);
     for (Window* window = busy_windows_.front(); window != nullptr;) {
         Window* next = decltype(busy_windows_)::after(*window);
         moved |= window->progress();
         window = next;
     }
-    if (messages_) {
+    if (messages()) {
         unpushed_ = false;
         fabric_.push();
     }
@@ -95,22 +95,36 @@ void Process::placed(int /*from*/, std::span<const std::byte> message, std::size
     }
 }
 
+/// Who has said farewell has freed all its windows: others that are still in the last barrier of
+/// one lose nothing with it.
 void Process::lost(int peer) noexcept
 {
     lost_peers_.insert(peer);
     awaited_.erase(peer);
+    if (departed_.contains(peer)) {
+        return;
+    }
     for (const auto& window : windows_) {
         window->lose_peer(peer);
     }
 }
 
 /// Without memory for the note, closing does not wait for that peer.
-void Process::note_sent(int peer) noexcept
+void Process::note_met(int peer) noexcept
 {
     try {
-        sent_to_.insert(peer);
+        met_.insert(peer);
     } catch (const std::bad_alloc&) {
         log(LogLevel::warn, "out of memory: messages to peer %d may be lost at the end", peer);
+    }
+}
+
+void Process::note_departed(int peer) noexcept
+{
+    try {
+        departed_.insert(peer);
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "out of memory: peer %d will be lost when it ends", peer);
     }
 }
 
@@ -124,7 +138,7 @@ void Process::send_to_process(int peer, MessageKind kind) noexcept
 
 void Process::say_farewell() noexcept
 {
-    awaited_ = std::exchange(sent_to_, {});
+    awaited_ = std::exchange(met_, {});
     std::erase_if(awaited_, [this](int peer) { return lost_peers_.contains(peer); });
     for (const int peer : awaited_) {
         send_to_process(peer, MessageKind::farewell);
@@ -136,6 +150,7 @@ void Process::say_farewell() noexcept
 void Process::receive_from_process(int from, const MessageHeader& header) noexcept
 {
     if (header.kind == MessageKind::farewell) {
+        note_departed(from);
         send_to_process(from, MessageKind::farewell_answer);
     } else if (header.kind == MessageKind::farewell_answer) {
         awaited_.erase(from);

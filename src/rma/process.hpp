@@ -39,7 +39,7 @@ public:
 
     /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
     /// also without the engine; then what another thread does just now may be missed.
-    [[nodiscard]] bool busy() const noexcept { return messages_ || waits(); }
+    [[nodiscard]] bool busy() const noexcept { return messages() || waits(); }
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return any_busy_.load(std::memory_order_relaxed); }
 
@@ -51,9 +51,16 @@ public:
     /// relies on what this thread alone has issued.
     void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
-    /// Set by the owner if the fabric carries messages (some member is not mapped).
-    void set_messages(bool messages) noexcept { messages_ = messages; }
-    [[nodiscard]] bool messages() const noexcept { return messages_; }
+    /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
+    /// thread, also without the engine.
+    void set_messages(bool messages) noexcept
+    {
+        messages_.store(messages, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool messages() const noexcept
+    {
+        return messages_.load(std::memory_order_relaxed);
+    }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
     /// engine calls this before it lets go of it. `progress` does so by itself.
@@ -65,8 +72,10 @@ public:
         }
     }
 
-    /// Asks all peers that were sent anything to say that it has arrived, so that the fabric can be
-    /// closed. No window is left, and nothing is sent afterwards but answers.
+    /// Tells all peers that were sent anything, or have sent something, that this process leaves,
+    /// and asks them to answer, so that the fabric can be closed: what was sent has then arrived,
+    /// and nobody takes the end of a connection for a loss. No window is left, and nothing is sent
+    /// afterwards but answers.
     void say_farewell() noexcept;
     /// Whether all of them have answered, or are lost.
     [[nodiscard]] bool has_parted() const noexcept { return awaited_.empty(); }
@@ -90,7 +99,8 @@ private:
         any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
     }
 
-    void note_sent(int peer) noexcept;
+    void note_met(int peer) noexcept;
+    void note_departed(int peer) noexcept;
     void send_to_process(int peer, MessageKind kind) noexcept;
     void receive_from_process(int from, const MessageHeader& header) noexcept;
 
@@ -98,7 +108,7 @@ private:
     fabric::PrivateMemory private_memory_;
     fabric::PeerMemory& memory_;
     bool threaded_ = false;
-    bool messages_ = false;
+    std::atomic<bool> messages_{false};
     bool unpushed_ = false; ///< something was sent that must not be held back
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.
     List<Window, &Window::in_busy_> busy_windows_;
@@ -113,8 +123,9 @@ private:
     Pool<LongSend> long_sends_;
     Pool<RemoteAccess> remote_accesses_;
     Flights flights_;
-    std::unordered_set<int> sent_to_; ///< peers that were sent something, since the last farewell
-    std::unordered_set<int> awaited_; ///< of those, who has not answered the farewell
+    std::unordered_set<int> met_;      ///< peers sent to or heard from, since the last farewell
+    std::unordered_set<int> awaited_;  ///< of those, who has not answered the farewell
+    std::unordered_set<int> departed_; ///< peers that have said farewell
 };
 
 } // namespace sidelight::rma

@@ -2,6 +2,8 @@
 #include "rma/reduction.hpp"
 
 #include <array>
+#include <bit>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -199,15 +201,73 @@ W exchange_element(W* target, const void* origin) noexcept
     }
 }
 
+/// Replaces the elements that lie in one word of 8 bytes by their combinations; returns the old
+/// ones.
+template <ReduceOp op, typename E>
+std::uint64_t exchange_elements(std::uint64_t* target, const std::byte* origin) noexcept
+{
+    using T = typename E::Type;
+    using Elements = std::array<T, sizeof(std::uint64_t) / sizeof(T)>;
+    std::uint64_t word = 0;
+    if constexpr (op == ReduceOp::no_op) {
+        return __atomic_load_n(target, __ATOMIC_SEQ_CST);
+    } else {
+        std::memcpy(&word, origin, sizeof word);
+    }
+    if constexpr (op == ReduceOp::replace) {
+        return __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);
+    } else if constexpr (op == ReduceOp::band) {
+        return __atomic_fetch_and(target, word, __ATOMIC_SEQ_CST);
+    } else if constexpr (op == ReduceOp::bor) {
+        return __atomic_fetch_or(target, word, __ATOMIC_SEQ_CST);
+    } else if constexpr (op == ReduceOp::bxor) {
+        return __atomic_fetch_xor(target, word, __ATOMIC_SEQ_CST);
+    }
+    const auto theirs = std::bit_cast<Elements>(word);
+    std::uint64_t old = __atomic_load_n(target, __ATOMIC_RELAXED);
+    std::uint64_t next = 0;
+    do {
+        auto values = std::bit_cast<Elements>(old);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] = combined<op, E>(values[i], theirs[i]);
+        }
+        next = std::bit_cast<std::uint64_t>(values);
+    } while (
+        !__atomic_compare_exchange_n(target, &old, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    return old;
+}
+
+/// Elements of which several lie in a word, and which fill it.
+template <Basic basic>
+constexpr bool fill_words = mixed_widths_are_atomic&& shape_of(basic).atomic < 8 &&
+                            shape_of(basic).size == shape_of(basic).extent&& Element<basic>::kind
+                                != Kind::pair;
+
+/// A row whose words are done at once: a byte takes an eighth of the time. Moves `at` to what is
+/// left, and returns how many elements that are.
 template <ReduceOp op, Basic basic>
-void atomic_kernel(void* target, const void* origin, void* result, std::size_t elements) noexcept
+std::size_t exchange_words(Places& at, std::size_t elements) noexcept
+{
+    constexpr std::size_t width = sizeof(std::uint64_t);
+    constexpr std::size_t lanes = width / shape_of(basic).extent;
+    for (; elements >= lanes; elements -= lanes, at.advance(width)) {
+        auto* word = reinterpret_cast<std::uint64_t*>(at.target);
+        const std::uint64_t old = exchange_elements<op, Element<basic>>(word, at.origin);
+        if (at.result != nullptr) {
+            std::memcpy(at.result, &old, width);
+        }
+    }
+    return elements;
+}
+
+template <ReduceOp op, Basic basic>
+void exchange_row(Places& at, std::size_t elements) noexcept
 {
     using E = Element<basic>;
     using W = Word<shape_of(basic).atomic>;
     constexpr std::size_t extent = shape_of(basic).extent;
     static_assert(sizeof(W) == extent);
-    Places at(target, origin, result);
-    if (result == nullptr) {
+    if (at.result == nullptr) {
         // Apart from the other loop, because the processor adds faster when nobody asks for the
         // old value.
         for (; elements > 0; --elements, at.advance(extent)) {
@@ -219,6 +279,21 @@ void atomic_kernel(void* target, const void* origin, void* result, std::size_t e
             E::store(at.result, E::load(&old));
         }
     }
+}
+
+template <ReduceOp op, Basic basic>
+void atomic_kernel(void* target, const void* origin, void* result, std::size_t elements) noexcept
+{
+    Places at(target, origin, result);
+    if constexpr (fill_words<basic>) {
+        constexpr std::size_t width = sizeof(std::uint64_t);
+        if (elements >= width / shape_of(basic).extent) {
+            const std::size_t ahead = -reinterpret_cast<std::uintptr_t>(target) % width;
+            exchange_row<op, basic>(at, ahead / shape_of(basic).extent);
+            elements = exchange_words<op, basic>(at, elements - ahead / shape_of(basic).extent);
+        }
+    }
+    exchange_row<op, basic>(at, elements);
     if constexpr (op == ReduceOp::no_op) {
         full_barrier(); // a load does not order the stores before it, as the other operations do
     }

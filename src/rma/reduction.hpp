@@ -35,9 +35,9 @@ using ReductionKernel = void(void* target, const void* origin, void* result,
 
 /// How one operation treats one basic type. Both are null where MPI forbids the combination.
 struct Reduction {
-    /// Each element in one atomic access, for targets aligned to the `atomic` width of the type;
-    /// null for types that have none. Sequentially consistent, and a full barrier where
-    /// `rmw_is_barrier` (base/cpu.hpp) says so.
+    /// Each element in one atomic access, or several in one that holds them, for targets aligned to
+    /// the `atomic` width of the type; null for types that have none. Sequentially consistent, and
+    /// a full barrier where `rmw_is_barrier` (base/cpu.hpp) says so.
     ReductionKernel* atomic;
     /// For a caller that excludes every other access to the element.
     ReductionKernel* plain;

@@ -58,6 +58,19 @@ RegionRecord RegionBlock::record(std::uint64_t at) const noexcept
     return record;
 }
 
+bool RegionBlock::reaches(std::uint64_t at, std::uint64_t count, std::uint64_t last) const noexcept
+{
+    std::uint64_t end = keys_[at].first.load(load_order);
+    for (; at < count && keys_[at].first.load(load_order) == end; ++at) {
+        const std::uint64_t slot = keys_[at].slot.load(load_order);
+        end = slot < capacity_ ? slots_[slot].last.load(load_order) : end;
+        if (end >= last) {
+            return true;
+        }
+    }
+    return false;
+}
+
 RegionTable::~RegionTable()
 {
     if (data_ != nullptr) {
@@ -206,7 +219,7 @@ Status RegionTable::detach(const std::byte* base) noexcept
 bool RegionTable::covers(std::uint64_t first, std::uint64_t last) const noexcept
 {
     const std::uint64_t at = block_.not_above(first, count_);
-    return at > 0 && last_of(at - 1) >= last;
+    return at > 0 && block_.reaches(at - 1, count_, last);
 }
 
 } // namespace sidelight::rma

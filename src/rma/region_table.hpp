@@ -71,6 +71,10 @@ public:
     [[nodiscard]] std::uint64_t not_above(std::uint64_t address,
                                           std::uint64_t count) const noexcept;
     [[nodiscard]] RegionRecord record(std::uint64_t slot) const noexcept;
+    /// Whether the region of a key, and those after it that each begin where the one before ends,
+    /// hold all bytes up to `last`. A reader may be told nonsense while keys are being moved.
+    [[nodiscard]] bool reaches(std::uint64_t at, std::uint64_t count,
+                               std::uint64_t last) const noexcept;
 
 private:
     Key* keys_ = nullptr;
@@ -95,7 +99,8 @@ public:
                   const std::optional<FileRange>& where) noexcept;
     /// Status::base if no region starts there.
     Status detach(const std::byte* base) noexcept;
-    /// Whether one region holds all bytes from `first` up to `last`.
+    /// Whether all bytes from `first` up to `last` are attached: in one region, or in several that
+    /// touch.
     [[nodiscard]] bool covers(std::uint64_t first, std::uint64_t last) const noexcept;
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 

@@ -93,7 +93,7 @@ void Window::send(int target, MessageHeader header, std::span<const std::byte> p
     }
     if (!targets_[target].greeted) {
         targets_[target].greeted = true;
-        process_.note_sent(targets_[target].peer);
+        process_.note_met(targets_[target].peer);
     }
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);

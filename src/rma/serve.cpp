@@ -94,6 +94,10 @@ void Window::receive(int from, const Message& message) noexcept
     if (!comes_from(from, header)) {
         return;
     }
+    if (Target& origin = targets_[static_cast<int>(header.origin)]; !origin.heard) {
+        origin.heard = true;
+        process_.note_met(from);
+    }
     switch (header.kind) {
     case MessageKind::put:
         serve_put(message);

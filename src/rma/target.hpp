@@ -68,6 +68,7 @@ struct alignas(64) Target {
     int next_owed = 0;                  ///< the next member to tell, by rank + 1
     bool in_unasked = false;            ///< it is in that list
     bool in_owed = false;
+    bool heard = false; ///< it has sent something
 
     // Long puts, and words that must not count before them.
     std::uint32_t longs_sent = 0;         ///< to it, so far

@@ -50,6 +50,12 @@ private:
     Cursor cursor_;
 };
 
+/// Rows of elements no longer than this are whole, for all that begin at the same address: a
+/// structure that is accumulated as bytes is read back as one of those that were written. MPI
+/// promises no more than whole elements, but other implementations hold a lock for each operation,
+/// and programs count on it.
+constexpr std::size_t whole_row_bytes = 64;
+
 /// One checked accumulate.
 struct Combination {
     const Reduction& reduction;
@@ -58,6 +64,8 @@ struct Combination {
     AtomicityLocks& locks;
 
     void row(void* target, const void* origin, void* result, std::size_t count) const noexcept;
+    void atomic_row(void* target, const void* origin, void* result,
+                    std::size_t count) const noexcept;
     void scattered(const Buffer& origin, const Buffer& result, const Buffer& target) const noexcept;
 };
 
@@ -67,7 +75,7 @@ void Combination::row(void* target, const void* origin, void* result,
                       std::size_t count) const noexcept
 {
     if (reduction.atomic != nullptr && aligned(target, shape.atomic)) {
-        reduction.atomic(target, origin, result, count);
+        atomic_row(target, origin, result, count);
         return;
     }
     auto* to = static_cast<std::byte*>(target);
@@ -78,6 +86,17 @@ void Combination::row(void* target, const void* origin, void* result,
         reduction.plain(to + offset, from == nullptr ? nullptr : from + offset,
                         old == nullptr ? nullptr : old + offset, 1);
     }
+}
+
+void Combination::atomic_row(void* target, const void* origin, void* result,
+                             std::size_t count) const noexcept
+{
+    if (count == 1 || count * shape.extent > whole_row_bytes) {
+        reduction.atomic(target, origin, result, count);
+        return;
+    }
+    const AtomicityGuard guard(locks, target);
+    reduction.atomic(target, origin, result, count);
 }
 
 void Combination::scattered(const Buffer& origin, const Buffer& result,

@@ -256,6 +256,34 @@ static void outside(void)
     free(block);
 }
 
+/* Regions that touch are accessed as if they were one. */
+static void touching(void)
+{
+    enum { PART = PAGE + 8, PARTS = 3, ALL = PART * PARTS };
+    MPI_Win win = open_window();
+    char *const block = malloc(ALL), mine[ALL], seen[ALL];
+    MPI_Aint const at = exchange_address(block);
+    check_step("regions that touch");
+    for (int i = 0; i < PARTS; ++i)
+        CHECK_OK(MPI_Win_attach(win, block + i * PART, PART));
+    memset(mine, 1 + check_rank, ALL);
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    meet(win);
+    CHECK_OK(MPI_Put(mine, ALL, MPI_BYTE, right(), at, ALL, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_flush(right(), win));
+    CHECK_OK(
+        MPI_Get(seen, ALL - 2, MPI_BYTE, right(), MPI_Aint_add(at, 1), ALL - 2, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_flush(right(), win));
+    CHECK(memcmp(mine, seen, ALL - 2) == 0);
+    refused(win, MPI_Put(mine, ALL, MPI_BYTE, right(), MPI_Aint_add(at, 1), ALL, MPI_BYTE, win));
+    meet(win);
+    CHECK_OK(MPI_Win_unlock_all(win));
+    for (int i = 0; i < ALL; i += 100)
+        CHECK_EQ(block[i], 1 + left());
+    CHECK_OK(MPI_Win_free(&win));
+    free(block);
+}
+
 /* --- Every synchronisation -------------------------------------------------------------------- */
 
 static void add_one(MPI_Win win, MPI_Aint at)
@@ -334,6 +362,7 @@ int main(int argc, char **argv)
     many_regions();
     renewed();
     outside();
+    touching();
     epochs();
     address_arithmetic();
     return check_end();

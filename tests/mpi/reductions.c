@@ -49,7 +49,8 @@ enum { COUNT = 7, LARGEST = 32, MOST_BYTES = COUNT * LARGEST };
 
 static int types(struct type *list)
 {
-    struct type const all[] = {TYPE(MPI_SIGNED_CHAR, INTEGER, signed char),
+    struct type const all[] = {TYPE(MPI_CHAR, INTEGER, char),
+                               TYPE(MPI_SIGNED_CHAR, INTEGER, signed char),
                                TYPE(MPI_UNSIGNED_CHAR, INTEGER, char),
                                TYPE(MPI_SHORT, INTEGER, short),
                                TYPE(MPI_UNSIGNED_SHORT, INTEGER, short),

@@ -275,8 +275,10 @@ static void check_segments(MPI_Win win, int ranks, bool contiguous, size_functio
     for (int r = 0; r < ranks; ++r) {
         struct segment const s = query(win, r);
         CHECK(size_fits(s.size, size(r, ranks)));
-        if (s.size == 0)
+        if (s.size == 0) {
+            CHECK(s.base == NULL || host_is_alone());
             continue;
+        }
         CHECK_EQ(s.unit, r % 2 == 0 ? 8 : 1);
         if (contiguous && expected != NULL)
             CHECK(s.base == expected);

@@ -33,6 +33,7 @@ sidelight_mpi_test(nonblocking_late RANKS 2 4)
 sidelight_mpi_test(nonblocking_ahead RANKS 2 3)
 sidelight_mpi_test(two_sided RANKS 2)
 sidelight_mpi_test(blocking_calls RANKS 2)
+sidelight_mpi_test(own_memory RANKS 2 3)
 sidelight_mpi_test(oversubscription RANKS 8)
 
 # With a progress thread

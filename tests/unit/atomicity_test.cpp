@@ -165,6 +165,60 @@ TEST(Atomicity, NoUpdateIsLostOnAlignedElements) { expect_every_combination(0); 
 
 TEST(Atomicity, NoUpdateIsLostOnMisalignedElements) { expect_every_combination(61); }
 
+/// Rows, whose elements may go several at once, against single elements.
+TEST(Atomicity, NoUpdateOfARowIsLost)
+{
+    constexpr std::size_t length = 21;
+    constexpr int rounds = 30'000;
+    const auto locks = std::make_unique<AtomicityLocks>();
+    const datatype::Layout& layout = basic_layout(Basic::i8);
+    alignas(64) std::array<std::int8_t, 64> memory{};
+    const std::array<std::int8_t, length> ones = [] {
+        std::array<std::int8_t, length> all{};
+        all.fill(1);
+        return all;
+    }();
+    together([&](std::size_t number) {
+        for (int i = 0; i < rounds; ++i) {
+            const std::size_t single = static_cast<std::size_t>(i) % length;
+            const Buffer origin{const_cast<std::int8_t*>(ones.data()), &layout,
+                                number == 0 ? 1 : length};
+            const Buffer target{&memory[3 + (number == 0 ? single : 0)], &layout, origin.count};
+            static_cast<void>(rma::accumulate(ReduceOp::sum, origin, target, *locks));
+        }
+    });
+    for (std::size_t i = 0; i < length; ++i) {
+        const std::size_t singles = (rounds - i + length - 1) / length;
+        EXPECT_EQ(memory[3 + i], static_cast<std::int8_t>((threads - 1) * rounds + singles)) << i;
+    }
+}
+
+/// A structure accumulated as bytes is one of those that were written, wherever it lies.
+TEST(Atomicity, ShortRowsAreWhole)
+{
+    const auto locks = std::make_unique<AtomicityLocks>();
+    const datatype::Layout& bytes = basic_layout(Basic::byte);
+    for (const std::size_t length : {std::size_t{2}, std::size_t{16}, std::size_t{64}}) {
+        alignas(64) std::array<std::byte, 128> memory{};
+        std::atomic<int> torn{0};
+        together([&](std::size_t number) {
+            std::array<std::byte, 64> mine{};
+            std::array<std::byte, 64> seen{};
+            mine.fill(static_cast<std::byte>(number + 1));
+            for (int i = 0; i < 20'000; ++i) {
+                const Buffer origin{mine.data(), &bytes, length};
+                const Buffer result{seen.data(), &bytes, length};
+                const Buffer target{memory.data() + 8, &bytes, length};
+                const ReduceOp op = i % 2 == 0 ? ReduceOp::replace : ReduceOp::no_op;
+                static_cast<void>(rma::get_accumulate(op, origin, result, target, *locks));
+                torn += std::count(seen.begin(), seen.begin() + length, seen[0]) !=
+                        static_cast<std::ptrdiff_t>(length);
+            }
+        });
+        EXPECT_EQ(torn, 0) << length << " bytes";
+    }
+}
+
 struct Chained {
     Basic basic;
     std::size_t shift;

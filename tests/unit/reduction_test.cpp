@@ -20,10 +20,10 @@ using rma::ReduceOp;
 using rma::reduction;
 using rma::ReductionKernel;
 
-constexpr std::size_t elements = 5;
+constexpr std::size_t elements = 30; // of the smallest ones, three words and some on both sides
 constexpr std::size_t most_bytes = 32 * (elements + 1);
 
-/// Room for one more element than is worked on, with a byte that shows in every hole.
+/// Room for more elements than are worked on, with a byte that shows in every hole.
 struct Row {
     alignas(64) std::array<std::byte, most_bytes> bytes{};
 
@@ -71,15 +71,18 @@ void expect_kernel(ReductionKernel* kernel, ReduceOp op, Basic basic, std::uint6
     fill(random, basic, origin.bytes.data(), elements + 1);
     Row expected = target;
     Row expected_result = result;
-    for (std::size_t i = 0; i < elements; ++i) {
+    const std::size_t first = random.below(9);
+    const std::size_t last = first + random.below(elements + 1 - first);
+    for (std::size_t i = first; i < last; ++i) {
         const std::size_t at = i * shape_of(basic).extent;
         encode(basic, decode(basic, &target.bytes[at]), &expected_result.bytes[at]);
         combine_reference(op, basic, &expected.bytes[at], &origin.bytes[at]);
     }
     const bool fetch = random.chance(50);
     const bool reads = op != ReduceOp::no_op;
-    kernel(target.bytes.data(), reads ? origin.bytes.data() : nullptr,
-           fetch ? result.bytes.data() : nullptr, elements);
+    const std::size_t start = first * shape_of(basic).extent;
+    kernel(&target.bytes[start], reads ? &origin.bytes[start] : nullptr,
+           fetch ? &result.bytes[start] : nullptr, last - first);
     for (Row* row : {&target, &result, &expected, &expected_result}) {
         row->clear_padding_of(basic);
     }

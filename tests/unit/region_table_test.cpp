@@ -186,10 +186,10 @@ TEST_F(RegionTableTest, AgreeWithAMapOfEveryByte)
         const std::uint64_t first = 1 + random.below(380);
         const std::uint64_t last = first + 1 + random.below(5);
         bool free = true;
-        bool covered = starts_at[first] != 0;
+        bool covered = true;
         for (std::uint64_t byte = first; byte < last; ++byte) {
             free = free && starts_at[byte] == 0;
-            covered = covered && starts_at[byte] == starts_at[first];
+            covered = covered && starts_at[byte] != 0;
         }
         ASSERT_EQ(table->covers(first, last), covered) << round;
         ASSERT_EQ(reach(first, last - first), covered ? Reach::messages : Reach::none) << round;
@@ -220,7 +220,10 @@ TEST_F(RegionTableTest, RefuseToOverlapOrToWrap)
     EXPECT_EQ(table->attach(at(50), 50, std::nullopt), Status::ok);
     EXPECT_EQ(table->attach(at(150), 1, std::nullopt), Status::ok);
     EXPECT_EQ(table->attach(at(UINT64_MAX - 9), 11, std::nullopt), Status::size);
-    EXPECT_EQ(reach(140, 20), Reach::none); // neighbours are not one region
+    EXPECT_EQ(reach(60, 91), Reach::messages); // three that touch
+    EXPECT_EQ(reach(60, 92), Reach::none);
+    EXPECT_EQ(table->detach(at(100)), Status::ok);
+    EXPECT_EQ(reach(60, 91), Reach::none);
 }
 
 /// The owner attaches and detaches all the while; what the reader finds is always whole.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -26,6 +27,8 @@ constexpr std::array complexes{Basic::c16, Basic::c32, Basic::c64, Basic::c128};
 constexpr std::array logicals{Basic::logical8, Basic::logical16, Basic::logical32, Basic::logical64,
                               Basic::logical128};
 constexpr std::array characters{Basic::char8, Basic::char32};
+/// MPI keeps MPI_CHAR for text, but both families of hosts compute with it, and programs do.
+constexpr std::array letters{std::is_signed_v<char> ? Basic::i8 : Basic::u8};
 constexpr std::array bytes{Basic::byte};
 constexpr std::array long_doubles{Basic::f80, Basic::f64};
 constexpr std::array long_complexes{Basic::c80, Basic::c64};
@@ -49,7 +52,7 @@ struct Named {
 std::vector<Named> standard_types()
 {
     return {
-        {MPI_CHAR, characters},
+        {MPI_CHAR, letters},
         {MPI_WCHAR, characters},
         {MPI_CHARACTER, characters},
         {MPI_BYTE, bytes},
