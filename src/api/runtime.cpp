@@ -72,6 +72,7 @@ bool threads_possible() noexcept
 std::atomic<Runtime*> Runtime::existing_{nullptr};
 bool Runtime::threaded_ = false;
 bool Runtime::program_has_threads_ = false;
+std::atomic<bool> Runtime::hears_messages_{false};
 int Runtime::polls_ = 100;
 const WindowObject* Runtime::ungranted_ = nullptr;
 
@@ -113,6 +114,7 @@ bool Runtime::open_network()
     const bool open = fabric_.open_network();
     if (open) {
         process_.set_messages(true);
+        hears_messages_.store(true, std::memory_order_relaxed);
     }
     if (open && !std::exchange(heard_, true)) {
         waiter_.listen_to(
@@ -142,6 +144,7 @@ void Runtime::close_network() noexcept
     if (fabric_.network() != nullptr) {
         fabric_.network()->close(process_, limit);
         process_.set_messages(false);
+        hears_messages_.store(false, std::memory_order_relaxed);
     }
 }
 

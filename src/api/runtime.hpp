@@ -93,10 +93,10 @@ public:
     /// At the end of a call that was complete at once. Where messages may come, one of many such
     /// calls sweeps: the program may ask its own memory again and again for what a message brings.
     /// Any thread; must not hold the engine.
-    void pass_by() noexcept
+    static void pass_by() noexcept
     {
-        if (process_.messages()) [[unlikely]] {
-            sweep_now_and_then();
+        if (hears_messages_.load(std::memory_order_relaxed)) [[unlikely]] {
+            existing()->sweep_now_and_then();
         }
     }
     /// After something that another thread may wait for has completed.
@@ -186,6 +186,7 @@ private:
     static std::atomic<Runtime*> existing_;
     static bool threaded_;
     static bool program_has_threads_;
+    static std::atomic<bool> hears_messages_; ///< the process's `messages`, for the fastest calls
     static int polls_;
     static const WindowObject* ungranted_; ///< with a lock that a blocking call has asked for
 

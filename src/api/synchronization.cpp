@@ -257,7 +257,7 @@ SIDELIGHT_ENTRY int MPI_Win_unlock(int rank, MPI_Win win)
 {
     rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && !Runtime::threaded() && Direct::unlock(*window, rank)) [[likely]] {
-        Runtime::existing()->pass_by();
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return unlock_slowly(rank, win);
@@ -292,7 +292,7 @@ SIDELIGHT_ENTRY int MPI_Win_flush(int rank, MPI_Win win)
 {
     rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && Direct::flush(*window, rank)) [[likely]] {
-        Runtime::existing()->pass_by();
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return flush_slowly(rank, win);
@@ -303,7 +303,7 @@ SIDELIGHT_ENTRY int MPI_Win_flush_local(int rank, MPI_Win win)
 {
     const rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && Direct::flush_local(*window, rank)) [[likely]] {
-        Runtime::existing()->pass_by();
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return flush_local_slowly(rank, win);

@@ -30,28 +30,32 @@ SharedMemory memory_of(const rma::Target& target) noexcept
             any ? target.base : nullptr};
 }
 
-/// The memory of a member; for MPI_PROC_NULL that of the first one that has any.
+/// The first member that has memory, within reach or not; null if none has.
+const rma::Target* first_with_memory(rma::Window& window) noexcept
+{
+    for (int rank = 0; rank < window.size(); ++rank) {
+        const rma::Target* member = window.look_up(rank);
+        if (member == nullptr || member->size != 0) {
+            return member;
+        }
+    }
+    return nullptr;
+}
+
+/// For MPI_PROC_NULL, that of the first member that has any.
 Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
 {
-    const rma::Window& window = *object.window;
+    const EngineGuard guard(Runtime::existing()->lock());
+    rma::Window& window = *object.window;
     if (window.flavor() == rma::Flavor::dynamic) {
         return Status::rma_flavor;
     }
-    int member = rank;
-    if (rank == MPI_PROC_NULL) {
-        member = 0;
-        while (member < window.size() && memory_of(window.target(member)).size == 0) {
-            ++member;
-        }
-    }
-    if (rank == MPI_PROC_NULL && member == window.size()) {
-        found = {};
-        return Status::ok;
-    }
-    if (member < 0 || member >= window.size()) {
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= window.size())) {
         return Status::rank;
     }
-    found = memory_of(window.target(member));
+    const rma::Target* member =
+        rank == MPI_PROC_NULL ? first_with_memory(window) : window.look_up(rank);
+    found = member != nullptr ? memory_of(*member) : SharedMemory{};
     object.loads_and_stores.store(true, std::memory_order_relaxed);
     return Status::ok;
 }

@@ -96,14 +96,14 @@ void Process::placed(int /*from*/, std::span<const std::byte> message, std::size
 }
 
 /// Who has said farewell has freed all its windows: others that are still in the last barrier of
-/// one lose nothing with it.
+/// one lose nothing with it. It may come back (a program may start MPI again, with sessions).
 void Process::lost(int peer) noexcept
 {
-    lost_peers_.insert(peer);
     awaited_.erase(peer);
-    if (departed_.contains(peer)) {
+    if (departed_.erase(peer) != 0) {
         return;
     }
+    lost_peers_.insert(peer);
     for (const auto& window : windows_) {
         window->lose_peer(peer);
     }

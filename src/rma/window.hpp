@@ -128,6 +128,11 @@ public:
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
     /// What is known of a member; nothing yet where there was no contact.
     [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
+    /// The same, met if that has not been done. Needs the engine. Null: memory has run out.
+    [[nodiscard]] const Target* look_up(int rank) noexcept
+    {
+        return meet(rank) == Status::ok ? &targets_[rank] : nullptr;
+    }
     void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
 
     /// Epochs opened and not yet completed inside, open ones included.
