@@ -174,6 +174,25 @@ W compare_and_swap_loop(W* target, const typename E::Type& origin) noexcept
     return old;
 }
 
+/// Operations for which it does not matter what the bits mean, nor how many elements they are.
+template <ReduceOp op>
+constexpr bool takes_bits =
+    op == ReduceOp::replace || op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
+
+template <ReduceOp op, typename W>
+W exchange_bits(W* target, W word) noexcept
+{
+    if constexpr (op == ReduceOp::replace) {
+        return __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);
+    } else if constexpr (op == ReduceOp::band) {
+        return __atomic_fetch_and(target, word, __ATOMIC_SEQ_CST);
+    } else if constexpr (op == ReduceOp::bor) {
+        return __atomic_fetch_or(target, word, __ATOMIC_SEQ_CST);
+    } else {
+        return __atomic_fetch_xor(target, word, __ATOMIC_SEQ_CST);
+    }
+}
+
 /// One element, by the instruction that the processor has for it, or else in a loop.
 template <ReduceOp op, typename E, typename W>
 W exchange_element(W* target, const void* origin) noexcept
@@ -185,16 +204,10 @@ W exchange_element(W* target, const void* origin) noexcept
         const auto value = E::load(origin);
         W word = 0;
         E::store(&word, value);
-        if constexpr (op == ReduceOp::replace && whole) {
-            return __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);
+        if constexpr (takes_bits<op> && whole) {
+            return exchange_bits<op>(target, word);
         } else if constexpr (op == ReduceOp::sum && E::kind == Kind::integer) {
             return __atomic_fetch_add(target, word, __ATOMIC_SEQ_CST);
-        } else if constexpr (op == ReduceOp::band) {
-            return __atomic_fetch_and(target, word, __ATOMIC_SEQ_CST);
-        } else if constexpr (op == ReduceOp::bor) {
-            return __atomic_fetch_or(target, word, __ATOMIC_SEQ_CST);
-        } else if constexpr (op == ReduceOp::bxor) {
-            return __atomic_fetch_xor(target, word, __ATOMIC_SEQ_CST);
         } else {
             return compare_and_swap_loop<op, E>(target, value);
         }
@@ -214,14 +227,8 @@ std::uint64_t exchange_elements(std::uint64_t* target, const std::byte* origin) 
     } else {
         std::memcpy(&word, origin, sizeof word);
     }
-    if constexpr (op == ReduceOp::replace) {
-        return __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);
-    } else if constexpr (op == ReduceOp::band) {
-        return __atomic_fetch_and(target, word, __ATOMIC_SEQ_CST);
-    } else if constexpr (op == ReduceOp::bor) {
-        return __atomic_fetch_or(target, word, __ATOMIC_SEQ_CST);
-    } else if constexpr (op == ReduceOp::bxor) {
-        return __atomic_fetch_xor(target, word, __ATOMIC_SEQ_CST);
+    if constexpr (takes_bits<op>) {
+        return exchange_bits<op>(target, word);
     }
     const auto theirs = std::bit_cast<Elements>(word);
     std::uint64_t old = __atomic_load_n(target, __ATOMIC_RELAXED);
