@@ -8,7 +8,7 @@
 #include "footprint.h"
 #include "host_defects.h"
 
-enum { MOST = 4096, BYTES = 64, MORE_HEAP = 2 << 20, MORE_MAPPINGS = 16 };
+enum { MOST = 4096, BYTES = 64, MORE_HEAP = 2 << 20, MORE_MAPPINGS = 16, MORE_DESCRIPTORS = 4 };
 
 static struct window windows[MOST];
 
@@ -81,7 +81,8 @@ static void over_time(enum flavor flavor, MPI_Comm comm, int count)
 static void check_flat(const struct footprint *before, const struct footprint *after)
 {
     CHECK(after->heap <= before->heap + MORE_HEAP);
-    CHECK(after->descriptors <= before->descriptors);
+    /* A connection may be made late. */
+    CHECK(after->descriptors <= before->descriptors + MORE_DESCRIPTORS);
     CHECK(after->mappings <= before->mappings + MORE_MAPPINGS);
 }
 
