@@ -112,6 +112,7 @@ void Process::lost(int peer) noexcept
 /// Without memory for the note, closing does not wait for that peer.
 void Process::note_met(int peer) noexcept
 {
+    departed_.erase(peer); // it has come back
     try {
         met_.insert(peer);
     } catch (const std::bad_alloc&) {
@@ -139,7 +140,9 @@ void Process::send_to_process(int peer, MessageKind kind) noexcept
 void Process::say_farewell() noexcept
 {
     awaited_ = std::exchange(met_, {});
-    std::erase_if(awaited_, [this](int peer) { return lost_peers_.contains(peer); });
+    std::erase_if(awaited_, [this](int peer) {
+        return lost_peers_.contains(peer) || departed_.contains(peer);
+    });
     for (const int peer : awaited_) {
         send_to_process(peer, MessageKind::farewell);
     }
@@ -151,6 +154,7 @@ void Process::receive_from_process(int from, const MessageHeader& header) noexce
 {
     if (header.kind == MessageKind::farewell) {
         note_departed(from);
+        awaited_.erase(from); // it needs nothing any more, and may be gone before it answers
         send_to_process(from, MessageKind::farewell_answer);
     } else if (header.kind == MessageKind::farewell_answer) {
         awaited_.erase(from);

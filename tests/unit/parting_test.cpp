@@ -32,6 +32,15 @@ protected:
         process_.receive(peer, std::as_bytes(std::span(&header, 1)));
     }
 
+    void hear_of(int peer, std::uint64_t window)
+    {
+        MessageHeader header;
+        header.kind = MessageKind::greeting;
+        header.window = window;
+        header.origin = static_cast<std::uint32_t>(peer);
+        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+    }
+
     CountingFabric fabric_;
     ThreeNodes members_;
     BarrierWord word_;
@@ -66,6 +75,18 @@ TEST_F(Parting, WhoComesBackCanBeLost)
     EXPECT_FALSE(again.broken());
     process_.lost(1);
     EXPECT_TRUE(again.broken());
+}
+
+TEST_F(Parting, NobodyWaitsForWhoHasSaidFarewell)
+{
+    make_window(7);
+    hear_of(1, 7);
+    hear_of(2, 7);
+    hear_farewell(1);
+    process_.say_farewell();
+    EXPECT_FALSE(process_.has_parted());
+    hear_farewell(2);
+    EXPECT_TRUE(process_.has_parted());
 }
 
 } // namespace
