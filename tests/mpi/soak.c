@@ -19,7 +19,7 @@ enum {
      * needed to their full, and pieces of the heap that have been shared and are mapped apart. */
     MORE_HEAP = 512 << 10,
     MORE_RESIDENT = 4 << 20,
-    MORE_MAPPINGS = 48
+    MORE_MAPPINGS = 256
 };
 
 struct pool {
@@ -224,14 +224,17 @@ static void most(struct footprint *f, struct footprint more)
     f->mappings = more.mappings > f->mappings ? more.mappings : f->mappings;
 }
 
-static void check_flat(const struct footprint *first, const struct footprint *last)
+/* UCX notes each munmap until its cache of registrations is next used, which only long messages of
+ * the host do: some 60 to 400 bytes for a window, in blocks of 150 KB, which are part of MPICH 4's
+ * heap and mappings elsewhere. */
+static void check_flat(const struct footprint *first, const struct footprint *last, long windows)
 {
-    /* MPICH 4.0's own messages make UCX's pools grow, in steps of 25 and 150 KB, for long. */
-    bool const pools_grow = strcmp(CHECK_HOST, "mpich4") == 0;
-    CHECK(last->heap <= first->heap + (pools_grow ? 8 : 1) * MORE_HEAP);
-    CHECK(last->resident <= first->resident + MORE_RESIDENT);
+    enum { NOTED = 512, WINDOWS_NOTED_IN_A_BLOCK = 1000 };
+    bool const in_heap = strcmp(CHECK_HOST, "mpich4") == 0;
+    CHECK(last->heap <= first->heap + MORE_HEAP + (in_heap ? NOTED * windows : 0));
+    CHECK(last->resident <= first->resident + MORE_RESIDENT + NOTED * windows);
     CHECK(last->descriptors <= first->descriptors);
-    CHECK(last->mappings <= first->mappings + MORE_MAPPINGS);
+    CHECK(last->mappings <= first->mappings + MORE_MAPPINGS + windows / WINDOWS_NOTED_IN_A_BLOCK);
 }
 
 static struct footprint measure(struct pool *p, bool show)
@@ -258,11 +261,12 @@ static void soak(struct pool *p, double seconds)
     for (; k < LEAST_MEASURED || !is_over(begin + seconds / 2); ++k)
         most(&first, measure(p, (k & (k - 1)) == 0));
     int const half = k;
+    long const made = p->made;
     for (; k < half + LEAST_MEASURED || !is_over(begin + seconds); ++k)
         last = measure(p, (k & (k - 1)) == 0 || k == half);
     if (check_rank == 0)
         footprint_print("at the end", &last);
-    check_flat(&first, &last);
+    check_flat(&first, &last, p->made - made);
 }
 
 int main(int argc, char **argv)
