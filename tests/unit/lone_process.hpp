@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "rma/process.hpp"
 
@@ -52,6 +55,34 @@ private:
     };
     std::vector<Line> block_;
     std::array<std::byte, 64> memory_{};
+};
+
+class LoneProcess : public testing::Test {
+protected:
+    LoneProcess() { process_.set_messages(true); }
+
+    Window& make_window(std::uint64_t id)
+    {
+        WindowShape shape;
+        shape.id = id;
+        shape.size = 3;
+        shape.members = &members_;
+        shape.neighbours = self_;
+        shape.barrier = {.word = &word_, .node = 0, .leaders = leaders_};
+        return process_.create_window(shape);
+    }
+
+    void hear(int peer, const MessageHeader& header)
+    {
+        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+    }
+
+    CountingFabric fabric_;
+    ThreeNodes members_;
+    BarrierWord word_;
+    std::array<std::int32_t, 1> self_{0};
+    std::array<std::int32_t, 3> leaders_{0, 1, 2};
+    Process process_{fabric_};
 };
 
 } // namespace sidelight::rma

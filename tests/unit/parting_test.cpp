@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -10,26 +9,13 @@
 namespace sidelight::rma {
 namespace {
 
-class Parting : public testing::Test {
+class Parting : public LoneProcess {
 protected:
-    Parting() { process_.set_messages(true); }
-
-    Window& make_window(std::uint64_t id)
-    {
-        WindowShape shape;
-        shape.id = id;
-        shape.size = 3;
-        shape.members = &members_;
-        shape.neighbours = self_;
-        shape.barrier = {.word = &word_, .node = 0, .leaders = leaders_};
-        return process_.create_window(shape);
-    }
-
     void hear_farewell(int peer)
     {
         MessageHeader header;
         header.kind = MessageKind::farewell;
-        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+        hear(peer, header);
     }
 
     void hear_of(int peer, std::uint64_t window)
@@ -38,15 +24,8 @@ protected:
         header.kind = MessageKind::greeting;
         header.window = window;
         header.origin = static_cast<std::uint32_t>(peer);
-        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+        hear(peer, header);
     }
-
-    CountingFabric fabric_;
-    ThreeNodes members_;
-    BarrierWord word_;
-    std::array<std::int32_t, 1> self_{0};
-    std::array<std::int32_t, 3> leaders_{0, 1, 2};
-    Process process_{fabric_};
 };
 
 TEST_F(Parting, WhoEndsWithoutAWordIsLost)

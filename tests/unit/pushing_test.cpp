@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -13,19 +12,9 @@
 namespace sidelight::rma {
 namespace {
 
-class Pushing : public testing::Test {
+class Pushing : public LoneProcess {
 protected:
-    Pushing()
-    {
-        process_.set_messages(true);
-        WindowShape shape;
-        shape.id = 7;
-        shape.size = 3;
-        shape.members = &members_;
-        shape.neighbours = self_;
-        shape.barrier = {.word = &word_, .node = 0, .leaders = leaders_};
-        window_ = &process_.create_window(shape);
-    }
+    Pushing() : window_(&make_window(7)) {}
 
     /// The others come to a barrier, too.
     void let_others_arrive(std::uint64_t barrier)
@@ -37,7 +26,7 @@ protected:
             header.origin = static_cast<std::uint32_t>(leader);
             header.round = static_cast<std::uint64_t>(round);
             header.number = barrier;
-            process_.receive(leader, std::as_bytes(std::span(&header, 1)));
+            hear(leader, header);
         }
     }
 
@@ -57,14 +46,8 @@ protected:
         return fabric_.pushes != before;
     }
 
-    CountingFabric fabric_;
-    ThreeNodes members_;
-    BarrierWord word_;
-    std::array<std::int32_t, 1> self_{0};
-    std::array<std::int32_t, 3> leaders_{0, 1, 2};
     std::uint64_t value_ = 1;
-    Process process_{fabric_};
-    Window* window_ = nullptr;
+    Window* window_;
 };
 
 TEST_F(Pushing, FirstPutToEachTargetLeavesAtOnce)
