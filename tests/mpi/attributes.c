@@ -2,6 +2,7 @@
 /* What a window carries besides memory: attributes, names, groups, info, error handlers; and many
  * windows at once. */
 #include "host_defects.h"
+#include "noted_errors.h"
 
 enum { CELLS = 16, MANY = 300, AT_ONCE = 40 };
 
@@ -254,15 +255,6 @@ static void info_known(void)
 }
 
 /* --- Error handlers --------------------------------------------------------------------------- */
-
-static int handled_class;
-static MPI_Win handled_window;
-
-static void on_error(MPI_Win *win, int *code, ...)
-{
-    handled_window = *win;
-    MPI_Error_class(*code, &handled_class);
-}
 
 static void error_handlers(struct window *w)
 {

@@ -3,6 +3,7 @@
  * Windows on memory of the program: of every origin, alignment and size, shared with other windows,
  * with a life before and after the window, and while the program allocates, frees and forks.
  */
+#include "neighbours.h"
 #include "windows.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,10 +11,6 @@
 enum { BYTES = 40000, ODD = 12345, PAGE = 4096, CYCLES = 60, STORM = 64 };
 
 static unsigned char static_memory[BYTES];
-
-static int right(void) { return (check_rank + 1) % check_size; }
-
-static int left(void) { return (check_rank + check_size - 1) % check_size; }
 
 static unsigned char pattern(int rank, MPI_Aint at) { return (unsigned char)(37 * rank + at * 7); }
 

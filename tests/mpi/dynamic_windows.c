@@ -5,6 +5,7 @@
  *
  * dynamic_windows [regions]
  */
+#include "neighbours.h"
 #include "windows.h"
 #include <sys/mman.h>
 
@@ -18,20 +19,6 @@ static MPI_Win open_window(void)
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     return win;
-}
-
-static int right(void) { return (check_rank + 1) % check_size; }
-
-static int left(void) { return (check_rank + check_size - 1) % check_size; }
-
-/* Each rank learns an address from the rank on its right, where it is an origin. */
-static MPI_Aint exchange_address(const void *mine)
-{
-    MPI_Aint address, theirs;
-    MPI_Get_address(mine, &address);
-    MPI_Sendrecv(&address, 1, MPI_AINT, left(), 5, &theirs, 1, MPI_AINT, right(), 5, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    return theirs;
 }
 
 static void *map_at(void *at)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that the open epochs do not allow, windows that are none, and who is told of it. */
+#include "noted_errors.h"
 #include "wrong_calls.h"
 
 enum { MANY = 400 }; /* more than the table of windows has places */
@@ -126,23 +127,10 @@ static void synchronisation(struct window *w)
 
 /* --- Error handlers --------------------------------------------------------------------------- */
 
-static int handled, handled_class;
-static MPI_Win handled_window;
-
-static void on_error(MPI_Win *win, int *code, ...)
-{
-    ++handled;
-    handled_window = *win;
-    MPI_Error_class(*code, &handled_class);
-}
-
 /* The handler runs once for each error, knows window and class, and the call returns the class. */
 static void own_handler(struct window *w)
 {
-    MPI_Errhandler handler;
-    MPI_Win_create_errhandler(on_error, &handler);
-    MPI_Win_set_errhandler(w->win, handler);
-    handled = 0;
+    note_errors(w->win);
     no_operation_at(w, 0);
     CHECK_EQ(handled, OPERATIONS);
     CHECK_EQ(handled_class, MPI_ERR_RMA_SYNC);
@@ -154,7 +142,6 @@ static void own_handler(struct window *w)
     CHECK_OK(MPI_Win_unlock(0, w->win));
     CHECK_EQ(handled, OPERATIONS + 1);
     MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    MPI_Errhandler_free(&handler);
 }
 
 /* --- Windows that are none -------------------------------------------------------------------- */

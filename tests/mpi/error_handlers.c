@@ -4,6 +4,7 @@
  * returns it. With MPI_ERRORS_RETURN nothing is written: not to a window, not to what a call would
  * have fetched, not to a request, and not to the terminal.
  */
+#include "noted_errors.h"
 #include "wrong_calls.h"
 
 /* --- The wrong calls -------------------------------------------------------------------------- */
@@ -101,28 +102,13 @@ static int make_call(struct window *w, const struct wrong_call *c)
 
 /* --- A handler of one's own ------------------------------------------------------------------- */
 
-static int handled, handled_class;
-static MPI_Win handled_window;
-
-static void on_error(MPI_Win *win, int *code, ...)
-{
-    ++handled;
-    handled_window = *win;
-    MPI_Error_class(*code, &handled_class);
-}
-
 static void own_handler(struct window *w, const struct wrong_call *c)
 {
-    MPI_Errhandler handler;
-    MPI_Win_create_errhandler(on_error, &handler);
-    MPI_Win_set_errhandler(w->win, handler);
-    handled = 0;
-    handled_window = MPI_WIN_NULL;
+    note_errors(w->win);
     CHECK_ERROR(make_call(w, c), c->class);
     CHECK_EQ(handled, 1);
     CHECK_EQ(handled_class, c->class);
     CHECK(handled_window == w->win);
-    MPI_Errhandler_free(&handler);
 }
 
 /* --- Nothing is written ----------------------------------------------------------------------- */

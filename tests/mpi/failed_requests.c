@@ -5,36 +5,18 @@
  *
  * failed_requests
  */
-#include "windows.h"
+#include "neighbours.h"
+#include "noted_errors.h"
 #include <sidelight.h>
-
-static int handler_calls, handler_class;
-static MPI_Win handler_win;
-
-static void note(MPI_Win *win, int *code, ...)
-{
-    ++handler_calls;
-    handler_win = *win;
-    MPI_Error_class(*code, &handler_class);
-}
-
-static int right(void) { return (check_rank + 1) % check_size; }
 
 /* A window with a word of each rank, and the displacement of the word on the right. */
 static MPI_Win open_window(int64_t *word, MPI_Aint *at)
 {
-    int const left = (check_rank + check_size - 1) % check_size;
     MPI_Win win;
-    MPI_Aint mine;
-    MPI_Errhandler handler;
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    MPI_Win_create_errhandler(note, &handler);
-    CHECK_OK(MPI_Win_set_errhandler(win, handler));
-    MPI_Errhandler_free(&handler);
+    note_errors(win);
     CHECK_OK(MPI_Win_attach(win, word, sizeof *word));
-    MPI_Get_address(word, &mine);
-    MPI_Sendrecv(&mine, 1, MPI_AINT, left, 5, at, 1, MPI_AINT, right(), 5, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    *at = exchange_address(word);
     MPI_Barrier(MPI_COMM_WORLD);
     return win;
 }
@@ -56,10 +38,10 @@ static int put(MPI_Win win, MPI_Aint at)
 static void told(MPI_Win win, int code)
 {
     CHECK_ERROR(code, MPI_ERR_RMA_RANGE);
-    CHECK_EQ(handler_calls, 1);
-    CHECK_EQ(handler_class, MPI_ERR_RMA_RANGE);
-    CHECK(handler_win == win);
-    handler_calls = 0;
+    CHECK_EQ(handled, 1);
+    CHECK_EQ(handled_class, MPI_ERR_RMA_RANGE);
+    CHECK(handled_window == win);
+    handled = 0;
 }
 
 static int complete_by_wait(MPI_Request *request) { return MPI_Wait(request, MPI_STATUS_IGNORE); }
@@ -107,7 +89,7 @@ static void deferred_epoch(complete_request *complete)
     CHECK_OK(MPI_Wait(&opened, MPI_STATUS_IGNORE));
     CHECK_OK(put(win, MPI_Aint_add(at, 8)));
     CHECK_OK(MPIX_Win_iunlock(right(), win, &closed));
-    CHECK_EQ(handler_calls, 0);
+    CHECK_EQ(handled, 0);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Win_unlock(check_rank, win));
     told(win, complete(&closed));
