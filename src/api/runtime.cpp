@@ -109,12 +109,17 @@ void Runtime::learn_session(bool multiple) noexcept
     }
 }
 
+void Runtime::hear_messages(bool messages) noexcept
+{
+    process_.set_messages(messages);
+    hears_messages_.store(messages, std::memory_order_relaxed);
+}
+
 bool Runtime::open_network()
 {
     const bool open = fabric_.open_network();
     if (open) {
-        process_.set_messages(true);
-        hears_messages_.store(true, std::memory_order_relaxed);
+        hear_messages(true);
     }
     if (open && !std::exchange(heard_, true)) {
         waiter_.listen_to(
@@ -143,8 +148,7 @@ void Runtime::close_network() noexcept
     const EngineGuard guard(lock_);
     if (fabric_.network() != nullptr) {
         fabric_.network()->close(process_, limit);
-        process_.set_messages(false);
-        hears_messages_.store(false, std::memory_order_relaxed);
+        hear_messages(false);
     }
 }
 

@@ -173,6 +173,7 @@ private:
     static bool arm_network(void* self) noexcept;
     [[gnu::noinline]] void sweep_now_and_then() noexcept;
     void set_threaded() noexcept;
+    void hear_messages(bool messages) noexcept;
     void start_thread(bool hooked) noexcept;
     template <class Condition>
     void wait_until(Condition holds, Doorbell* meeting = nullptr) noexcept;

@@ -121,7 +121,7 @@ private:
     bool open_network();
     bool know_members();
     bool get_memory();
-    bool make_handle() noexcept;
+    void make_handle() noexcept;
     bool meet_neighbours();
     bool create();
     bool all_agree(bool mine) noexcept;
@@ -160,8 +160,11 @@ bool Creation::all_agree(bool mine) noexcept
 WindowObject* Creation::run()
 {
     object_ = prepare(request_);
-    const bool made = find_road() && open_network() && know_members() && get_memory() &&
-                      make_handle() && meet_neighbours() && create();
+    bool made = find_road() && open_network() && know_members() && get_memory();
+    if (made) {
+        make_handle();
+        made = meet_neighbours() && create();
+    }
     if (made) {
         return object_;
     }
@@ -284,15 +287,14 @@ bool Creation::get_memory()
     return carried_ ? all_agree(object_->memory.has_value()) : object_->memory.has_value();
 }
 
-/// Whether it worked is told at the end.
-bool Creation::make_handle() noexcept
+/// Whether it worked is told at the end, with the window.
+void Creation::make_handle() noexcept
 {
     object_->own = host::mpi::own_communicator(request_.comm);
     datatype::set_commit_probe(object_->own);
     has_handle_ = object_->own != MPI_COMM_NULL &&
                   host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
-    return true;
 }
 
 /// After that the words of the members on this node, and the census, are there.
