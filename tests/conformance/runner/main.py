@@ -36,9 +36,9 @@ def arguments(description: str) -> argparse.Namespace:
     parser.add_argument("--alone-limit", type=float, default=60, metavar="S",
                         help="seconds for a program on the host alone (default 60)")
     parser.add_argument("--json", type=Path, metavar="FILE",
-                        default=hosts.build_directory() / "results" / "conformance.json",
+                        default=hosts.build_directory() / "conformance.json",
                         help="where the results go, with those that it has already; "
-                        "default: build/results/conformance.json")
+                        "default: build/conformance.json")
     parser.add_argument("--resume", action="store_true",
                         help="run only what those results lack")
     parser.add_argument("--verbose", action="store_true",
