@@ -8,7 +8,8 @@
 
 /// Operations that are over in a few nanoseconds: predefined datatypes, mapped memory, an epoch
 /// that is granted. Each answers whether it has done it; if not, `issue` finds out why. They take
-/// scalars and call nothing, so that all is done in registers.
+/// scalars, call nothing and are inlined, so that all is done in registers: the compiler by itself
+/// does not inline what has several callers.
 namespace sidelight::api::direct {
 
 using datatype::Basic;
@@ -22,7 +23,8 @@ struct Elements {
 
 /// The bytes of an operation whose sides are both contiguous and predefined; 0 for all others, and
 /// for those that move nothing.
-[[nodiscard]] inline std::uint64_t contiguous_bytes(Elements origin, Elements target) noexcept
+[[nodiscard, gnu::always_inline]] inline std::uint64_t contiguous_bytes(Elements origin,
+                                                                        Elements target) noexcept
 {
     const std::uint64_t size = datatype::contiguous_size(target.type);
     const auto count = static_cast<std::uint64_t>(target.count);
@@ -43,8 +45,8 @@ struct Elements {
 }
 
 /// Where a contiguous operation of `bytes` goes at the target; null: go the long way.
-[[nodiscard]] inline std::byte* block(rma::Window& window, int rank, MPI_Aint displacement,
-                                      std::uint64_t bytes) noexcept
+[[nodiscard, gnu::always_inline]] inline std::byte*
+block(rma::Window& window, int rank, MPI_Aint displacement, std::uint64_t bytes) noexcept
 {
     std::byte* memory = rma::Direct::memory(window, rank, displacement, bytes);
     if (bytes == 0 || memory == nullptr) [[unlikely]] {
@@ -55,16 +57,20 @@ struct Elements {
 }
 
 /// A put of 1, 2, 4, 8 or 16 bytes: the one that latency is about.
-[[nodiscard]] inline bool put_few(rma::Window& window, const void* from, Elements origin, int rank,
-                                  MPI_Aint displacement, Elements target) noexcept
+[[nodiscard, gnu::always_inline]] inline bool put_few(rma::Window& window, const void* from,
+                                                      Elements origin, int rank,
+                                                      MPI_Aint displacement,
+                                                      Elements target) noexcept
 {
     const std::uint64_t bytes = contiguous_bytes(origin, target);
     std::byte* memory = block(window, rank, displacement, bytes);
     return memory != nullptr && store_few_bytes(memory, from, bytes);
 }
 
-[[nodiscard]] inline bool get_few(rma::Window& window, void* to, Elements origin, int rank,
-                                  MPI_Aint displacement, Elements target) noexcept
+[[nodiscard, gnu::always_inline]] inline bool get_few(rma::Window& window, void* to,
+                                                      Elements origin, int rank,
+                                                      MPI_Aint displacement,
+                                                      Elements target) noexcept
 {
     const std::uint64_t bytes = contiguous_bytes(origin, target);
     const std::byte* memory = block(window, rank, displacement, bytes);
@@ -97,8 +103,8 @@ struct Elements {
 }
 
 /// Where one aligned element is at the target; null: go the long way.
-[[nodiscard]] inline std::byte* element(rma::Window& window, int rank, MPI_Aint displacement,
-                                        std::size_t width) noexcept
+[[nodiscard, gnu::always_inline]] inline std::byte*
+element(rma::Window& window, int rank, MPI_Aint displacement, std::size_t width) noexcept
 {
     std::byte* memory = rma::Direct::memory(window, rank, displacement, width);
     const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
@@ -128,9 +134,9 @@ void add_word(void* memory, const void* from, void* result) noexcept
 
 /// One element added to an integer of 8 bytes, the operation that counters are made of.
 /// `result`, if not null, gets what was there.
-[[nodiscard]] inline bool add(rma::Window& window, const void* from, void* result,
-                              MPI_Datatype type, int rank, MPI_Aint displacement,
-                              MPI_Op op) noexcept
+[[nodiscard, gnu::always_inline]] inline bool add(rma::Window& window, const void* from,
+                                                  void* result, MPI_Datatype type, int rank,
+                                                  MPI_Aint displacement, MPI_Op op) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
     std::byte* memory = element(window, rank, displacement, sizeof(std::uint64_t));
@@ -165,8 +171,9 @@ void add_word(void* memory, const void* from, void* result) noexcept
 }
 
 template <class Word>
-[[nodiscard]] bool compare_and_swap_word(rma::Window& window, const void* from, const void* compare,
-                                         void* result, int rank, MPI_Aint displacement) noexcept
+[[nodiscard, gnu::always_inline]] inline bool
+compare_and_swap_word(rma::Window& window, const void* from, const void* compare, void* result,
+                      int rank, MPI_Aint displacement) noexcept
 {
     std::byte* memory = element(window, rank, displacement, sizeof(Word));
     if (memory == nullptr) [[unlikely]] {
@@ -184,9 +191,9 @@ template <class Word>
 }
 
 /// Integers of 8 and 4 bytes; the others go the long way.
-[[nodiscard]] inline bool compare_and_swap(rma::Window& window, const void* from,
-                                           const void* compare, void* result, MPI_Datatype type,
-                                           int rank, MPI_Aint displacement) noexcept
+[[nodiscard, gnu::always_inline]] inline bool
+compare_and_swap(rma::Window& window, const void* from, const void* compare, void* result,
+                 MPI_Datatype type, int rank, MPI_Aint displacement) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
     if (layout != nullptr && is_integer<std::uint64_t>(layout->basic)) [[likely]] {

@@ -19,8 +19,8 @@ namespace sidelight::rma {
 struct Direct {
     /// The address of `bytes` bytes at the displacement in the target's memory, if they may be
     /// accessed now and lie inside its window. Null also for no bytes at the very end.
-    [[nodiscard]] static std::byte* memory(const Window& window, int rank,
-                                           std::int64_t displacement, std::uint64_t bytes) noexcept
+    [[nodiscard, gnu::always_inline]] static std::byte*
+    memory(const Window& window, int rank, std::int64_t displacement, std::uint64_t bytes) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= window.members_) [[unlikely]] {
             return nullptr;
@@ -149,8 +149,10 @@ struct Direct {
 private:
     /// The same in a dynamic window, where the offset is an address of the target: the region that
     /// was used last.
-    static std::byte* region_memory(const Window& window, const Target& target,
-                                    std::uint64_t address, std::uint64_t bytes) noexcept
+    [[gnu::always_inline]] static std::byte* region_memory(const Window& window,
+                                                           const Target& target,
+                                                           std::uint64_t address,
+                                                           std::uint64_t bytes) noexcept
     {
         if (!target.regions_open.load(std::memory_order_acquire)) [[unlikely]] {
             const bool fenced = window.direct_all_.load(std::memory_order_acquire) &&
