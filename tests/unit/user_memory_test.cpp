@@ -210,6 +210,43 @@ TEST_F(UserMemoryTest, RangesShareTheirPages)
     }
 }
 
+TEST_F(UserMemoryTest, WhatLiesBetweenSmallRangesIsTakenAlong)
+{
+    const Pages memory(40);
+    fill(memory.data(), memory.bytes());
+    SharedRange first = share(memory.data() + 6 * page, page, SharePolicy::automatic);
+    SharedRange after = share(memory.data() + 9 * page, page, SharePolicy::automatic);
+    SharedRange before = share(memory.data(), page, SharePolicy::automatic);
+    const SharedRange far = share(memory.data() + 30 * page, page, SharePolicy::automatic);
+    ASSERT_TRUE(first && after && before && far);
+    const auto all = host::memory::span_of(memory.data(), 10 * page);
+    EXPECT_EQ(area_at(memory.data()).span, all) << "one mapping";
+    EXPECT_TRUE(is_private_anonymous(memory.data() + 20 * page)) << "more than 64 KiB";
+    first.release();
+    EXPECT_TRUE(is_private_anonymous(memory.data() + 6 * page));
+    EXPECT_FALSE(is_private_anonymous(memory.data() + 8 * page)) << "as long as its neighbour";
+    after.release();
+    before.release();
+    for (std::size_t at = 0; at < 10; ++at) {
+        EXPECT_TRUE(is_private_anonymous(memory.data() + at * page));
+    }
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
+TEST_F(UserMemoryTest, WhatCannotBeSharedIsNotTakenAlong)
+{
+    const Pages memory(5);
+    fill(memory.data(), memory.bytes());
+    ASSERT_EQ(mprotect(memory.data() + 2 * page, page, PROT_READ), 0);
+    SharedRange low = share(memory.data(), page, SharePolicy::automatic);
+    SharedRange high = share(memory.data() + 4 * page, page, SharePolicy::automatic);
+    ASSERT_TRUE(low && high);
+    for (std::size_t at = 1; at < 4; ++at) {
+        EXPECT_TRUE(is_private_anonymous(memory.data() + at * page));
+    }
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
 TEST_F(UserMemoryTest, SeveralMappingsAreOneRange)
 {
     const Pages memory(6);

@@ -57,6 +57,23 @@ bool PageUses::any(Span pages) const noexcept
     return !pages.empty() && after != uses_.begin() && std::prev(after)->second.last > pages.first;
 }
 
+Span PageUses::with_gaps(Span pages, std::size_t widest) const noexcept
+{
+    Span wide = pages;
+    const auto after = uses_.lower_bound(pages.last);
+    if (after != uses_.end() && after->first - pages.last <= widest) {
+        wide.last = after->first;
+    }
+    const auto inside = uses_.upper_bound(pages.first);
+    if (inside != uses_.begin()) {
+        const std::uintptr_t before = std::prev(inside)->second.last;
+        if (before <= pages.first && pages.first - before <= widest) {
+            wide.first = before;
+        }
+    }
+    return wide;
+}
+
 std::vector<Span> PageUses::remove(Span pages)
 {
     split(uses_, pages.first);

@@ -22,6 +22,9 @@ public:
 
     /// Whether any of these pages has a user.
     [[nodiscard]] bool any(Span pages) const noexcept;
+    /// The pages and what lies between them and the nearest used ones, before and after, where that
+    /// is no more than so many bytes.
+    [[nodiscard]] Span with_gaps(Span pages, std::size_t widest) const noexcept;
     void clear() noexcept { uses_.clear(); }
     [[nodiscard]] bool empty() const noexcept { return uses_.empty(); }
     /// Calls `act(span)` for each entry, in the order of addresses.

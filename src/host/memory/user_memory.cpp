@@ -19,6 +19,8 @@ namespace sidelight::host::memory {
 namespace {
 
 constexpr Span everywhere{0, UINTPTR_MAX};
+/// Between two ranges in use, in bytes: see UserMemory::convert.
+constexpr std::size_t widest_gap = std::size_t{64} << 10;
 
 FileIdentity identity_of(const File& file) noexcept
 {
@@ -94,11 +96,7 @@ SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy po
         const ProcessState state = process_state();
         Refusal refusal = refusal_of(state, policy, state.threads > 1 && can_replace(Others::hold));
         if (refusal == Refusal::none) {
-            survey = survey_private(pages, identity_, vouches(policy));
-            refusal = survey.refusal;
-        }
-        if (refusal == Refusal::none) {
-            refusal = convert(survey, policy);
+            refusal = convert(pages, policy, survey);
         }
         if (refusal != Refusal::none) {
             return SharedRange(refusal);
@@ -136,8 +134,27 @@ SharedRange UserMemory::share_foreign(const Survey& survey, Span pages, Span ran
     return claimed;
 }
 
+/// What lies between small ranges is taken along if that can be. Else each of a thousand windows in
+/// a heap would cut a mapping out of it, and the kernel goes through all mappings before a range
+/// whenever it is asked about that range.
+Refusal UserMemory::convert(Span pages, SharePolicy policy, Survey& survey)
+{
+    Refusal refusal = Refusal::none;
+    for (const Span tried : {uses_.with_gaps(pages, widest_gap), pages}) {
+        survey = survey_private(tried, identity_, vouches(policy));
+        refusal = survey.refusal;
+        if (refusal == Refusal::none) {
+            refusal = convert_surveyed(survey, policy);
+        }
+        if (refusal == Refusal::none || tried == pages) {
+            break;
+        }
+    }
+    return refusal;
+}
+
 /// Adds the claim as well: `survey.pages` are in use afterwards, or nothing has changed.
-Refusal UserMemory::convert(const Survey& survey, SharePolicy policy)
+Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
 {
     const Others others = others_of(process_state(), vouches(policy));
     if (const Refusal refusal = refusal_before(survey.pages, others); refusal != Refusal::none) {
@@ -217,8 +234,19 @@ void UserMemory::release(SharedRange& range) noexcept
     }
 }
 
-/// Makes these pages of the file private again, wherever they are mapped: a program may have moved
-/// them with realloc. Throws std::bad_alloc.
+/// Where these pages of the file are mapped: mostly at their addresses, but a program may have
+/// moved them with realloc. The whole address space is looked at only if they are not all in place.
+ShortList<MappedPart> UserMemory::where_mapped(Span pages, Detail detail) const noexcept
+{
+    const auto in_place = mapped_parts(identity_, pages, pages, detail);
+    std::size_t bytes = 0;
+    for (const MappedPart& part : in_place) {
+        bytes += part.offset == part.pages.first ? part.pages.bytes() : 0;
+    }
+    return bytes == pages.bytes() ? in_place : mapped_parts(identity_, pages, everywhere, detail);
+}
+
+/// Makes these pages of the file private again, wherever they are mapped. Throws std::bad_alloc.
 void UserMemory::take_back(Span pages, bool vouched)
 {
     if (!file_is_ours()) {
@@ -233,7 +261,7 @@ void UserMemory::take_back(Span pages, bool vouched)
     bool all = true;
     bool more = true;
     while (more) {
-        const auto parts = mapped_parts(identity_, pages, everywhere, detail);
+        const auto parts = where_mapped(pages, detail);
         bool progress = false;
         for (const MappedPart& part : parts) {
             const bool anonymous =
