@@ -46,8 +46,8 @@ struct Named {
     Candidates candidates;
 };
 
-/// The named types of MPI-3.1, section 3.2.2 and annex A.1, which all headers have. Handles of Open
-/// MPI are addresses in the host, known only once it is loaded: hence a function.
+/// The named types of MPI-3.1, section 3.2.2 and annex A.1, which all headers have but for a few.
+/// Handles of Open MPI are addresses in the host, known only once it is loaded: hence a function.
 // NOLINTNEXTLINE(readability-function-size): it is a table.
 std::vector<Named> standard_types()
 {
@@ -105,6 +105,19 @@ std::vector<Named> standard_types()
         {MPI_C_BOOL, logicals},
         {MPI_CXX_BOOL, logicals},
         {MPI_LOGICAL, logicals},
+// Not in all headers. Their names do not tell: Intel MPI 2021.18 calls the first MPIX_C_BF16.
+#ifdef MPI_LOGICAL1
+        {MPI_LOGICAL1, logicals},
+#endif
+#ifdef MPI_LOGICAL2
+        {MPI_LOGICAL2, logicals},
+#endif
+#ifdef MPI_LOGICAL4
+        {MPI_LOGICAL4, logicals},
+#endif
+#ifdef MPI_LOGICAL8
+        {MPI_LOGICAL8, logicals},
+#endif
         {MPI_FLOAT_INT, float_int},
         {MPI_DOUBLE_INT, double_int},
         {MPI_LONG_INT, long_int},
