@@ -210,8 +210,43 @@ TEST_F(UserMemoryTest, RangesShareTheirPages)
     }
 }
 
-TEST_F(UserMemoryTest, WhatLiesBetweenSmallRangesIsTakenAlong)
+/// So many that a further range takes along what lies between it and its neighbours; `distance`
+/// pages apart, so that these take nothing.
+class ManyRanges {
+public:
+    ManyRanges()
+    {
+        for (std::size_t at = 0; at < count; ++at) {
+            ranges_.push_back(
+                share(memory_.data() + at * distance * page, page, SharePolicy::automatic));
+        }
+    }
+    [[nodiscard]] bool good() const
+    {
+        return std::all_of(ranges_.begin(), ranges_.end(),
+                           [](const SharedRange& range) { return bool{range}; });
+    }
+
+private:
+    static constexpr std::size_t count = 64;
+    static constexpr std::size_t distance = 20;
+    Pages memory_{count * distance};
+    std::vector<SharedRange> ranges_;
+};
+
+TEST_F(UserMemoryTest, FewRangesTakeNothingAlong)
 {
+    const Pages memory(3);
+    const SharedRange low = share(memory.data(), page, SharePolicy::automatic);
+    const SharedRange high = share(memory.data() + 2 * page, page, SharePolicy::automatic);
+    ASSERT_TRUE(low && high);
+    EXPECT_TRUE(is_private_anonymous(memory.data() + page));
+}
+
+TEST_F(UserMemoryTest, WhatLiesBetweenManyRangesIsTakenAlong)
+{
+    const ManyRanges many;
+    ASSERT_TRUE(many.good());
     const Pages memory(40);
     fill(memory.data(), memory.bytes());
     SharedRange first = share(memory.data() + 6 * page, page, SharePolicy::automatic);
@@ -235,6 +270,8 @@ TEST_F(UserMemoryTest, WhatLiesBetweenSmallRangesIsTakenAlong)
 
 TEST_F(UserMemoryTest, WhatCannotBeSharedIsNotTakenAlong)
 {
+    const ManyRanges many;
+    ASSERT_TRUE(many.good());
     const Pages memory(5);
     fill(memory.data(), memory.bytes());
     ASSERT_EQ(mprotect(memory.data() + 2 * page, page, PROT_READ), 0);

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] Span with_gaps(Span pages, std::size_t widest) const noexcept;
     void clear() noexcept { uses_.clear(); }
     [[nodiscard]] bool empty() const noexcept { return uses_.empty(); }
+    /// Runs of pages with as many users: about as many as there are ranges.
+    [[nodiscard]] std::size_t runs() const noexcept { return uses_.size(); }
     /// Calls `act(span)` for each entry, in the order of addresses.
     template <typename Act>
     void each(Act act) const

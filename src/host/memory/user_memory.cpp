@@ -19,8 +19,9 @@ namespace sidelight::host::memory {
 namespace {
 
 constexpr Span everywhere{0, UINTPTR_MAX};
-/// Between two ranges in use, in bytes: see UserMemory::convert.
-constexpr std::size_t widest_gap = std::size_t{64} << 10;
+// See UserMemory::convert.
+constexpr std::size_t many_ranges = 64;
+constexpr std::size_t widest_gap = std::size_t{64} << 10; ///< bytes
 
 FileIdentity identity_of(const File& file) noexcept
 {
@@ -134,13 +135,14 @@ SharedRange UserMemory::share_foreign(const Survey& survey, Span pages, Span ran
     return claimed;
 }
 
-/// What lies between small ranges is taken along if that can be. Else each of a thousand windows in
-/// a heap would cut a mapping out of it, and the kernel goes through all mappings before a range
-/// whenever it is asked about that range.
+/// Where there are many ranges already, what lies between a new one and its neighbours is taken
+/// along if that can be. Else each of a thousand windows in a heap would cut a mapping out of it,
+/// and the kernel goes through all mappings before a range whenever it is asked about that range.
 Refusal UserMemory::convert(Span pages, SharePolicy policy, Survey& survey)
 {
     Refusal refusal = Refusal::none;
-    for (const Span tried : {uses_.with_gaps(pages, widest_gap), pages}) {
+    const bool many = uses_.runs() >= many_ranges;
+    for (const Span tried : {many ? uses_.with_gaps(pages, widest_gap) : pages, pages}) {
         survey = survey_private(tried, identity_, vouches(policy));
         refusal = survey.refusal;
         if (refusal == Refusal::none) {
