@@ -14,6 +14,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"
+#include "host/node/kept_splits.hpp"
 
 namespace sidelight::api {
 
@@ -127,7 +128,7 @@ private:
     bool all_agree(bool mine) noexcept;
     [[nodiscard]] MPI_Comm on_node() const noexcept
     {
-        return split_ ? split_->on_node.get() : request_.comm;
+        return kept_ ? kept_->split.on_node.get() : request_.comm;
     }
     /// Of this member's memory, as the window is made.
     [[nodiscard]] std::uint64_t bytes() const noexcept
@@ -138,7 +139,7 @@ private:
     {
         return static_cast<std::uint64_t>(request_.disp_unit);
     }
-    [[nodiscard]] int index() const noexcept { return split_ ? split_->index : rank_; }
+    [[nodiscard]] int index() const noexcept { return kept_ ? kept_->split.index : rank_; }
 
     const WindowRequest& request_;
     int members_;
@@ -147,7 +148,7 @@ private:
     bool has_handle_ = false;
     bool carried_ = false; ///< some operations travel as messages
     const char* reason_ = "a member could not make its part"; ///< should it be the host's
-    std::optional<host::node::NodeSplit> split_;
+    std::shared_ptr<host::node::KeptSplit> kept_;             ///< null unless carried
     std::optional<host::node::CensusDraft> census_;
     std::uint64_t id_ = 0;
 };
@@ -190,7 +191,9 @@ bool Creation::find_road()
     const std::uint64_t identity =
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
-    const host::node::Survey found = host::node::survey(request_.comm, node, object_ != nullptr);
+    kept_ = host::node::find_kept_split(request_.comm);
+    const host::node::Survey found =
+        host::node::survey(request_.comm, node, object_ != nullptr, kept_ != nullptr);
     if (!found.worked) {
         return false;
     }
@@ -199,11 +202,13 @@ bool Creation::find_road()
         return false;
     }
     carried_ = !found.one_node || !share_memory(!alone);
-    if (carried_) {
-        split_ = host::node::split_by_node(request_.comm, node);
-        return split_.has_value();
+    if (!carried_) {
+        kept_ = nullptr;
+    } else if (!found.all_know) {
+        kept_ = nullptr;
+        kept_ = host::node::split_and_keep(request_.comm, node);
     }
-    return true;
+    return !carried_ || kept_ != nullptr;
 }
 
 /// Whether all members map all memory, so that no message will ever be needed. What is attached to
@@ -229,7 +234,7 @@ bool Creation::share_memory(bool wanted)
 
 bool Creation::open_network()
 {
-    if (!carried_) {
+    if (!carried_ || kept_->all_have_network) {
         return true;
     }
     bool open = false;
@@ -242,6 +247,7 @@ bool Creation::open_network()
         reason_ = open ? "another member has no network" : "it needs messages, and has no network";
         return false;
     }
+    kept_->all_have_network = true;
     return true;
 }
 
@@ -252,7 +258,7 @@ bool Creation::know_members()
     if (!carried_) {
         return true;
     }
-    census_ = host::node::take_census(request_.comm, *split_,
+    census_ = host::node::take_census(request_.comm, kept_->split,
                                       {.identity = runtime.fabric().address().identity,
                                        .bytes = bytes(),
                                        .disp_unit = disp_unit(),
@@ -320,7 +326,7 @@ bool Creation::meet_neighbours()
         .brings = brings,
         .shared = static_cast<bool>(object_->brought),
         .where = object_->brought.where()};
-    auto greetings = host::node::exchange(on_node(), mine, split_ ? split_->members : members_);
+    auto greetings = host::node::exchange(on_node(), mine, kept_ ? kept_->split.members : members_);
     if (greetings.empty()) {
         return false;
     }

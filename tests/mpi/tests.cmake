@@ -19,6 +19,7 @@ sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS as
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
+sidelight_mpi_test(communicators RANKS 2 4)
 
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)

@@ -21,10 +21,13 @@ namespace sidelight::host::node {
 struct Survey {
     bool worked = false;   ///< every member has taken part and said yes
     bool one_node = false; ///< all have said the same node
+    bool all_know = false; ///< all have said that they know the split
 };
 
-/// Collective: `node` is where this member wants to be seen, `yes` whether it goes along.
-[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes) noexcept;
+/// Collective: `node` is where this member wants to be seen, `yes` whether it goes along, `knows`
+/// whether it has the split of these members from an earlier time.
+[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes,
+                            bool knows = false) noexcept;
 
 /// A communicator that is freed with its owner.
 class OwnedCommunicator {
