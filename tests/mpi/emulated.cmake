@@ -21,9 +21,11 @@ foreach(program fence gats nonblocking_ahead)
 endforeach()
 
 # Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
-foreach(program operations atomicity locks gats fence lost_updates thread_calls)
+foreach(program operations atomicity locks gats fence lost_updates)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
+sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated
+    TIMEOUT 240)
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 

@@ -28,6 +28,7 @@ std::atomic<HookState> hook{
 std::atomic<bool> is_crowded{false}; ///< relaxed: a hint
 thread_local bool is_inside = false;
 thread_local unsigned fruitless_sweeps = 0;
+std::atomic<unsigned> sweeps{0}; ///< for the host's loop, by any thread; relaxed: a hint
 
 /// Sweeps for the host's loop. Cheap when there is nothing to do.
 bool sweep_inside() noexcept
@@ -35,6 +36,7 @@ bool sweep_inside() noexcept
     is_inside = true;
     const bool moved = host_sweep.load(std::memory_order_acquire)();
     is_inside = false;
+    sweeps.store(sweeps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (!moved && ++fruitless_sweeps % sweeps_per_yield == 0 &&
         is_crowded.load(std::memory_order_relaxed)) {
         sched_yield();
@@ -125,6 +127,15 @@ std::atomic<bool> idle_taken{false};
 /// one process does not: MPICH looks among its own messages and returns.
 MPI_Request idle = MPI_REQUEST_NULL;
 
+/// Whether the host has progressed since this was last asked: some thread is in it then. To queue
+/// for the host's lock behind one that waits in there would only hold up both.
+bool host_progresses() noexcept
+{
+    static std::atomic<unsigned> last{0};
+    const unsigned now = sweeps.load(std::memory_order_relaxed);
+    return last.exchange(now, std::memory_order_relaxed) != now;
+}
+
 void poll_idle_request() noexcept
 {
     if (idle_taken.exchange(true, std::memory_order_acquire)) {
@@ -168,9 +179,10 @@ void poll_host() noexcept
     }
     if (opal_progress().run != nullptr) {
         opal_progress().run();
-        return;
+    } else if (!host_progresses()) {
+        poll_idle_request();
+        static_cast<void>(host_progresses()); // but for this poll itself
     }
-    poll_idle_request();
 }
 
 bool start_hook(bool (*sweep)() noexcept) noexcept
