@@ -8,6 +8,8 @@ function(sidelight_ask_mpicc mpicc)
     execute_process(COMMAND ${mpicc} -show
         OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(words UNIX_COMMAND "${shown}")
+    string(REPLACE "-Xlinker;" "-Wl," words "${words}")
+    string(REPLACE "-Wl,-rpath;-Wl," "-Wl,-rpath," words "${words}")
     list(POP_FRONT words)
     set(directories ${words})
     list(FILTER directories INCLUDE REGEX "^-I")

@@ -8,7 +8,8 @@ sidelight_mpi_test(sessions RANKS 2 3)
 # One rank: on two, UCX under MPICH 5 has refused an address after MPI had started again.
 sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
-               openmpi5 "crashes in a session after the end of the last one")
+               openmpi5 "crashes in a session after the end of the last one"
+               impi "does not start again after its end")
 
 # What is left to the host: windows that messages are needed for where there is no network, and all
 # windows where the library is told so.
