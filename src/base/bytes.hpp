@@ -7,6 +7,14 @@
 
 namespace sidelight {
 
+/// An address so many bytes on. What a datatype counts from need not be an object: MPI_BOTTOM is
+/// null, and an offset into a window stands for an address too.
+[[nodiscard]] inline std::byte* displaced(std::byte* address, std::ptrdiff_t bytes) noexcept
+{
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                        static_cast<std::uintptr_t>(bytes));
+}
+
 /// Stores a T in one access where the target is aligned for that: a copy of the size of a register
 /// is one load and one store on every compiler and processor that we know of.
 template <typename T>

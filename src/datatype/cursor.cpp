@@ -77,7 +77,7 @@ void Cursor::advance(std::size_t bytes) noexcept
 void Cursor::advance_in_run(std::size_t bytes) noexcept
 {
     if (bytes < piece_.length) {
-        piece_.address += bytes;
+        piece_.address = displaced(piece_.address, static_cast<std::ptrdiff_t>(bytes));
         piece_.length -= bytes;
         return;
     }
@@ -85,10 +85,12 @@ void Cursor::advance_in_run(std::size_t bytes) noexcept
     const std::size_t past = bytes - piece_.length;
     const std::size_t blocks = 1 + past / run.length;
     const std::size_t inside = past % run.length;
-    std::byte* block = piece_.address - (run.length - piece_.length);
-    block += static_cast<std::ptrdiff_t>(blocks) * run.stride;
+    const std::ptrdiff_t into_block = static_cast<std::ptrdiff_t>(inside) -
+                                      static_cast<std::ptrdiff_t>(run.length - piece_.length);
     blocks_left_ -= blocks;
-    piece_ = {block + inside, run.length - inside};
+    piece_ = {
+        displaced(piece_.address, static_cast<std::ptrdiff_t>(blocks) * run.stride + into_block),
+        run.length - inside};
 }
 
 void Cursor::enter_next_run() noexcept
@@ -96,9 +98,9 @@ void Cursor::enter_next_run() noexcept
     if (++run_ == layout_->runs.size()) {
         run_ = 0;
         if (--repeats_left_ > 0) {
-            repeat_ += layout_->repeat_stride;
+            repeat_ = displaced(repeat_, layout_->repeat_stride);
         } else if (--elements_left_ > 0) {
-            element_ += layout_->extent;
+            element_ = displaced(element_, layout_->extent);
             repeat_ = element_;
             repeats_left_ = layout_->repeats;
         } else {
@@ -112,7 +114,7 @@ void Cursor::enter_next_run() noexcept
 void Cursor::enter_run() noexcept
 {
     const Run& run = layout_->runs[run_];
-    piece_ = {repeat_ + run.offset, run.length};
+    piece_ = {displaced(repeat_, run.offset), run.length};
     blocks_left_ = run.count;
 }
 

@@ -18,9 +18,12 @@ sidelight_mpi_test(pass_through RANKS 2 3
 sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENABLE=0)
 
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/loaded_late/tests.cmake)
+# These start programs in ways of their own, in which no sanitizer's library can be the first.
+if(NOT SIDELIGHT_SANITIZE)
+    include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/killed_rank/tests.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/loaded_late/tests.cmake)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/no_hook/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/wrong_host.cmake)

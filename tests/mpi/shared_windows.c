@@ -292,7 +292,8 @@ static void fill_and_compare(MPI_Win win, MPI_Comm comm, int rank, int ranks)
     int const left = (rank + ranks - 1) % ranks;
     bool same = true;
     CHECK_OK(MPI_Win_fence(0, win));
-    memset(there.base, 'A' + rank, (size_t)there.size);
+    if (there.size != 0)
+        memset(there.base, 'A' + rank, (size_t)there.size);
     CHECK_OK(MPI_Win_fence(0, win));
     for (MPI_Aint i = 0; i < here.size; ++i)
         same = same && here.base[i] == 'A' + left;
