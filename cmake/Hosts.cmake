@@ -8,6 +8,7 @@ function(sidelight_ask_mpicc mpicc)
     execute_process(COMMAND ${mpicc} -show
         OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(words UNIX_COMMAND "${shown}")
+    # Intel MPI's way to pass a path to the linker, as the others write it.
     string(REPLACE "-Xlinker;" "-Wl," words "${words}")
     string(REPLACE "-Wl,-rpath;-Wl," "-Wl,-rpath," words "${words}")
     list(POP_FRONT words)
