@@ -26,11 +26,9 @@ def arguments(description: str) -> argparse.Namespace:
     parser.add_argument("--host", action="append", default=[], metavar="NAME",
                         help="a host MPI, may be repeated; default: all that are built")
     parser.add_argument("--route", action="append", default=[], choices=routes.NAMES,
-                        help="may be repeated; default: all")
+                        help="may be repeated; alone is the host without Sidelight; default: all")
     parser.add_argument("--only", action="append", default=[], metavar="GLOB",
                         help="only programs whose name fits, may be repeated")
-    parser.add_argument("--alone", action=argparse.BooleanOptionalAction, default=True,
-                        help="also run on the host without Sidelight")
     parser.add_argument("--limit", type=float, default=60, metavar="S",
                         help="seconds for a program under Sidelight (default 60)")
     parser.add_argument("--alone-limit", type=float, default=60, metavar="S",
@@ -51,8 +49,7 @@ def jobs(suite: Suite, options: argparse.Namespace) -> Iterator[Job]:
     names = options.host or [host.name for host in hosts.all() if host.library.exists()]
     for host in map(hosts.find, names):
         suite.prepare(host)
-        chosen = [routes.find(name) for name in options.route] or list(routes.ROUTES)
-        for route in (*([routes.ALONE] if options.alone else []), *chosen):
+        for route in [routes.find(name) for name in options.route] or routes.ROUTES:
             if route.sidelight:
                 host.require_library()
             limit = options.limit if route.sidelight else options.alone_limit

@@ -37,8 +37,10 @@ class Route:
 
 
 ALONE = Route("alone", "the host without Sidelight", sidelight=False)
+DEFAULT = Route("default", "one node: mapped memory, messages where memory cannot be mapped")
 ROUTES = (
-    Route("default", "one node: mapped memory, messages where memory cannot be mapped"),
+    ALONE,
+    DEFAULT,
     Route("emulated", "one node, everything by messages",
           environment={"SIDELIGHT_ROUTE": "emulated"}),
     Route("nodes", "two nodes made of network namespaces; three or seven ranks: a node each",
@@ -48,4 +50,4 @@ NAMES = tuple(route.name for route in ROUTES)
 
 
 def find(name: str) -> Route:
-    return next(route for route in (ALONE, *ROUTES) if route.name == name)
+    return next(route for route in ROUTES if route.name == name)
