@@ -27,7 +27,11 @@ struct Direct {
         }
         const Target& target = window.first_target_[rank];
         std::uint64_t reach = target.reach.load(std::memory_order_acquire);
-        if (reach == 0) [[unlikely]] {
+        if (reach == 0) {
+            if (target.regions_open.load(std::memory_order_acquire) ||
+                regions_open_to_all(window, target)) {
+                return region_memory(target, displacement, bytes);
+            }
             reach = reach_of_all(window, target);
         }
         std::int64_t signed_offset = 0;
@@ -37,7 +41,7 @@ struct Direct {
         }
         const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
         if (offset >= reach || bytes > reach - offset) [[unlikely]] {
-            return region_memory(window, target, offset, bytes);
+            return nullptr;
         }
         std::byte* found = target.base + offset;
         if (found == nullptr) {
@@ -147,21 +151,20 @@ struct Direct {
     }
 
 private:
-    /// The same in a dynamic window, where the offset is an address of the target: the region that
-    /// was used last.
-    [[gnu::always_inline]] static std::byte* region_memory(const Window& window,
-                                                           const Target& target,
-                                                           std::uint64_t address,
-                                                           std::uint64_t bytes) noexcept
+    /// The same in a dynamic window, where displacements are addresses of the target: the region
+    /// that was used last, if it is still attached.
+    [[gnu::always_inline]] static std::byte*
+    region_memory(const Target& target, std::int64_t address, std::uint64_t bytes) noexcept
     {
-        if (!target.regions_open.load(std::memory_order_acquire)) [[unlikely]] {
-            const bool fenced = window.direct_all_.load(std::memory_order_acquire) &&
-                                target.regions != nullptr && window.direct_regions_;
-            if (!fenced) {
-                return nullptr;
-            }
-        }
-        return target.regions->at(address, bytes);
+        return target.regions->at(target.control->regions, static_cast<std::uint64_t>(address),
+                                  bytes);
+    }
+
+    /// The same as `reach_of_all`, in a dynamic window.
+    static bool regions_open_to_all(const Window& window, const Target& target) noexcept
+    {
+        return target.regions != nullptr && window.direct_regions_ &&
+               window.direct_all_.load(std::memory_order_acquire);
     }
 
     /// A granted fence epoch lets operations reach every mapped target.

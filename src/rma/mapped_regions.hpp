@@ -37,16 +37,15 @@ public:
     };
 
     /// Whether what was found still holds: one load.
-    [[nodiscard]] bool current() const noexcept
-    {
-        return root_.generation.load(std::memory_order_acquire) == generation_;
-    }
+    [[nodiscard]] bool current() const noexcept { return is_current(root_); }
     /// The bytes at the owner's address, if they lie in the region found last and are still
-    /// attached. Null: ask `find`.
-    [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t bytes) const noexcept
+    /// attached. Null: ask `find`. The root is this one's; a caller who has it spares a load.
+    [[nodiscard]] std::byte* at(const RegionTableRoot& root, std::uint64_t address,
+                                std::uint64_t bytes) const noexcept
     {
         const std::uint64_t offset = address - latest_first_;
-        if (offset >= latest_bytes_ || bytes > latest_bytes_ - offset || !current()) [[unlikely]] {
+        if (offset >= latest_bytes_ || bytes > latest_bytes_ - offset || !is_current(root))
+            [[unlikely]] {
             return nullptr;
         }
         return latest_data_ + offset;
@@ -77,6 +76,10 @@ private:
         unreachable, ///< the table itself cannot be mapped
     };
 
+    [[nodiscard]] bool is_current(const RegionTableRoot& root) const noexcept
+    {
+        return root.generation.load(std::memory_order_acquire) == generation_;
+    }
     bool refresh() noexcept;
     Look open_block() noexcept;
     Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
