@@ -45,6 +45,33 @@ public:
     /// The owner: one of its threads is about to enter and to sleep at the pipe; or has left.
     void use_pipe(bool sleeping) noexcept { at_pipe_.store(sleeping, std::memory_order_release); }
 
+    /// The owner: whether all who sleep here have a lingering look first, after they have entered
+    /// and for as long as a store may take to reach them, and sleep for a millisecond at most.
+    /// From then on a plain store is enough before the ring that `publish` makes.
+    void let_linger(bool lingering) noexcept
+    {
+        lingering_.store(lingering, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool lingering() const noexcept
+    {
+        return lingering_.load(std::memory_order_relaxed);
+    }
+    static constexpr std::chrono::microseconds linger_time{5};
+
+    /// Releases everything before it with a word that the sleepers wait for and that nobody else
+    /// writes, and wakes them. Where they linger this does not wait for the word to leave the core.
+    void publish(std::atomic<std::uint64_t>& word, std::uint64_t value) noexcept
+    {
+        if (lingering()) [[likely]] {
+            word.store(value, std::memory_order_release);
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+            ring_if_slept_at();
+        } else {
+            word.exchange(value, std::memory_order_seq_cst);
+            ring();
+        }
+    }
+
     /// Wakes all who have entered. Comes after an atomic read-modify-write of the word that they
     /// wait for. While nobody sleeps: one load.
     void ring() noexcept
@@ -54,10 +81,7 @@ public:
         }
         // Pairs with `enter`: of the two sides, each of which writes and then reads, one sees the
         // other.
-        const std::uint64_t now = state_.load(std::memory_order_relaxed);
-        if (sleepers(now) != 0) [[unlikely]] {
-            wake(now);
-        }
+        ring_if_slept_at();
     }
 
 private:
@@ -73,6 +97,14 @@ private:
         return static_cast<std::uint32_t>(state >> 32);
     }
 
+    void ring_if_slept_at() noexcept
+    {
+        const std::uint64_t now = state_.load(std::memory_order_relaxed);
+        if (sleepers(now) != 0) [[unlikely]] {
+            wake(now);
+        }
+    }
+
     void wake(std::uint64_t seen) noexcept;
     [[nodiscard]] std::uint32_t* futex() noexcept;
 
@@ -82,6 +114,7 @@ private:
     MemoryFileAddress pipe_; ///< set before `at_pipe_` for the first time
     /// Stored before `enter`, so who sees the sleeper in `state_` sees this.
     std::atomic<bool> at_pipe_{false};
+    std::atomic<bool> lingering_{false};
 };
 
 } // namespace sidelight

@@ -46,9 +46,7 @@ bool LightEpochs::post(Window& window, std::span<const int> origins) noexcept
         Target& origin = window.first_target_[rank];
         window.light_exposure_.add(rank);
         // Pairs with the acquire in `start` and in `is_granted` at the origin.
-        origin.control->words(window.rank_)
-            .granted.exchange(++origin.exposures, std::memory_order_seq_cst);
-        window.process_.fabric_.wake(origin.peer);
+        window.publish(origin, origin.control->words(window.rank_).granted, ++origin.exposures);
     }
     return true;
 }
@@ -97,8 +95,7 @@ Status LightEpochs::end_access(Window& window) noexcept
         target.done = target.accesses;
         // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
         // `exposure_over` at the target.
-        target.control->words(window.rank_).done.exchange(target.done, std::memory_order_seq_cst);
-        window.process_.fabric_.wake(target.peer);
+        window.publish(target, target.control->words(window.rank_).done, target.done);
         if (target.lost) {
             status = Status::lost;
         }

@@ -58,8 +58,7 @@ void Window::grant_exposure(const Part& part) noexcept
     const Target& origin = target_of(part);
     if (origin.control != nullptr) {
         // Pairs with the acquire in `is_granted` at the origin.
-        origin.control->words(rank_).granted.exchange(part.number, std::memory_order_seq_cst);
-        process_.fabric_.wake(origin.peer);
+        publish(origin, origin.control->words(rank_).granted, part.number);
         return;
     }
     MessageHeader header;
@@ -232,8 +231,7 @@ bool Window::announce_access(Part& part) noexcept
     target.done = part.number;
     if (target.control != nullptr) {
         // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
-        target.control->words(rank_).done.exchange(part.number, std::memory_order_seq_cst);
-        process_.fabric_.wake(target.peer);
+        publish(target, target.control->words(rank_).done, part.number);
     } else {
         MessageHeader header;
         header.kind = MessageKind::done;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/doorbell.hpp"
 #include "fabric/remote_memory.hpp"
 #include "rma/control.hpp"
 #include "rma/epoch.hpp"
@@ -43,16 +44,17 @@ struct alignas(64) Target {
     MappedRegions* regions = nullptr; ///< dynamic window: what it has attached, as far as that
                                       ///< can be mapped here
 
-    alignas(64) Epoch* epoch = nullptr; ///< the open lock or access epoch that reaches it
-    std::uint64_t accesses = 0;         ///< access epochs activated towards it (P1: a)
-    std::uint64_t exposures = 0;        ///< exposure epochs activated towards it (P1: e)
-    std::uint64_t done = 0;             ///< accesses to it that are finished and announced
-    std::uint64_t lock_requests = 0;    ///< places asked for in its queue, where it is elsewhere
-    std::uint64_t lock_grants = 0;      ///< those of them that were admitted
-    std::uint64_t admitted = 0;         ///< its places in the queue here that were admitted
-    std::uint32_t places[2] = {};       ///< of those the ones that it has not left, by type
-    std::uint32_t placing = 0;          ///< long messages from it whose data are being written here
-    std::uint32_t in_flight = 0;        ///< pieces of operations sent to it and not answered
+    alignas(64) Doorbell* bell = nullptr; ///< where it sleeps, if that is mapped here
+    Epoch* epoch = nullptr;               ///< the open lock or access epoch that reaches it
+    std::uint64_t accesses = 0;           ///< access epochs activated towards it (P1: a)
+    std::uint64_t exposures = 0;          ///< exposure epochs activated towards it (P1: e)
+    std::uint64_t done = 0;               ///< accesses to it that are finished and announced
+    std::uint64_t lock_requests = 0;      ///< places asked for in its queue, where it is elsewhere
+    std::uint64_t lock_grants = 0;        ///< those of them that were admitted
+    std::uint64_t admitted = 0;           ///< its places in the queue here that were admitted
+    std::uint32_t places[2] = {};         ///< of those the ones that it has not left, by type
+    std::uint32_t placing = 0;   ///< long messages from it whose data are being written here
+    std::uint32_t in_flight = 0; ///< pieces of operations sent to it and not answered
     fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
     KeyState key = KeyState::unknown;       ///< to it
     int next_lost = 0;                      ///< the next member to give up, by rank + 1

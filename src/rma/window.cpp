@@ -55,6 +55,7 @@ Status Window::first_contact(int rank) noexcept
     target.disp_unit = member.disp_unit;
     target.control = member.control;
     target.peer = member.peer;
+    target.bell = process_.fabric_.bell_of(member.peer);
     target.mapped = member.mapped;
     target.remote = member.remote;
     target.met = true;
@@ -140,6 +141,18 @@ void Window::update_busy() noexcept
         process_.busy_windows_.remove(this);
     }
     process_.note_busy();
+}
+
+/// Writes a word of this member's in the target's block.
+void Window::publish(const Target& target, std::atomic<std::uint64_t>& word,
+                     std::uint64_t value) noexcept
+{
+    if (target.bell != nullptr) {
+        target.bell->publish(word, value);
+    } else {
+        word.exchange(value, std::memory_order_seq_cst);
+        process_.fabric_.wake(target.peer);
+    }
 }
 
 void Window::wake_members() noexcept

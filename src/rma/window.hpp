@@ -362,6 +362,8 @@ private:
     bool grant_waiting() noexcept;
     bool admit(const Waiting& waiting) noexcept;
     void leave_lock(Control& control, LockType type) noexcept;
+    void publish(const Target& target, std::atomic<std::uint64_t>& word,
+                 std::uint64_t value) noexcept;
     void wake_members() noexcept;
     void wake_at_barrier() noexcept;
     [[nodiscard]] bool waits_at_barrier_only() const noexcept;

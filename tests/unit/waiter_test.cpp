@@ -91,6 +91,43 @@ private:
 bool take_number(void* numbers) noexcept { return static_cast<Numbers*>(numbers)->take(); }
 bool nothing(void* /*context*/) noexcept { return false; }
 
+/// How often a short sleep looks before it sleeps.
+int looks(Waiter& waiter)
+{
+    int count = 0;
+    waiter.doze(
+        [](void* context) noexcept {
+            ++*static_cast<int*>(context);
+            return false;
+        },
+        &count, std::chrono::microseconds(50));
+    return count;
+}
+
+TEST(Waiter, LingersWithACoreForEachRank)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    waiter.learn_neighbours(1);
+    EXPECT_TRUE(bell.lingering());
+    EXPECT_GT(looks(waiter), 1);
+    waiter.learn_neighbours(100'000);
+    EXPECT_FALSE(bell.lingering());
+    EXPECT_EQ(looks(waiter), 1);
+}
+
+TEST(Waiter, DoesNotLingerBeforeLongSleeps)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    waiter.learn_neighbours(1);
+    waiter.expect_long_sleeps();
+    EXPECT_FALSE(bell.lingering());
+    waiter.learn_neighbours(1);
+    EXPECT_FALSE(bell.lingering());
+    EXPECT_EQ(looks(waiter), 1);
+}
+
 TEST(Waiter, HearsOfTheNetwork)
 {
     Doorbell bell;

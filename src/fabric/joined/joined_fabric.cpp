@@ -97,6 +97,14 @@ void JoinedFabric::wake(int peer) noexcept
     }
 }
 
+Doorbell* JoinedFabric::bell_of(int peer) noexcept
+{
+    const auto number = static_cast<std::size_t>(peer);
+    return number < peers_.size() && peers_[number].mapped >= 0
+               ? mapped_.bell_of(peers_[number].mapped)
+               : nullptr;
+}
+
 bool JoinedFabric::accesses(int peer) noexcept
 {
     return network_ != nullptr && network_->accesses(peer);

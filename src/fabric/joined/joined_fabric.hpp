@@ -42,6 +42,7 @@ public:
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
+    [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;
     bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
     void conceal(ExposedMemory& exposed) noexcept override;

@@ -71,9 +71,14 @@ bool MappedFabric::poll(Receiver& /*receiver*/) noexcept { return false; }
 
 void MappedFabric::wake(int peer) noexcept
 {
-    if (Doorbell* bell = peers_[static_cast<std::size_t>(peer)].bell; bell != nullptr) {
+    if (Doorbell* bell = bell_of(peer); bell != nullptr) {
         bell->ring();
     }
+}
+
+Doorbell* MappedFabric::bell_of(int peer) noexcept
+{
+    return peers_[static_cast<std::size_t>(peer)].bell;
 }
 
 } // namespace sidelight::fabric

@@ -24,6 +24,7 @@ bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept) noexcept
         return true;
     }
     waiter_ = &waiter;
+    waiter.expect_long_sleeps();
     sweep_ = sweep;
     stopping_.store(false, std::memory_order_relaxed);
     try {

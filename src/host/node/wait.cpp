@@ -68,6 +68,25 @@ void Waiter::learn_neighbours(int ranks) noexcept
     if (ranks > available_cores()) {
         crowded_.store(true, std::memory_order_relaxed);
     }
+    bell_.let_linger(!crowded() && !sleeps_long_.load(std::memory_order_relaxed));
+}
+
+void Waiter::expect_long_sleeps() noexcept
+{
+    sleeps_long_.store(true, std::memory_order_relaxed);
+    bell_.let_linger(false);
+}
+
+bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    const auto end = std::chrono::steady_clock::now() + Doorbell::linger_time;
+    do {
+        if (poll(context)) {
+            return true;
+        }
+        relax_cpu();
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
 }
 
 bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
@@ -147,7 +166,7 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
         bell_.use_pipe(true);
     }
     const Doorbell::Visit visit = bell.enter();
-    const bool polled = poll(context);
+    const bool polled = bell.lingering() ? linger(poll, context) : poll(context);
     if (!polled) {
         sleep(bell, visit, limit, listening);
     }

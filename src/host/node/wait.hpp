@@ -30,7 +30,8 @@ public:
     /// Before the network goes. Returns when no sleeper uses it; does nothing if there is none.
     void stop_listening() noexcept;
 
-    /// There are that many ranks on this process's cores. The largest number counts.
+    /// There are that many ranks on this process's cores. The largest number counts. With a core
+    /// for each, those who wait linger at the doorbell (Doorbell::let_linger).
     void learn_neighbours(int ranks) noexcept;
     /// Whether ranks outnumber cores: then spinning only keeps others from running.
     [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
@@ -46,6 +47,9 @@ public:
     /// whatever else the caller waits for may be late. A thread that does other things in between
     /// starts anew.
     void pause(bool (*poll)(void* context) noexcept, void* context) noexcept;
+
+    /// Before `doze` is called for longer than a millisecond: nobody lingers any more.
+    void expect_long_sleeps() noexcept;
 
     /// One sleep: until a ring, or until something arrives, or for `limit`. None where `poll`,
     /// which it calls once, answers true. It does not let the host progress.
@@ -69,12 +73,14 @@ private:
             std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
+    static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
                bool listening) noexcept;
 
     Doorbell& bell_;
-    std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
+    std::atomic<bool> sleeps_long_{false}; ///< set once, as the next
+    std::atomic<bool> crowded_{false};     ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
