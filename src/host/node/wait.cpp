@@ -22,12 +22,8 @@ using namespace std::chrono_literals;
 /// that is on its way; hardly any when the one waited for may need this very core.
 constexpr int polls_alone = 1000;
 constexpr int polls_crowded = 4;
-/// Whoever is waited for may run after a yield, without the system calls and the wake of a sleep.
-/// More than one does not help where cores are short: some launchers give each rank a session, and
-/// with it a scheduling group, of its own, in which a yield finds nobody. With a core for each
-/// rank, some hundred us of yields give it to whoever wants it, and are cheaper than a sleep, which
-/// takes tens of us to end.
-constexpr int yields_crowded = 1;
+/// With a core for each rank, some hundred us of yields give it to whoever wants it, and are
+/// cheaper than a sleep, which takes tens of us to end.
 constexpr int yields_alone = 500;
 constexpr int yields_per_host_poll = 16;
 /// The host's progress costs more than ours: once in so many polls.
@@ -107,16 +103,18 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
 
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const int yields = crowded() ? yields_crowded : yields_alone;
+    const int yields = crowded() ? yield_budget_.next() : yields_alone;
     for (int count = 1; count <= yields; ++count) {
         sched_yield();
         if (poll(context)) {
+            yield_budget_.found_after(count);
             return true;
         }
         if (count % yields_per_host_poll == 0) {
             mpi::poll_host();
         }
     }
+    yield_budget_.found_nobody(yields);
     return false;
 }
 

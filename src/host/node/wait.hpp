@@ -6,6 +6,7 @@
 
 #include "base/bell_pipe.hpp"
 #include "base/doorbell.hpp"
+#include "host/node/yield_budget.hpp"
 
 namespace sidelight::host::node {
 
@@ -79,6 +80,7 @@ private:
                bool listening) noexcept;
 
     Doorbell& bell_;
+    YieldBudget yield_budget_;
     std::atomic<bool> sleeps_long_{false}; ///< set once, as the next
     std::atomic<bool> crowded_{false};     ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/yield_budget.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sidelight::unit {
+namespace {
+
+using host::node::YieldBudget;
+
+/// The yields of so many waits, each of which would end after `needed` of them.
+int yields_of(YieldBudget& budget, int waits, int needed)
+{
+    int sum = 0;
+    for (int wait = 0; wait < waits; ++wait) {
+        const int allowed = budget.next();
+        if (needed <= allowed) {
+            budget.found_after(needed);
+        } else {
+            budget.found_nobody(allowed);
+        }
+        sum += std::min(needed, allowed);
+    }
+    return sum;
+}
+
+constexpr int in_vain = 1'000'000;
+constexpr int trial = YieldBudget::waits_per_trial;
+
+TEST(YieldBudget, FallsToOneWhereYieldsFindNobody)
+{
+    YieldBudget budget;
+    yields_of(budget, 10 * trial, in_vain);
+    EXPECT_EQ(yields_of(budget, trial, in_vain), trial - 1 + YieldBudget::most);
+}
+
+TEST(YieldBudget, RisesWithinATrialWhereTheyFindSomebody)
+{
+    YieldBudget budget;
+    yields_of(budget, 10 * trial, in_vain);
+    yields_of(budget, trial, YieldBudget::most);
+    EXPECT_EQ(yields_of(budget, 10 * trial, YieldBudget::most), 10 * trial * YieldBudget::most);
+}
+
+TEST(YieldBudget, LeavesRoomAboveWhatWasNeeded)
+{
+    YieldBudget budget;
+    yields_of(budget, 10 * trial, in_vain);
+    yields_of(budget, trial, 4);
+    EXPECT_EQ(yields_of(budget, 10, 6), 60);
+}
+
+TEST(YieldBudget, ALateOneAmongManyCostsLittle)
+{
+    YieldBudget budget;
+    for (int round = 0; round < 100; ++round) {
+        EXPECT_EQ(yields_of(budget, 8, 12), 8 * 12);
+        yields_of(budget, 1, in_vain);
+    }
+}
+
+} // namespace
+} // namespace sidelight::unit
