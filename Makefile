@@ -14,15 +14,18 @@ JOBS ?= $(shell nproc)
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build demo test soak conformance bench hosts impi setup format check tidy install clean
+.PHONY: build configure demo test soak conformance bench hosts impi setup format check tidy install clean
 
-build: setup
-	cmake --preset default --log-level=WARNING
+build: configure
 	cmake --build build --parallel $(JOBS)
+
+configure: setup
+	cmake --preset default --log-level=WARNING
 
 # LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs; on N
 # ranks, and with NODES as if on several machines.
-demo: build
+demo: configure
+	cmake --build build --parallel $(JOBS) --target examples
 	tools/demo -n $(N) --nodes $(NODES)
 
 # SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host.
