@@ -33,13 +33,21 @@ bool sweep_for_host() noexcept
 }
 
 /// Called from the host's loop, some million times a second. A look at a network may be a system
-/// call, so while no window waits for anything only one time in so many looks.
+/// call, so while no window waits for anything only one time in so many looks; but after a message
+/// the next one is likely soon: some host's loop takes as long as a message.
 bool sweep_from_host() noexcept
 {
     constexpr unsigned times_per_look = 8;
+    constexpr unsigned looks_after_message = 128;
     thread_local unsigned times = 0;
+    thread_local unsigned expecting = 0;
     const bool listens_only = !Runtime::existing()->process().waits();
-    return (!listens_only || ++times % times_per_look == 0) && sweep_for_host();
+    if (listens_only && expecting == 0 && ++times % times_per_look != 0) {
+        return false;
+    }
+    const bool moved = sweep_for_host();
+    expecting = moved ? looks_after_message : expecting - (expecting != 0 ? 1 : 0);
+    return moved;
 }
 
 /// Called from the host's wait for a request of ours.
