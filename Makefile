@@ -14,7 +14,8 @@ JOBS ?= $(shell nproc)
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo test soak conformance bench hosts impi setup format check tidy install clean
+.PHONY: build configure demo test soak conformance bench hosts impi setup format check tidy \
+	install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
