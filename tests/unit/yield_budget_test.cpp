@@ -27,11 +27,12 @@ int yields_of(YieldBudget& budget, int waits, int needed)
 constexpr int in_vain = 1'000'000;
 constexpr int trial = YieldBudget::waits_per_trial;
 
-TEST(YieldBudget, FallsToOneWhereYieldsFindNobody)
+TEST(YieldBudget, FallsWhereYieldsFindNobody)
 {
     YieldBudget budget;
     yields_of(budget, 10 * trial, in_vain);
-    EXPECT_EQ(yields_of(budget, trial, in_vain), trial - 1 + YieldBudget::most);
+    EXPECT_EQ(yields_of(budget, trial, in_vain),
+              (trial - 1) * YieldBudget::least + YieldBudget::most);
 }
 
 TEST(YieldBudget, RisesWithinATrialWhereTheyFindSomebody)
@@ -46,8 +47,8 @@ TEST(YieldBudget, LeavesRoomAboveWhatWasNeeded)
 {
     YieldBudget budget;
     yields_of(budget, 10 * trial, in_vain);
-    yields_of(budget, trial, 4);
-    EXPECT_EQ(yields_of(budget, 10, 6), 60);
+    yields_of(budget, trial, 12);
+    EXPECT_EQ(yields_of(budget, 10, 20), 200);
 }
 
 TEST(YieldBudget, ALateOneAmongManyCostsLittle)

@@ -43,6 +43,8 @@ constexpr std::chrono::nanoseconds longest_step = 5us;
 /// The fruitless polls of one wait in steps.
 struct Steps {
     unsigned count = 0;
+    int yields = 0;
+    int most_yields = 0;
     std::chrono::nanoseconds nap = first_nap_alone;
     std::chrono::steady_clock::time_point last;
 };
@@ -181,23 +183,39 @@ void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     using Clock = std::chrono::steady_clock;
     if (Clock::now() - steps.last > longest_step) {
+        if (steps.yields > 0 && steps.yields < steps.most_yields) {
+            yield_budget_.found_after(steps.yields);
+        }
         steps = {};
+        steps.most_yields = yield_budget_.next();
     }
     ++steps.count;
     if (crowded() && settings().sleep) {
         if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
-            if (steps.nap > first_nap_alone) {
-                mpi::poll_host();
-            }
-            steps.nap = nap(bell_, poll, context, steps.nap).polled
-                            ? first_nap_alone
-                            : std::min(2 * steps.nap, first_nap_crowded);
+            pause_crowded(poll, context);
         }
     } else if (steps.count % steps_per_host_poll == 0) {
         mpi::poll_host();
         sched_yield();
     }
     steps.last = Clock::now();
+}
+
+void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    if (steps.yields < steps.most_yields) {
+        sched_yield();
+        if (++steps.yields == steps.most_yields) {
+            yield_budget_.found_nobody(steps.yields);
+        }
+        return;
+    }
+    if (steps.nap > first_nap_alone) {
+        mpi::poll_host();
+    }
+    steps.nap = nap(bell_, poll, context, steps.nap).polled
+                    ? first_nap_alone
+                    : std::min(2 * steps.nap, first_nap_crowded);
 }
 
 void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting) noexcept

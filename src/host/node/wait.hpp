@@ -74,6 +74,7 @@ private:
             std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
+    void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,

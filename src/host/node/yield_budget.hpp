@@ -13,8 +13,8 @@ namespace sidelight::host::node {
 /// overwrite of each other is only a guess.
 class YieldBudget {
 public:
-    static constexpr int least = 1;
-    static constexpr int most = 32;
+    static constexpr int least = 8;
+    static constexpr int most = 64;
     /// One wait in so many tries `most`.
     static constexpr unsigned waits_per_trial = 16;
 
