@@ -50,8 +50,8 @@ bool sweep_from_host() noexcept
     return moved;
 }
 
-/// Called from the host's wait for a request of ours.
-void pause_in_host() noexcept { Runtime::existing()->pause(sweep_for_host); }
+/// Called from the host's wait for a request of ours, after each sweep.
+void pause_in_host(bool moved) noexcept { Runtime::existing()->pause(sweep_for_host, moved); }
 
 thread_local bool is_progress_thread = false;
 
@@ -284,9 +284,10 @@ void Runtime::wait(rma::Request& request) noexcept
     wait_until([&] { return request.complete; }, threaded_ ? nullptr : process_.barrier_bell());
 }
 
-void Runtime::pause(bool (*host_sweep)() noexcept) noexcept
+void Runtime::pause(bool (*host_sweep)() noexcept, bool moved) noexcept
 {
     waiter_.pause(
+        moved,
         [](void* context) noexcept { return (*static_cast<bool (**)() noexcept>(context))(); },
         &host_sweep);
 }

@@ -87,7 +87,7 @@ public:
     /// With threads, whoever completes the request rings for the one that waits.
     void wait(rma::Request& request) noexcept;
     /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
-    void pause(bool (*host_sweep)() noexcept) noexcept;
+    void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;
     /// Sweeps once.
     void sweep() noexcept;
     /// At the end of a call that was complete at once. Where messages may come, one of many such

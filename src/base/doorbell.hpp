@@ -56,7 +56,7 @@ public:
     {
         return lingering_.load(std::memory_order_relaxed);
     }
-    static constexpr std::chrono::microseconds linger_time{5};
+    static constexpr std::chrono::microseconds linger_time{10};
 
     /// Releases everything before it with a word that the sleepers wait for and that nobody else
     /// writes, and wakes them. Where they linger this does not wait for the word to leave the core.

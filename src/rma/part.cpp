@@ -197,7 +197,7 @@ bool Window::finish_part(Epoch& epoch, Part& part) noexcept
 
 bool Window::exposure_over(const Part& part) noexcept
 {
-    // Pairs with the exchange in `finish_access` at the origin.
+    // Pairs with the release in `announce_access` at the origin.
     return rules::exposure_done(part.number,
                                 own().words(part.rank).done.load(std::memory_order_acquire));
 }

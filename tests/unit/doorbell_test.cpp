@@ -39,8 +39,9 @@ bool has_come(const Table& table, std::size_t side, std::uint64_t number)
     if (word.load(std::memory_order_acquire) >= number) {
         return true;
     }
-    const auto start = std::chrono::steady_clock::now();
-    while (table.lingering && std::chrono::steady_clock::now() - start < Doorbell::linger_time) {
+    const auto end = std::chrono::steady_clock::now() + Doorbell::linger_time;
+    for (bool last = !table.lingering; !last;) {
+        last = std::chrono::steady_clock::now() >= end;
         if (word.load(std::memory_order_acquire) >= number) {
             return true;
         }

@@ -8,7 +8,7 @@ namespace sidelight::host::mpi {
 namespace {
 
 std::atomic<bool (*)() noexcept> request_sweep{nullptr};
-std::atomic<void (*)() noexcept> request_pause{nullptr}; ///< set before the sweep
+std::atomic<void (*)(bool) noexcept> request_pause{nullptr}; ///< set before the sweep
 
 int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
 
@@ -107,8 +107,9 @@ int HostRequest::cancel(void* /*state*/, int /*complete*/) noexcept { return MPI
 int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
 {
     bool (*const sweep)() noexcept = request_sweep.load(std::memory_order_acquire);
-    if (sweep != nullptr && !sweep()) {
-        request_pause.load(std::memory_order_relaxed)();
+    if (sweep != nullptr) {
+        const bool moved = sweep();
+        request_pause.load(std::memory_order_relaxed)(moved);
     }
     return MPI_SUCCESS;
 }
@@ -163,7 +164,7 @@ void end_idle_request(MPI_Request* handle) noexcept
     *handle = MPI_REQUEST_NULL;
 }
 
-void set_request_sweep(bool (*sweep)() noexcept, void (*pause)() noexcept) noexcept
+void set_request_sweep(bool (*sweep)() noexcept, void (*pause)(bool moved) noexcept) noexcept
 {
     request_pause.store(pause, std::memory_order_relaxed);
     request_sweep.store(sweep, std::memory_order_release);

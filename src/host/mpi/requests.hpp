@@ -146,9 +146,10 @@ private:
 void end_idle_request(MPI_Request* handle) noexcept;
 
 /// MPICH tests a request of ours, and waits for one, by a function of ours: that calls `sweep`, and
-/// after a sweep that moved nothing `pause`, which lets the host progress and gives the core away
-/// for a while, but never for long: the program may only be testing, or the host be waiting for
-/// other requests as well. Set it once, before the first request.
-void set_request_sweep(bool (*sweep)() noexcept, void (*pause)() noexcept) noexcept;
+/// then `pause` with what that answered, which after a sweep that moved nothing lets the host
+/// progress and gives the core away for a while, but never for long: the program may only be
+/// testing, or the host be waiting for other requests as well. Set it once, before the first
+/// request.
+void set_request_sweep(bool (*sweep)() noexcept, void (*pause)(bool moved) noexcept) noexcept;
 
 } // namespace sidelight::host::mpi

@@ -26,6 +26,8 @@ constexpr int polls_crowded = 4;
 /// cheaper than a sleep, which takes tens of us to end.
 constexpr int yields_alone = 500;
 constexpr int yields_per_host_poll = 16;
+/// Where cores are short a yield may last for as long as others compute.
+constexpr std::chrono::nanoseconds longest_yielding = 500us;
 /// The host's progress costs more than ours: once in so many polls.
 constexpr int polls_per_host_poll = 64;
 
@@ -35,9 +37,10 @@ constexpr std::chrono::nanoseconds first_nap_alone = 50us;
 constexpr std::chrono::nanoseconds first_nap_crowded = 500us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
 
-/// A wait in steps: so many polls between two looks at the host, and how long a thread may do other
-/// things between two polls that are still of one wait.
+/// A wait in steps: so many between two looks at the host, whatever comes of them, and how long a
+/// thread may do other things between two polls that are still of one wait.
 constexpr unsigned steps_per_host_poll = 32;
+constexpr unsigned crowded_steps_per_host_poll = 8;
 constexpr std::chrono::nanoseconds longest_step = 5us;
 
 /// The fruitless polls of one wait in steps.
@@ -50,6 +53,7 @@ struct Steps {
 };
 
 thread_local Steps steps;
+thread_local unsigned steps_since_host_poll = 0;
 
 int polls_before_sleep(bool crowded) noexcept
 {
@@ -59,31 +63,28 @@ int polls_before_sleep(bool crowded) noexcept
 
 } // namespace
 
-Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) {}
+Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) { bell_.let_linger(true); }
 
 void Waiter::learn_neighbours(int ranks) noexcept
 {
     if (ranks > available_cores()) {
         crowded_.store(true, std::memory_order_relaxed);
+        bell_.let_linger(false);
     }
-    bell_.let_linger(!crowded() && !sleeps_long_.load(std::memory_order_relaxed));
 }
 
-void Waiter::expect_long_sleeps() noexcept
-{
-    sleeps_long_.store(true, std::memory_order_relaxed);
-    bell_.let_linger(false);
-}
+void Waiter::expect_long_sleeps() noexcept { bell_.let_linger(false); }
 
 bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     const auto end = std::chrono::steady_clock::now() + Doorbell::linger_time;
-    do {
+    for (bool last = false; !last;) {
+        last = std::chrono::steady_clock::now() >= end; // one look after that, however late
         if (poll(context)) {
             return true;
         }
         relax_cpu();
-    } while (std::chrono::steady_clock::now() < end);
+    }
     return false;
 }
 
@@ -105,15 +106,20 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
 
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const int yields = crowded() ? yield_budget_.next() : yields_alone;
+    const bool is_crowded = crowded();
+    const int yields = is_crowded ? yield_budget_.next() : yields_alone;
+    const auto end = std::chrono::steady_clock::now() + longest_yielding;
     for (int count = 1; count <= yields; ++count) {
         sched_yield();
         if (poll(context)) {
             yield_budget_.found_after(count);
             return true;
         }
-        if (count % yields_per_host_poll == 0) {
+        if (count % yields_per_host_poll == 0 || count == yields) {
             mpi::poll_host();
+        }
+        if (is_crowded && std::chrono::steady_clock::now() >= end) {
+            break; // those who have the core are not waiting
         }
     }
     yield_budget_.found_nobody(yields);
@@ -179,30 +185,45 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
 }
 
 /// Threads that own their cores poll on, as the host does when it waits.
-void Waiter::pause(bool (*poll)(void*) noexcept, void* context) noexcept
+void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noexcept
 {
     using Clock = std::chrono::steady_clock;
-    if (Clock::now() - steps.last > longest_step) {
-        if (steps.yields > 0 && steps.yields < steps.most_yields) {
-            yield_budget_.found_after(steps.yields);
-        }
-        steps = {};
-        steps.most_yields = yield_budget_.next();
+    const bool is_crowded = crowded() && settings().sleep;
+    if (++steps_since_host_poll >=
+        (is_crowded ? crowded_steps_per_host_poll : steps_per_host_poll)) {
+        steps_since_host_poll = 0;
+        mpi::poll_host();
+    }
+    if (moved || Clock::now() - steps.last > longest_step) {
+        end_pauses();
+    }
+    if (moved) {
+        return;
     }
     ++steps.count;
-    if (crowded() && settings().sleep) {
-        if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
-            pause_crowded(poll, context);
+    if (!is_crowded) {
+        if (steps.count % steps_per_host_poll == 0) {
+            sched_yield();
         }
-    } else if (steps.count % steps_per_host_poll == 0) {
-        mpi::poll_host();
-        sched_yield();
+    } else if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
+        pause_crowded(poll, context);
     }
     steps.last = Clock::now();
 }
 
+void Waiter::end_pauses() noexcept
+{
+    if (steps.yields > 0 && steps.yields < steps.most_yields) {
+        yield_budget_.found_after(steps.yields);
+    }
+    steps = {};
+}
+
 void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
 {
+    if (steps.most_yields == 0) {
+        steps.most_yields = yield_budget_.next();
+    }
     if (steps.yields < steps.most_yields) {
         sched_yield();
         if (++steps.yields == steps.most_yields) {
@@ -213,9 +234,11 @@ void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
     if (steps.nap > first_nap_alone) {
         mpi::poll_host();
     }
-    steps.nap = nap(bell_, poll, context, steps.nap).polled
-                    ? first_nap_alone
-                    : std::min(2 * steps.nap, first_nap_crowded);
+    if (nap(bell_, poll, context, steps.nap).polled) {
+        end_pauses();
+    } else {
+        steps.nap = std::min(2 * steps.nap, first_nap_crowded);
+    }
 }
 
 void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting) noexcept

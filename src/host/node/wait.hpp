@@ -32,7 +32,7 @@ public:
     void stop_listening() noexcept;
 
     /// There are that many ranks on this process's cores. The largest number counts. With a core
-    /// for each, those who wait linger at the doorbell (Doorbell::let_linger).
+    /// for each, those who wait linger at the doorbell (Doorbell::let_linger), else not any more.
     void learn_neighbours(int ranks) noexcept;
     /// Whether ranks outnumber cores: then spinning only keeps others from running.
     [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
@@ -43,17 +43,18 @@ public:
     void wait(bool (*poll)(void* context) noexcept, void* context,
               Doorbell* meeting = nullptr) noexcept;
 
-    /// The same in steps, for a wait whose loop is not ours: called after each poll that answered
-    /// false, it returns at once at first, and later sleeps, each time for as long at most as
+    /// The same in steps, for a wait whose loop is not ours: called after each poll,
+    /// it returns at once at first, and later sleeps, each time for as long at most as
     /// whatever else the caller waits for may be late. A thread that does other things in between
-    /// starts anew.
-    void pause(bool (*poll)(void* context) noexcept, void* context) noexcept;
+    /// starts anew, and so does one whose poll has `moved` something: that is a step as well, for
+    /// the host's sake, but no pause.
+    void pause(bool moved, bool (*poll)(void* context) noexcept, void* context) noexcept;
 
     /// Before `doze` is called for longer than a millisecond: nobody lingers any more.
     void expect_long_sleeps() noexcept;
 
     /// One sleep: until a ring, or until something arrives, or for `limit`. None where `poll`,
-    /// which it calls once, answers true. It does not let the host progress.
+    /// which it calls before that, answers true. It does not let the host progress.
     void doze(bool (*poll)(void* context) noexcept, void* context,
               std::chrono::nanoseconds limit) noexcept
     {
@@ -65,7 +66,7 @@ public:
     void rouse() noexcept { bell_.ring(); }
 
 private:
-    /// What came of a nap: whether its one poll answered true, and whether somebody rang.
+    /// What came of a nap: whether its poll answered true, and whether somebody rang.
     struct Nap {
         bool polled;
         bool rung;
@@ -74,6 +75,7 @@ private:
             std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
+    void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
@@ -82,8 +84,7 @@ private:
 
     Doorbell& bell_;
     YieldBudget yield_budget_;
-    std::atomic<bool> sleeps_long_{false}; ///< set once, as the next
-    std::atomic<bool> crowded_{false};     ///< set once; relaxed: a late reader only spins longer
+    std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};

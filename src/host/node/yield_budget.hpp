@@ -15,8 +15,8 @@ class YieldBudget {
 public:
     static constexpr int least = 8;
     static constexpr int most = 64;
-    /// One wait in so many tries `most`.
-    static constexpr unsigned waits_per_trial = 16;
+    /// One wait in so many tries `most`. Odd: programs wait in turns of two or four.
+    static constexpr unsigned waits_per_trial = 17;
 
     /// Yields for the wait that begins.
     [[nodiscard]] int next() noexcept
