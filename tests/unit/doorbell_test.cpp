@@ -107,44 +107,36 @@ TEST(Doorbell, LosesNoRingBetweenThreads)
     EXPECT_EQ(table.words[0].load() + table.words[1].load(), 2 * rounds);
 }
 
-TEST(DoorbellProcesses, LoseNoRing)
+/// Two processes that take turns; whether every wake-up was heard.
+bool take_turns_in_processes(bool publishing, bool lingering)
 {
     const File file = create_memory_file();
     const Mapping page = Mapping::shared(file, sizeof(Table));
-    ASSERT_TRUE(page);
+    if (!page) {
+        return false;
+    }
     Table& table = *new (page.data()) Table;
+    table.publishing = publishing;
+    table.lingering = lingering;
+    table.bells[0].let_linger(lingering);
+    table.bells[1].let_linger(lingering);
     const pid_t child = start_process([&] { return take_turns(table, 1, rounds); });
-    EXPECT_TRUE(take_turns(table, 0, rounds));
-    EXPECT_TRUE(went_well(child));
+    const bool own = take_turns(table, 0, rounds);
+    return went_well(child) && own;
 }
+
+TEST(DoorbellProcesses, LoseNoRing) { EXPECT_TRUE(take_turns_in_processes(false, false)); }
 
 /// Plain stores: what the sleeper does not find while it lingers has found the sleeper.
 TEST(DoorbellProcesses, LoseNoPublishedWordWhereTheyLinger)
 {
-    const File file = create_memory_file();
-    const Mapping page = Mapping::shared(file, sizeof(Table));
-    ASSERT_TRUE(page);
-    Table& table = *new (page.data()) Table;
-    table.publishing = true;
-    table.lingering = true;
-    table.bells[0].let_linger(true);
-    table.bells[1].let_linger(true);
-    const pid_t child = start_process([&] { return take_turns(table, 1, rounds); });
-    EXPECT_TRUE(take_turns(table, 0, rounds));
-    EXPECT_TRUE(went_well(child));
+    EXPECT_TRUE(take_turns_in_processes(true, true));
 }
 
 /// Where they do not linger the same call is an atomic instruction and a barrier.
 TEST(DoorbellProcesses, LoseNoPublishedWordWhereTheyDoNotLinger)
 {
-    const File file = create_memory_file();
-    const Mapping page = Mapping::shared(file, sizeof(Table));
-    ASSERT_TRUE(page);
-    Table& table = *new (page.data()) Table;
-    table.publishing = true;
-    const pid_t child = start_process([&] { return take_turns(table, 1, rounds); });
-    EXPECT_TRUE(take_turns(table, 0, rounds));
-    EXPECT_TRUE(went_well(child));
+    EXPECT_TRUE(take_turns_in_processes(true, false));
 }
 
 /// Waits for another thread, which may need this core.
