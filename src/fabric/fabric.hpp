@@ -88,13 +88,18 @@ public:
     /// Hands what has arrived to the receiver. Answers whether there was anything.
     virtual bool poll(Receiver& receiver) noexcept = 0;
 
-    /// A word that `peer` polls in shared memory has just been written by an atomic
-    /// read-modify-write: if that process sleeps, it is woken.
-    virtual void wake(int peer) noexcept = 0;
-
     /// The doorbell where that process sleeps, if it is mapped here: `publish` there spares the
     /// caller the atomic instruction and `wake`. It stays as long as the fabric.
     [[nodiscard]] virtual Doorbell* bell_of(int /*peer*/) noexcept { return nullptr; }
+
+    /// A word that `peer` polls in shared memory has just been written by an atomic
+    /// read-modify-write: if that process sleeps, it is woken.
+    virtual void wake(int peer) noexcept
+    {
+        if (Doorbell* bell = bell_of(peer); bell != nullptr) {
+            bell->ring();
+        }
+    }
 
     /// The same for all who sleep at a doorbell that several processes share.
     virtual void wake_all(Doorbell& bell) noexcept { bell.ring(); }

@@ -29,7 +29,6 @@ public:
         return Status::ok;
     }
     bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
-    void wake(int /*peer*/) noexcept override {}
 
     int pushes = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -91,17 +92,22 @@ private:
 bool take_number(void* numbers) noexcept { return static_cast<Numbers*>(numbers)->take(); }
 bool nothing(void* /*context*/) noexcept { return false; }
 
-/// How often a short sleep looks before it sleeps.
+/// How often a short sleep looks before it sleeps: the most of some, for one may lose its core.
 int looks(Waiter& waiter)
 {
-    int count = 0;
-    waiter.doze(
-        [](void* context) noexcept {
-            ++*static_cast<int*>(context);
-            return false;
-        },
-        &count, std::chrono::microseconds(50));
-    return count;
+    constexpr int sleeps = 20;
+    int most = 0;
+    for (int sleep = 0; sleep < sleeps; ++sleep) {
+        int count = 0;
+        waiter.doze(
+            [](void* context) noexcept {
+                ++*static_cast<int*>(context);
+                return false;
+            },
+            &count, std::chrono::microseconds(50));
+        most = std::max(most, count);
+    }
+    return most;
 }
 
 TEST(Waiter, LingersWithACoreForEachRank)

@@ -53,7 +53,6 @@ public:
                      std::span<const std::byte> payload,
                      fabric::Completion& sent) noexcept override;
     bool poll(fabric::Receiver&) noexcept override { return false; }
-    void wake(int) noexcept override {}
     [[nodiscard]] bool accesses(int) noexcept override { return true; }
     bool expose(std::span<std::byte> memory, fabric::ExposedMemory& exposed) noexcept override;
     std::unique_ptr<fabric::RemoteMemory> open(int peer,

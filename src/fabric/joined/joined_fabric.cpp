@@ -89,14 +89,6 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     return network_ != nullptr && network_->poll(receiver);
 }
 
-void JoinedFabric::wake(int peer) noexcept
-{
-    const auto number = static_cast<std::size_t>(peer);
-    if (number < peers_.size() && peers_[number].mapped >= 0) {
-        mapped_.wake(peers_[number].mapped);
-    }
-}
-
 Doorbell* JoinedFabric::bell_of(int peer) noexcept
 {
     const auto number = static_cast<std::size_t>(peer);

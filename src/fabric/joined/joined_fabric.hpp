@@ -41,7 +41,6 @@ public:
     Status send_long(int peer, std::span<const std::byte> header,
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
-    void wake(int peer) noexcept override;
     [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;
     bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;

@@ -69,13 +69,6 @@ Status MappedFabric::send_long(int /*peer*/, std::span<const std::byte> /*header
 
 bool MappedFabric::poll(Receiver& /*receiver*/) noexcept { return false; }
 
-void MappedFabric::wake(int peer) noexcept
-{
-    if (Doorbell* bell = bell_of(peer); bell != nullptr) {
-        bell->ring();
-    }
-}
-
 Doorbell* MappedFabric::bell_of(int peer) noexcept
 {
     return peers_[static_cast<std::size_t>(peer)].bell;

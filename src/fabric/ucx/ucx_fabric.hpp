@@ -35,7 +35,6 @@ public:
     Status send_long(int peer, std::span<const std::byte> header,
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
-    void wake(int /*peer*/) noexcept override {} // it shares no memory with this process
 
     [[nodiscard]] bool accesses(int peer) noexcept override;
     bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
