@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/window_members.hpp"
 
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -67,11 +68,24 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
 }
 
+/// From how many bytes on the kernel is quicker than messages: docs/design/native-road.md.
+fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t address) noexcept
+{
+    using namespace std::chrono_literals;
+    constexpr std::size_t among_others = 8192;
+    constexpr auto round_trip = 1us; // of a message between two cores
+    const int set = settings().kernel_copy;
+    if (set != kernel_copy_as_measured) {
+        const auto least = static_cast<std::size_t>(set);
+        return {.among_others = least, .alone = least};
+    }
+    const bool quick = fabric::copy_time(owner, address) < round_trip;
+    return {.among_others = among_others, .alone = quick ? 0 : among_others};
+}
+
 /// Private memory that the kernel can copy to and from.
 void WindowMembers::find_copied(std::size_t index, rma::Member& found)
 {
-    /// From here on the kernel is quicker than messages: docs/design/native-road.md.
-    constexpr int measured = 8192;
     const Greeting& from = greetings_[index];
     if (from.identity_at == 0 || settings().kernel_copy == kernel_copy_never) {
         return;
@@ -79,10 +93,8 @@ void WindowMembers::find_copied(std::size_t index, rma::Member& found)
     const pid_t owner = from.peer.bell.owner;
     if (copied_[index] == nullptr &&
         fabric::can_copy(owner, from.identity_at, from.peer.identity)) {
-        const int least = settings().kernel_copy;
         copied_[index] = std::make_unique<fabric::CopiedMemory>(
-            owner, from.base,
-            static_cast<std::size_t>(least == kernel_copy_as_measured ? measured : least));
+            owner, from.base, worth_copying(owner, from.identity_at));
     }
     found.remote = copied_[index].get();
 }

@@ -23,6 +23,13 @@ enum class Access : std::uint8_t {
     failed,   ///< it is over, and what was moved is undefined; it may be done by messages
 };
 
+/// From how many bytes on an access is quicker than messages: one with which the caller goes on at
+/// once, and one that somebody waits for before the next, as for a put and a flush.
+struct Worthwhile {
+    std::size_t among_others = 0;
+    std::size_t alone = 0;
+};
+
 /// Memory of one peer that this process reads and writes without the peer's engine. Whoever asks
 /// has made sure that what it asks for lies inside. Several pieces, of one access or of different
 /// ones, may be moved in any order; memory of this process may be used again when the access is
@@ -37,14 +44,17 @@ public:
     virtual Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
     virtual Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
 
-    /// Accesses to fewer bytes than this are quicker by messages.
-    [[nodiscard]] std::size_t worthwhile() const noexcept { return worthwhile_; }
+    /// Whether an access to so many bytes is quicker than messages.
+    [[nodiscard]] bool is_worthwhile(std::size_t bytes, bool alone) const noexcept
+    {
+        return bytes >= (alone ? worthwhile_.alone : worthwhile_.among_others);
+    }
 
 protected:
-    explicit RemoteMemory(std::size_t worthwhile) noexcept : worthwhile_(worthwhile) {}
+    explicit RemoteMemory(Worthwhile worthwhile) noexcept : worthwhile_(worthwhile) {}
 
 private:
-    std::size_t worthwhile_;
+    Worthwhile worthwhile_;
 };
 
 } // namespace sidelight::fabric

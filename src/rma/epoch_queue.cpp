@@ -154,6 +154,7 @@ void Window::close_epoch(Epoch& epoch, Request* request) noexcept
     }
     epoch.state = next_state(epoch.state, EpochEvent::close);
     epoch.closed_at = ++clock_;
+    waited_for_ = ages_;
     epoch.closing = request;
     if (epoch.active() && advance(epoch) == Advance::completed) {
         activate_deferred();

@@ -39,7 +39,8 @@ bool Window::access(Op& op, const Place& place) noexcept
         want_key(target, operation.target);
         return false;
     }
-    if (operation.origin.bytes() < target.remote->worthwhile()) {
+    const bool alone = rules::is_first_since_wait(op.age, waited_for_);
+    if (!target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
         return false;
     }
     RemoteAccess* access = process_.remote_accesses_.take();
@@ -53,9 +54,9 @@ bool Window::access(Op& op, const Place& place) noexcept
     access->there =
         Cursor({reinterpret_cast<void*>(place.address), operation.layout, operation.count});
     access->here = Cursor(operation.origin);
+    target.flushable.store(false, std::memory_order_release); // flushes tell `waited_for_`
     const Access state = access_more(*access);
     if (state == Access::pending) {
-        target.flushable.store(false, std::memory_order_release);
         process_.unpushed_ = true;
         return true;
     }

@@ -63,6 +63,13 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
+/// Whether an operation is the first since the program last waited for others, or said that it
+/// will: until it waits again nobody knows whether it does so for this one or for many.
+constexpr bool is_first_since_wait(std::uint64_t age, std::uint64_t waited_for) noexcept
+{
+    return age == waited_for + 1;
+}
+
 /// Barrier number `barrier` of a window with `members` is passed when all of them have arrived:
 /// nobody arrives at the next one before it has passed this one, so one sum serves them all.
 constexpr bool barrier_passed(std::uint64_t barrier, std::uint64_t members,

@@ -416,9 +416,10 @@ private:
     std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< memory of other members
     std::unique_ptr<fabric::ExposedMemory> exposed_; ///< this member's, since somebody asked
 
-    std::uint64_t clock_ = 0;    ///< openings and closings so far
-    std::uint64_t ages_ = 0;     ///< operations recorded or in flight so far
-    std::size_t unfinished_ = 0; ///< operations recorded or in flight now
+    std::uint64_t clock_ = 0;      ///< openings and closings so far
+    std::uint64_t ages_ = 0;       ///< operations recorded or in flight so far
+    std::uint64_t waited_for_ = 0; ///< up to that age they were flushed, or their epoch was closed
+    std::size_t unfinished_ = 0;   ///< operations recorded or in flight now
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock

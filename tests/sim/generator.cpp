@@ -37,6 +37,7 @@ void Generator::draw_machine()
     program.autonomous = random_.chance(20);
     program.carried = random_.chance(20);
     program.copied = random_.chance(50);
+    program.copied_from = random_.chance(50) ? 0 : 64;
     program.opened = random_.chance(70);
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);

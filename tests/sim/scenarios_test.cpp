@@ -368,6 +368,35 @@ TEST_P(Scenarios, UnlockDoesNotWaitForAnswers)
     }
 }
 
+/// Where a copy is quick, but a message that leaves with others quicker, the first small operation
+/// after each wait is copied.
+TEST(Copies, AreForOperationsThatAreAlone)
+{
+    Draft d(2, 2);
+    d.program().carried = true;
+    d.program().copied = true;
+    d.program().copied_from = 64;
+    Author a = d.rank(0);
+    a.lock(LockType::shared, 1);
+    a.await_grant(1);
+    a.write(Call::put, 1); // copied
+    a.write(Call::put, 1);
+    a.flush(1, FlushScope::local, blocking);
+    a.write(Call::put, 1);
+    a.flush(1, FlushScope::remote, blocking);
+    a.write(Call::put, 1); // copied
+    a.flush(rma::all_targets, FlushScope::remote, blocking);
+    a.write(Call::put, 1); // copied
+    a.write(Call::put, 1);
+    a.unlock(1, blocking);
+    a.lock(LockType::exclusive, 1);
+    a.await_grant(1);
+    a.write(Call::put, 1);    // copied
+    a.write(Call::put, 1, 8); // as well: it is large
+    a.unlock(1, blocking);
+    run(d.finish(), [](World& world) { EXPECT_EQ(world.copies(), 5); });
+}
+
 /// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the
 /// caller.
 TEST_P(Scenarios, FencesAreBarriers)

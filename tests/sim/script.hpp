@@ -93,11 +93,12 @@ struct Program {
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
     bool threaded = false;
-    bool carried = false; ///< only a rank's own memory is mapped: operations go by messages
-    bool copied = false;  ///< and where so, put and get by a copy at once
-    bool opened = false;  ///< memory that cards access is open from the start
-    bool shared = false;  ///< shared windows, where all are on one node
-    bool direct = false;  ///< calls try the direct path first, as those of the API do
+    bool carried = false;        ///< only a rank's own memory is mapped: operations go by messages
+    bool copied = false;         ///< and where so, put and get by a copy at once
+    std::size_t copied_from = 0; ///< bytes; smaller ones only if they are alone
+    bool opened = false;         ///< memory that cards access is open from the start
+    bool shared = false;         ///< shared windows, where all are on one node
+    bool direct = false;         ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;             ///< a call takes up to so long
     int dying_node = -1;             ///< its ranks die, all at one time; -1: none

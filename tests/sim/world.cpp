@@ -139,6 +139,7 @@ fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
 fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
                                   fabric::Completion& /*done*/) noexcept
 {
+    ++world_.copies_;
     if (world_.random().chance(10)) {
         return fabric::Access::failed;
     }
@@ -151,6 +152,7 @@ fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
 fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
                                   fabric::Completion& /*done*/) noexcept
 {
+    ++world_.copies_;
     for (const fabric::AccessPiece& piece : pieces) {
         std::memcpy(piece.here, memory_ + piece.there, piece.bytes);
     }

@@ -67,6 +67,8 @@ public:
     {
         return a / program_.node_size == b / program_.node_size;
     }
+    /// Accesses to memory on the same node that were tried by a copy at once.
+    [[nodiscard]] int copies() const noexcept { return copies_; }
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
     /// Two words with a hole after each.
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
@@ -110,7 +112,9 @@ private:
     class Copied final : public fabric::RemoteMemory {
     public:
         Copied(World& world, std::byte* memory) noexcept
-            : RemoteMemory(0), world_(world), memory_(memory)
+            : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}),
+              world_(world),
+              memory_(memory)
         {}
         fabric::Access put(std::span<const fabric::AccessPiece> pieces,
                            fabric::Completion& done) noexcept override;
@@ -164,6 +168,7 @@ private:
     std::vector<std::int32_t> everybody_;
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
+    int copies_ = 0;
     std::vector<int> meetings_; ///< arrivals at each
     Ledger ledger_;
     std::string failure_;

@@ -97,7 +97,7 @@ protected:
         const pid_t child = std::exchange(child_, 0);
         return to_child_.send(-1) && went_well(child);
     }
-    [[nodiscard]] CopiedMemory opened() const { return {child_, address_of(memory_), 0}; }
+    [[nodiscard]] CopiedMemory opened() const { return {child_, address_of(memory_), {}}; }
 
     using Chunk = std::array<std::byte, page / 2>;
     std::byte* memory_ = private_pages();
