@@ -59,8 +59,24 @@ def _positive(text: str) -> int:
     return number
 
 
+_LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun")
+
+
+def _refuse_launcher(program: str) -> None:
+    """A launcher in a rank of another waits for ever, or fails without a word of why."""
+    name = os.path.basename(program)
+    if name.split(".")[0] in _LAUNCHERS:
+        raise hosts.HostError(
+            f"{name} starts ranks, and so does `sidelight run`. Either leave it out:\n"
+            f"    sidelight run -n N [--mpiexec-args \"ARGS OF {name}\"] PROGRAM ...\n"
+            f"or keep it and preload the library into the ranks: `sidelight run --dry-run PROGRAM` "
+            f"prints what that takes."
+        )
+
+
 def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
+    _refuse_launcher(arguments.program)
     host = hosts.find(arguments.host, arguments.program)
     if arguments.nodes is not None:
         return _on_nodes(host, arguments)
