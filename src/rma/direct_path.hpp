@@ -156,8 +156,8 @@ private:
     [[gnu::always_inline]] static std::byte*
     region_memory(const Target& target, std::int64_t address, std::uint64_t bytes) noexcept
     {
-        return target.regions->at(target.control->regions, static_cast<std::uint64_t>(address),
-                                  bytes);
+        return target.latest.at(target.control->regions, static_cast<std::uint64_t>(address),
+                                bytes);
     }
 
     /// The same as `reach_of_all`, in a dynamic window.

@@ -98,7 +98,7 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
 bool MappedRegions::refresh() noexcept
 {
     const std::uint64_t generation = root_.generation.load(load_order);
-    latest_bytes_ = 0;
+    latest_ = {};
     for (auto region = known_.begin(); region != known_.end();) {
         const auto next = std::next(region);
         const RegionRecord& record = region->second.record;
@@ -178,10 +178,11 @@ MappedRegions::Found MappedRegions::answer(const Known& known, std::uint64_t add
     if (known.data == nullptr) {
         return {Reach::messages, nullptr};
     }
-    latest_first_ = known.record.first;
-    latest_bytes_ = known.record.last - known.record.first;
-    latest_data_ = known.data;
-    return {Reach::mapped, known.data + (address - latest_first_)};
+    latest_ = {.first = known.record.first,
+               .bytes = known.record.last - known.record.first,
+               .generation = generation_,
+               .data = known.data};
+    return {Reach::mapped, known.data + (address - known.record.first)};
 }
 
 MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t bytes) noexcept

@@ -7,18 +7,21 @@
 #include <map>
 
 #include "fabric/peer_memory.hpp"
+#include "rma/latest_region.hpp"
 #include "rma/region_table.hpp"
 
 namespace sidelight::rma {
 
 /// What this process knows of the regions that one member has attached, and has mapped of them. It
 /// is never stale: every detach changes the owner's generation, which each access compares.
-/// `find` needs the engine; `at` only that no `find` runs, as one epoch's calls see to.
+/// Needs the engine.
 class MappedRegions {
 public:
-    /// Both must outlive it.
-    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory) noexcept
-        : root_(root), memory_(memory)
+    /// All must outlive it. What it finds is noted in `latest`, which nobody may read meanwhile, as
+    /// one epoch's calls see to.
+    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory,
+                  LatestRegion& latest) noexcept
+        : root_(root), memory_(memory), latest_(latest)
     {}
     ~MappedRegions();
     MappedRegions(const MappedRegions&) = delete;
@@ -37,20 +40,10 @@ public:
     };
 
     /// Whether what was found still holds: one load.
-    [[nodiscard]] bool current() const noexcept { return is_current(root_); }
-    /// The bytes at the owner's address, if they lie in the region found last and are still
-    /// attached. Null: ask `find`. The root is this one's; a caller who has it spares a load.
-    [[nodiscard]] std::byte* at(const RegionTableRoot& root, std::uint64_t address,
-                                std::uint64_t bytes) const noexcept
+    [[nodiscard]] bool current() const noexcept
     {
-        const std::uint64_t offset = address - latest_first_;
-        if (offset >= latest_bytes_ || bytes > latest_bytes_ - offset || !is_current(root))
-            [[unlikely]] {
-            return nullptr;
-        }
-        return latest_data_ + offset;
+        return root_.generation.load(std::memory_order_acquire) == generation_;
     }
-
     /// Looks up, and maps what is new. What was detached since the last call is unmapped. Throws
     /// nothing: without memory for its notes it answers `messages`, of what is attached.
     [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
@@ -76,10 +69,6 @@ private:
         unreachable, ///< the table itself cannot be mapped
     };
 
-    [[nodiscard]] bool is_current(const RegionTableRoot& root) const noexcept
-    {
-        return root.generation.load(std::memory_order_acquire) == generation_;
-    }
     bool refresh() noexcept;
     Look open_block() noexcept;
     Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
@@ -91,10 +80,8 @@ private:
 
     const RegionTableRoot& root_;
     fabric::PeerMemory& memory_;
+    LatestRegion& latest_;
     std::uint64_t generation_ = 0;
-    std::uint64_t latest_first_ = 0; ///< the region found last; no bytes: none
-    std::uint64_t latest_bytes_ = 0;
-    std::byte* latest_data_ = nullptr;
 
     RegionBlock block_; ///< as it was mapped last
     FileRange block_range_;

@@ -80,6 +80,8 @@ struct alignas(64) Target {
     std::uint32_t leaving[2] = {};        ///< places in the queue here that it leaves then, by type
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
+    LatestRegion latest{}; ///< dynamic window: what the direct path used last
+
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {
         return places[static_cast<int>(type)];

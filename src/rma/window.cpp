@@ -209,8 +209,8 @@ Status Window::close(Request* request) noexcept
 void Window::know_regions(Target& target) noexcept
 {
     try {
-        mapped_regions_.push_back(
-            std::make_unique<MappedRegions>(target.control->regions, process_.memory_));
+        mapped_regions_.push_back(std::make_unique<MappedRegions>(target.control->regions,
+                                                                  process_.memory_, target.latest));
         target.regions = mapped_regions_.back().get();
     } catch (const std::bad_alloc&) {
         target.regions = nullptr;
