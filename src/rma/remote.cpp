@@ -19,9 +19,9 @@ namespace {
 /// Pieces sent to one target and not answered, at most. What is more waits here, so a target that
 /// is late is not buried.
 constexpr std::uint32_t most_in_flight = 512;
-/// The first operation in flight towards a target, or of an epoch, leaves at once. Others leave
-/// together: when there are enough of them, when something is answered, or when the program closes
-/// or flushes.
+/// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
+/// use. Others leave together: when there are enough of them, when something is answered, or when
+/// the program closes or flushes.
 constexpr std::uint32_t batched = 64;
 
 /// Copies the next `bytes` of data at the cursor to `to` and moves on.
@@ -84,6 +84,16 @@ bool may_send(const Flight& flight, const Target& target) noexcept
            !is_long(flight.op->operation, next_length(flight));
 }
 
+/// Whether it leaves at once, with nothing under way that others could wait for.
+bool is_first(const Flight& flight, const Target& target) noexcept
+{
+    const Op& op = *flight.op;
+    const bool alone = target.in_flight == 0 || op.epoch->parts[op.part].outstanding == 1;
+    return alone && rules::leaves_at_once(op.epoch->kind == EpochKind::access,
+                                          returned_to(op.operation) != nullptr,
+                                          is_long(op.operation, op.operation.origin.bytes()));
+}
+
 } // namespace
 
 void Window::send(int target, MessageHeader header, std::span<const std::byte> payload) noexcept
@@ -139,8 +149,7 @@ void Window::launch_more(Target& target) noexcept
     bool push = std::exchange(process_.unpushed_, false);
     while (!target.launching.empty() && target.in_flight < most_in_flight) {
         Flight& flight = *target.launching.front();
-        const bool first =
-            target.in_flight == 0 || flight.op->epoch->parts[flight.op->part].outstanding == 1;
+        const bool first = is_first(flight, target);
         send_pieces(flight, target);
         push = push || first || target.in_flight % batched == 0;
         if (!flight.launched) {

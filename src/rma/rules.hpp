@@ -109,6 +109,14 @@ constexpr bool word_follows(bool same_way, bool brings_back) noexcept
     return same_way && !brings_back;
 }
 
+/// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
+/// its target, and nothing else, makes its operations visible there, and the origin waits for no
+/// answer but to those that bring data back: a small one leaves with that word at the latest.
+constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool is_long) noexcept
+{
+    return !in_start_epoch || brings_back || is_long;
+}
+
 /// Such a word may overtake long messages alone. It says how many were sent before it, and counts
 /// when all of these are in memory. Numbers wrap around.
 constexpr bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept

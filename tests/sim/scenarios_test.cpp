@@ -397,6 +397,44 @@ TEST(Copies, AreForOperationsThatAreAlone)
     run(d.finish(), [](World& world) { EXPECT_EQ(world.copies(), 5); });
 }
 
+/// How often messages of the origin of a start epoch leave, all told.
+std::uint64_t batches_of_start_epoch(const std::function<void(Author&)>& operations)
+{
+    Draft d(2, 1);
+    d.program().costs.full_percent = 0;
+    d.program().progress_percent = 0;
+    d.rank(1).post({0});
+    d.rank(1).wait(blocking);
+    Author a = d.rank(0);
+    a.start({1});
+    a.await_grant(1);
+    operations(a);
+    a.complete(blocking);
+    std::uint64_t batches = 0;
+    run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
+    return batches;
+}
+
+/// They say nothing before the word that ends the epoch, so an earlier batch would be in vain. What
+/// brings data back leaves at once, and so does the 64th. Freeing the window takes a batch more if
+/// there were operations, to ask for their end.
+TEST(Batches, OfAStartEpochLeaveTogether)
+{
+    const auto puts = [](int count) {
+        return [count](Author& a) {
+            for (int i = 0; i < count; ++i) {
+                a.write(Call::put, 1);
+            }
+        };
+    };
+    const std::uint64_t none = batches_of_start_epoch(puts(0));
+    EXPECT_EQ(batches_of_start_epoch(puts(1)), none + 1);
+    EXPECT_EQ(batches_of_start_epoch(puts(60)), none + 1);
+    EXPECT_EQ(batches_of_start_epoch(puts(70)), none + 2);
+    EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.add(1); }), none + 1);
+    EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
+}
+
 /// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the
 /// caller.
 TEST_P(Scenarios, FencesAreBarriers)

@@ -112,6 +112,7 @@ Status Endpoint::send(int peer, std::span<const std::byte> header,
 
 void Endpoint::push() noexcept
 {
+    batches_ += held_.empty() ? 0 : 1;
     for (Held& held : held_) {
         transmit(std::move(held));
     }
