@@ -17,11 +17,6 @@ namespace {
 /// MPI_Aint displacements and layout bounds stay below this, so their sums cannot overflow.
 constexpr std::int64_t address_limit = std::int64_t{1} << 62;
 
-std::size_t data_bytes(const Operation& operation) noexcept
-{
-    return operation.layout->size * operation.count;
-}
-
 /// Whether a side of an accumulate is there and made of other elements than the target.
 bool differs(const Buffer& side, const datatype::Layout& target) noexcept
 {

@@ -31,6 +31,12 @@ struct Operation {
     std::size_t count = 0;                    ///< elements at the target
 };
 
+/// How much of the target's memory it reads or writes. The origin's side may be missing.
+[[nodiscard]] inline std::size_t data_bytes(const Operation& operation) noexcept
+{
+    return operation.layout->size * operation.count;
+}
+
 /// An operation in flight or recorded in an epoch. From the process's pool; lives from the call
 /// until it is complete at the target. Holds a reference to each layout it names.
 struct Op {

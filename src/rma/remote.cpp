@@ -91,7 +91,7 @@ bool is_first(const Flight& flight, const Target& target) noexcept
     const bool alone = target.in_flight == 0 || op.epoch->parts[op.part].outstanding == 1;
     return alone && rules::leaves_at_once(op.epoch->kind == EpochKind::access,
                                           returned_to(op.operation) != nullptr,
-                                          is_long(op.operation, op.operation.origin.bytes()));
+                                          is_long(op.operation, data_bytes(op.operation)));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "rma/direct_path.hpp"
 #include "world.hpp"
@@ -354,6 +355,11 @@ Status Rank::issue(const Step& step, rma::Request* request)
     case Call::get:
     case Call::read_tally:
         operation.kind = rma::OperationKind::get;
+        if (position_ % 2 == 1 && step.stride == 1) { // the other way to read: with no origin side
+            operation.kind = rma::OperationKind::accumulate;
+            operation.reduce = rma::ReduceOp::no_op;
+            operation.result = std::exchange(operation.origin, {});
+        }
         break;
     case Call::compare_and_swap:
         operation.kind = rma::OperationKind::compare_and_swap;
