@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include "host/memory/address_space.hpp"
+#include "host/memory/collapse.hpp"
 #include "host/memory/replacement.hpp"
 #include "unit/processes.hpp"
 
@@ -411,24 +414,100 @@ TEST_F(UserMemoryTest, RefusesWhatIsNotProvablySafe)
     EXPECT_EQ(memory.data()[0], std::byte{1});
 }
 
-TEST_F(UserMemoryTest, AutoKeepsHugePages)
+constexpr std::size_t huge = std::size_t{2} << 20;
+
+/// Room for three huge pages, and for a part of one at either end. Empty: this system uses none.
+std::unique_ptr<Pages> pages_for_huge_ones()
 {
-    constexpr std::size_t huge = std::size_t{2} << 20;
-    const Pages memory(4 * huge / page);
-    if (madvise(memory.data(), memory.bytes(), MADV_HUGEPAGE) != 0) {
-        GTEST_SKIP() << "this kernel has no huge pages";
-    }
-    memory.data()[huge] = std::byte{1};
+    auto memory = std::make_unique<Pages>(4 * huge / page);
     NameVisitor visitor;
-    visit_areas(host::memory::span_of(memory.data(), 1), host::memory::Detail::flags, visitor);
-    if (!visitor.found.huge_eligible) {
+    const bool advised = madvise(memory->data(), memory->bytes(), MADV_HUGEPAGE) == 0;
+    visit_areas(host::memory::span_of(memory->data(), 1), host::memory::Detail::flags, visitor);
+    return advised && visitor.found.huge_eligible ? std::move(memory) : nullptr;
+}
+
+std::uint64_t huge_bytes_at(const void* address)
+{
+    NameVisitor visitor;
+    visit_areas(host::memory::span_of(address, 1), host::memory::Detail::flags, visitor);
+    return visitor.found.huge_bytes;
+}
+
+TEST_F(UserMemoryTest, AutoKeepsHugePagesToCome)
+{
+    const auto memory = pages_for_huge_ones();
+    if (!memory) {
         GTEST_SKIP() << "this system uses no huge pages";
     }
-    const SharedRange kept = share(memory.data(), memory.bytes(), SharePolicy::automatic);
-    const SharedRange forced = share(memory.data(), memory.bytes(), SharePolicy::always);
-    EXPECT_TRUE(kept.refusal() == Refusal::huge_pages || kept);
+    memory->data()[huge] = std::byte{1};
+    const SharedRange kept = share(memory->data(), memory->bytes(), SharePolicy::automatic);
+    const SharedRange forced = share(memory->data(), memory->bytes(), SharePolicy::always);
+    EXPECT_TRUE(kept.refusal() == Refusal::huge_pages ||
+                kept.refusal() == Refusal::huge_pages_to_come || kept);
     EXPECT_TRUE(forced);
-    EXPECT_EQ(memory.data()[huge], std::byte{1});
+    EXPECT_EQ(memory->data()[huge], std::byte{1});
+    EXPECT_EQ(memory->data()[2 * huge], std::byte{0});
+}
+
+/// Also where files of memory have none of themselves.
+TEST_F(UserMemoryTest, HugePagesStayHuge)
+{
+    const auto memory = pages_for_huge_ones();
+    if (!memory) {
+        GTEST_SKIP() << "this system uses no huge pages";
+    }
+    fill(memory->data(), memory->bytes());
+    const std::uint64_t before = huge_bytes_at(memory->data());
+    if (before == 0 || !host::memory::can_collapse()) {
+        GTEST_SKIP() << "no huge pages are to be had now";
+    }
+    for (unsigned round = 0; round < 3; ++round) {
+        SharedRange shared = share(memory->data(), memory->bytes(), SharePolicy::automatic);
+        if (shared.refusal() == Refusal::system) {
+            GTEST_SKIP() << "no huge pages are to be had now";
+        }
+        ASSERT_TRUE(shared) << text(shared.refusal());
+        EXPECT_TRUE(area_at(memory->data()).shared);
+        EXPECT_TRUE(holds(memory->data(), memory->bytes(), round));
+        const View view(shared.where());
+        ASSERT_NE(view.data, nullptr);
+        fill(view.data, memory->bytes(), round + 1);
+        EXPECT_TRUE(holds(memory->data(), memory->bytes(), round + 1));
+        EXPECT_GE(huge_bytes_at(memory->data()), before);
+        shared = SharedRange(Refusal::none);
+        EXPECT_TRUE(is_private_anonymous(memory->data()));
+        EXPECT_TRUE(holds(memory->data(), memory->bytes(), round + 1));
+    }
+}
+
+/// Others write while the pages are copied into huge ones.
+TEST_F(UserMemoryTest, HugePagesWhileAThreadWrites)
+{
+    const auto memory = pages_for_huge_ones();
+    if (!memory || !host::memory::can_collapse() || !can_replace(Others::hold)) {
+        GTEST_SKIP() << "no huge pages, or threads cannot be held";
+    }
+    fill(memory->data(), memory->bytes());
+    auto* counter = reinterpret_cast<volatile std::uint64_t*>(memory->data() + 2 * huge);
+    *counter = 0;
+    std::atomic<bool> stop{false};
+    std::atomic<bool> lost{false};
+    std::thread writer([&] {
+        for (std::uint64_t value = 1; !stop; ++value) {
+            *counter = value;
+            lost = lost || *counter != value;
+        }
+    });
+    for (int round = 0; round < 5; ++round) {
+        const SharedRange shared = share(memory->data(), memory->bytes(), SharePolicy::automatic);
+        EXPECT_TRUE(shared || shared.refusal() == Refusal::huge_pages_to_come ||
+                    shared.refusal() == Refusal::system)
+            << text(shared.refusal());
+        usleep(2000);
+    }
+    stop = true;
+    writer.join();
+    EXPECT_FALSE(lost);
 }
 
 TEST_F(UserMemoryTest, AFailureLeavesItAsItWas)

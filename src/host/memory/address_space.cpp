@@ -152,6 +152,8 @@ void read_detail(std::string_view line, Area& area) noexcept
     std::string_view value;
     if (has_name(line, "AnonHugePages:", value)) {
         area.huge_bytes = decimal<std::uint64_t>(value) * 1024;
+    } else if (has_name(line, "ShmemPmdMapped:", value)) {
+        area.huge_bytes += decimal<std::uint64_t>(value) * 1024;
     } else if (has_name(line, "THPeligible:", value)) {
         area.huge_eligible = decimal<int>(value) != 0;
     } else if (has_name(line, "VmFlags:", value)) {

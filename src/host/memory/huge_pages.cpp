@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/shared_memory.hpp"
+#include "host/memory/present_pages.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -61,6 +62,23 @@ bool touches_huge_page(const Area& area, Span pages, std::size_t huge) noexcept
     const Span whole = {(area.span.first + huge - 1) & ~(huge - 1), area.span.last & ~(huge - 1)};
     // Without room for one it is eligible for smaller ones, whose bounds are not known here.
     return huge == 0 || whole.empty() || !common_part(whole, pages).empty();
+}
+
+bool all_huge_pages_touched(Span pages, std::size_t huge) noexcept
+{
+    std::uintptr_t next = (pages.first + huge - 1) & ~(huge - 1);
+    const std::uintptr_t last = pages.last & ~(huge - 1);
+    PresentPages present(pages);
+    Span run;
+    while (next < last && present.next(run)) {
+        if (run.first >= next + huge) {
+            return false;
+        }
+        if (run.last > next) {
+            next = (run.last + huge - 1) & ~(huge - 1);
+        }
+    }
+    return next >= last;
 }
 
 } // namespace sidelight::host::memory

@@ -18,6 +18,13 @@ enum class SharedHugePages : std::uint8_t {
     always,
 };
 
+/// What memory that replaces other memory is to get.
+enum class HugePages : std::uint8_t {
+    none,
+    advised,   ///< by madvise, as pages are touched
+    collapsed, ///< each where something was touched before; see collapse.hpp
+};
+
 /// What a text like "always within_size [advise] never deny force" says.
 [[nodiscard]] SharedHugePages shared_huge_pages(std::string_view text) noexcept;
 /// The same for this system; `never` where it does not tell.
@@ -27,5 +34,8 @@ enum class SharedHugePages : std::uint8_t {
 
 /// Whether `pages`, a part of the area, touch a huge page that the area has or may get.
 [[nodiscard]] bool touches_huge_page(const Area& area, Span pages, std::size_t huge) noexcept;
+
+/// Whether something was written into each whole huge page in `pages`, which are private.
+[[nodiscard]] bool all_huge_pages_touched(Span pages, std::size_t huge) noexcept;
 
 } // namespace sidelight::host::memory

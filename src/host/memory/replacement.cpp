@@ -10,13 +10,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host/memory/collapse.hpp"
 #include "host/memory/hold.hpp"
 #include "host/memory/present_pages.hpp"
 
 namespace sidelight::host::memory {
 namespace {
 
-constexpr std::size_t huge_alignment = std::size_t{2} << 20;
+constexpr std::size_t huge_alignment = collapsed_page;
 
 // While pages are away there are only plain system calls: a function of the C library may have been
 // replaced by a tool's, or by a registration cache's, which might touch the heap.
@@ -101,20 +102,23 @@ bool put_in_place(Aside& from, Span pages, const File& file) noexcept
 
 /// Copies the pages that lie at `source` into the file, through `view` where that is huge.
 bool fill(PresentPages& present, Span view, const File& file, std::uint64_t offset,
-          bool huge) noexcept
+          HugePages huge) noexcept
 {
     const Span source = present.pages();
+    Collapse collapse(view);
     Span run;
     while (present.next(run)) {
         const std::uintptr_t at = run.first - source.first;
-        if (!huge && !write_all(file, run, offset + at)) {
+        const Span target{view.first + at, view.first + at + run.bytes()};
+        if ((huge == HugePages::none && !write_all(file, run, offset + at)) ||
+            (huge == HugePages::collapsed && !collapse.make(target))) {
             return false;
         }
         // Where the kernel is too old for this, the first access to each page takes a fault.
         [[maybe_unused]] const long populated =
-            syscall(SYS_madvise, view.first + at, run.bytes(), MADV_POPULATE_WRITE);
-        if (huge) {
-            std::memcpy(view.data() + at, run.data(), run.bytes());
+            syscall(SYS_madvise, target.first, target.bytes(), MADV_POPULATE_WRITE);
+        if (huge != HugePages::none) {
+            std::memcpy(target.data(), run.data(), run.bytes());
         }
     }
     return present.good();
@@ -124,17 +128,18 @@ bool is_held(Others others) noexcept { return others == Others::hold; }
 
 } // namespace
 
-bool move_to_file(Span pages, const File& file, Others others, bool huge) noexcept
+bool move_to_file(Span pages, const File& file, Others others, HugePages huge) noexcept
 {
-    Aside view(pages, huge);
-    Aside away(pages, huge);
+    const bool aligned = huge != HugePages::none;
+    Aside view(pages, aligned);
+    Aside away(pages, aligned);
     Hold hold = is_held(others) ? Hold::open(false) : Hold();
     if (!view || !away || (is_held(others) && !hold) ||
         map(view.pages().first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
             pages.first) == MAP_FAILED) {
         return false;
     }
-    if (huge) {
+    if (aligned) {
         syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
@@ -209,7 +214,7 @@ bool rehearse(Others others) noexcept
     constexpr std::byte mark{0x5A};
     scratch.data()[1] = mark;
     return ftruncate(file.descriptor(), static_cast<off_t>(pages.last)) == 0 &&
-           move_to_file(pages, file, others, false) && scratch.data()[1] == mark &&
+           move_to_file(pages, file, others, HugePages::none) && scratch.data()[1] == mark &&
            move_to_private(pages, file, pages.first, others, false) && scratch.data()[1] == mark;
 }
 

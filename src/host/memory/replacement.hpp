@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/shared_memory.hpp"
+#include "host/memory/huge_pages.hpp"
 #include "host/memory/span.hpp"
 
 /// Pages of this process change what is behind them, and keep their addresses and contents. Each
@@ -18,10 +19,12 @@ enum class Others : std::uint8_t {
 };
 
 /// Private anonymous pages of one mapping become pages of a file of memory, at the offset that is
-/// their address. What never had a page stays a hole. `huge`: with huge pages.
-[[nodiscard]] bool move_to_file(Span pages, const File& file, Others others, bool huge) noexcept;
+/// their address. What never had a page stays a hole, or zeros of a huge page.
+[[nodiscard]] bool move_to_file(Span pages, const File& file, Others others,
+                                HugePages huge) noexcept;
 
-/// Pages that are mapped from `offset` on become private anonymous ones again.
+/// Pages that are mapped from `offset` on become private anonymous ones again, with advice to use
+/// huge pages where that is asked for.
 [[nodiscard]] bool move_to_private(Span pages, const File& file, std::uint64_t offset,
                                    Others others, bool huge) noexcept;
 

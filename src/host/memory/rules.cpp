@@ -59,6 +59,8 @@ const char* text(Refusal refusal) noexcept
         return "other threads run, and their accesses cannot be held";
     case Refusal::huge_pages:
         return "shared memory would have no huge pages";
+    case Refusal::huge_pages_to_come:
+        return "shared memory would have no huge pages where nothing was written yet";
     case Refusal::too_split:
         return "it consists of too many mappings";
     case Refusal::unreachable:

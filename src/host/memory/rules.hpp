@@ -17,18 +17,19 @@ enum class Refusal : std::uint8_t {
     no_memory_there, ///< the range is not mapped, empty, or the kernel does not tell
     not_writable,    ///< peers map for reading and writing
     executable,
-    file,        ///< a private mapping of a file
-    stack,       ///< of this thread
-    locked,      ///< mlock
-    special,     ///< flags that a replacement would lose, or that we do not know
-    pinned,      ///< a device may access memory of this process
-    threads,     ///< other threads run, and nothing can hold their accesses
-    huge_pages,  ///< the replacement would have no huge pages, and so be slower
-    too_split,   ///< too many mappings in the range
-    unreachable, ///< shared, but peers cannot open what is behind it
-    in_use,      ///< its place in our file still belongs to other memory
-    file_limit,  ///< a limit on the size of files
-    system,      ///< the kernel refused; errno was logged
+    file,               ///< a private mapping of a file
+    stack,              ///< of this thread
+    locked,             ///< mlock
+    special,            ///< flags that a replacement would lose, or that we do not know
+    pinned,             ///< a device may access memory of this process
+    threads,            ///< other threads run, and nothing can hold their accesses
+    huge_pages,         ///< the replacement would have no huge pages, and so be slower
+    huge_pages_to_come, ///< the same, of huge pages that nothing was written into yet
+    too_split,          ///< too many mappings in the range
+    unreachable,        ///< shared, but peers cannot open what is behind it
+    in_use,             ///< its place in our file still belongs to other memory
+    file_limit,         ///< a limit on the size of files
+    system,             ///< the kernel refused; errno was logged
 };
 
 /// For the log.

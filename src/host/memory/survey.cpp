@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/memory/survey.hpp"
 
-#include "host/memory/huge_pages.hpp"
+#include <algorithm>
+
+#include "host/memory/collapse.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -128,13 +130,18 @@ private:
     /// A huge page is replaced whole or not at all.
     Refusal keep_huge(const Area& area, Span& piece) noexcept
     {
-        if (shared_ == SharedHugePages::never || huge_ == 0) {
+        const bool advised = shared_ != SharedHugePages::never && huge_ != 0;
+        if (!advised && !can_collapse()) {
             return may_be_slower_ ? Refusal::none : Refusal::huge_pages;
         }
-        piece = common_part(area.span, pages_of(piece, huge_));
+        const Span whole = common_part(area.span, pages_of(piece, huge_));
+        if (!advised && !may_be_slower_ && !all_huge_pages_touched(whole, huge_)) {
+            return Refusal::huge_pages_to_come;
+        }
+        piece = whole;
         survey_.pages.first = std::min(survey_.pages.first, piece.first);
         survey_.pages.last = std::max(survey_.pages.last, piece.last);
-        survey_.huge = true;
+        survey_.huge = advised ? HugePages::advised : HugePages::collapsed;
         return Refusal::none;
     }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "host/memory/address_space.hpp"
+#include "host/memory/huge_pages.hpp"
 #include "host/memory/rules.hpp"
 #include "host/memory/span.hpp"
 
@@ -53,12 +54,12 @@ struct Survey {
     };
     Refusal refusal = Refusal::none;
     Kind kind = Kind::mixed;
-    ShortList<Span> pieces;   ///< mixed: what is not ours yet, each a part of one area
-    Span pages;               ///< mixed: grown to whole huge pages
-    bool huge = false;        ///< mixed: the replacement is to have huge pages
-    FileIdentity file;        ///< foreign
-    std::uint64_t offset = 0; ///< foreign: of the first page
-    Span first_area;          ///< foreign
+    ShortList<Span> pieces;           ///< mixed: what is not ours yet, each a part of one area
+    Span pages;                       ///< mixed: grown to whole huge pages
+    HugePages huge = HugePages::none; ///< mixed: what the replacement is to have
+    FileIdentity file;                ///< foreign
+    std::uint64_t offset = 0;         ///< foreign: of the first page
+    Span first_area;                  ///< foreign
 };
 
 /// Looks at the mappings alone. Says nothing about whether private memory may be replaced.

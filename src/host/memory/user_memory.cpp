@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/log.hpp"
-#include "host/memory/huge_pages.hpp"
 #include "host/signals.hpp"
 
 namespace sidelight::host::memory {
@@ -176,9 +175,13 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
         }
     }
     uses_.add(survey.pages);
+    has_huge_pages_ = has_huge_pages_ || survey.huge != HugePages::none;
     for (const Span piece : survey.pieces) {
         punch(piece);
-        if (!move_to_file(piece, file_, others, survey.huge)) {
+        const bool moved = move_to_file(piece, file_, others, survey.huge) ||
+                           (vouches(policy) && survey.huge == HugePages::collapsed &&
+                            move_to_file(piece, file_, others, HugePages::none));
+        if (!moved) {
             const int reason = errno;
             for (const Span unused : uses_.remove(survey.pages)) {
                 take_back(unused, vouches(policy));
@@ -258,8 +261,7 @@ void UserMemory::take_back(Span pages, bool vouched)
     }
     const ProcessState state = process_state();
     const Others others = others_of(state, vouched);
-    const Detail detail =
-        shared_huge_pages() == SharedHugePages::never ? Detail::mappings : Detail::flags;
+    const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
     bool all = true;
     bool more = true;
     while (more) {

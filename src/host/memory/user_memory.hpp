@@ -44,8 +44,9 @@ private:
 
     std::mutex mutex_; ///< guards all that follows; held across fork
     File file_;
-    FileIdentity identity_;  ///< of file_
-    std::uintptr_t end_ = 0; ///< size of file_
+    FileIdentity identity_;       ///< of file_
+    std::uintptr_t end_ = 0;      ///< size of file_
+    bool has_huge_pages_ = false; ///< the file; so what is given back may be to have them too
     PageUses uses_;
     std::vector<Span> abandoned_; ///< of file_: still mapped by memory that is private now
     ForeignFiles foreign_;
