@@ -119,6 +119,17 @@ static void put_1m(void *context, long repetitions)
     }
 }
 
+static void accumulate_1m(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    const int doubles = BLOCK_SIZE / (int)sizeof(double);
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Accumulate(bench->block, doubles, MPI_DOUBLE, TARGET, bench->remote + BLOCK_DISP,
+                       doubles, MPI_DOUBLE, MPI_SUM, bench->win);
+        MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
 static void lock_put_unlock(void *context, long repetitions)
 {
     struct Bench *bench = context;
@@ -183,6 +194,7 @@ static const struct {
     {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL, 1},
     {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL, 1},
     {{"put_1m", put_1m, NULL}, LOCK_ALL, 1},
+    {{"accumulate_1m", accumulate_1m, NULL}, LOCK_ALL, 1},
     {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING, 1},
     {{"gats", gats_first, gats_second}, NOTHING, 1},
     {{"fence", fence, fence}, FENCE, 1},

@@ -95,6 +95,19 @@ void copy_block(void *context, long repetitions)
     }
 }
 
+void add_block(void *context, long repetitions)
+{
+    struct Process *process = context;
+    double *to = (double *)(void *)process->shared->block;
+    const double *from = (const double *)(const void *)process->block;
+    for (long i = 0; i < repetitions; ++i) {
+        for (size_t k = 0; k < BLOCK_SIZE / sizeof *to; ++k) {
+            to[k] += from[k];
+        }
+        full_barrier();
+    }
+}
+
 static inline void await_flag(_Atomic(uint32_t) *flag, uint32_t value)
 {
     while (atomic_load_explicit(flag, memory_order_acquire) != value) {

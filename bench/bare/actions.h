@@ -29,6 +29,9 @@ void fetch_add_store_fetch_add(void *context, long repetitions);
 /* put of 1 MB, flush: memcpy from private to shared memory. */
 void copy_block(void *context, long repetitions);
 
+/* accumulate of 1 MB, flush: doubles added one by one, by nobody else meanwhile. */
+void add_block(void *context, long repetitions);
+
 /* A flag there and another one back. */
 void flag_trip_first(void *context, long repetitions);
 void flag_trip_second(void *context, long repetitions);

@@ -25,6 +25,7 @@ static const struct Line pair_lines[] = {
     {"compare_and_swap", compare_exchange, NULL},
     {"accumulate_8", fetch_add, NULL},
     {"put_1m", copy_block, NULL},
+    {"accumulate_1m", add_block, NULL},
     {"lock_put_unlock", fetch_add_store_fetch_add, NULL},
     {"flag_trip", flag_trip_first, flag_trip_second},
     {"gats", epoch_flags_first, epoch_flags_second},

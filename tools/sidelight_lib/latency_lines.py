@@ -49,6 +49,7 @@ _LINES = (
     Line("fence", "fence", "barrier on a counter", 3.0, 0.75),
     Line("gats", "GATS, an epoch each way", "the flags of two epochs", 1.5, 0.75),
     Line("put_1m", "put 1 MB + flush", "memcpy", 1.05, 0.75),
+    Line("accumulate_1m", "accumulate 1 MB + flush", "additions, not atomic"),
     Line("fence", "fence, 8 ranks on 2 cores", "futex barrier", 2.0, ranks=8),
     Line("flag_trip", "", "flag there and back", information=True),
     Line("load", "", "load", information=True),
