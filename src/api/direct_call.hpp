@@ -145,6 +145,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
         return false;
     }
     rma::Direct::made_atomic_access(window);
+    const rma::ElementAccess access = rma::Direct::element(window, rank);
     add_word<std::uint64_t>(memory, from, result);
     return true;
 }
@@ -166,6 +167,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
         return false;
     }
     rma::Direct::made_atomic_access(window);
+    const rma::ElementAccess access = rma::Direct::element(window, rank);
     kernel(memory, from, result, 1);
     return true;
 }
@@ -184,6 +186,7 @@ compare_and_swap_word(rma::Window& window, const void* from, const void* compare
     std::memcpy(&old, compare, sizeof old);
     std::memcpy(&desired, from, sizeof desired);
     rma::Direct::made_atomic_access(window);
+    const rma::ElementAccess access = rma::Direct::element(window, rank);
     __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/heavy_barrier.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
@@ -101,6 +102,7 @@ Runtime::Runtime()
                .always_access = settings().route == Route::native,
                .library = settings().ucx})
 {
+    process_.set_allows_rows(allow_heavy_barriers());
     program_has_threads_ = threads_possible();
     if (program_has_threads_ || settings().progress == Progress::thread) {
         set_threaded();

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rma/region_table.hpp"
+#include "rma/row_gate.hpp"
 #include "rma/rules.hpp"
 #include "rma/transfer.hpp"
 
@@ -76,7 +77,12 @@ struct PeerWords {
 struct Control {
     LockQueue lock;
     AtomicityLocks atomicity;
+    RowGate rows;            ///< to this member's memory
+    ElementSlots elements;   ///< of this member's threads
     RegionTableRoot regions; ///< of a dynamic window
+    /// This member lets heavy barriers reach it, so rows may be combined. Set when it makes its end
+    /// of the window.
+    std::atomic<bool> allows_rows{false};
 
     [[nodiscard]] PeerWords& words(int peer) noexcept
     {

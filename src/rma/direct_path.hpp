@@ -66,6 +66,16 @@ struct Direct {
         }
     }
 
+    /// The scope of an atomic access to one element of a member that `memory` has found.
+    [[nodiscard, gnu::always_inline]] static ElementAccess element(Window& window,
+                                                                   int rank) noexcept
+    {
+        ElementSlot* slot = window.direct_slot_;
+        return ElementAccess(window.first_target_[rank].control->rows,
+                             slot != nullptr ? slot : window.element_slot(),
+                             static_cast<std::uint32_t>(rank) + 1);
+    }
+
     /// A flush of a target whose operations are all complete when they are issued.
     [[nodiscard]] static bool flush(Window& window, int rank) noexcept
     {

@@ -217,7 +217,6 @@ Status Window::check(const Operation& operation) const noexcept
 Status Window::perform(const Operation& operation, std::byte* base) noexcept
 {
     const Buffer memory{base, operation.layout, operation.count};
-    AtomicityLocks& locks = targets_[operation.target].control->atomicity;
     unfenced_.store(true, relaxed);
     switch (operation.kind) {
     case OperationKind::marker:
@@ -227,13 +226,11 @@ Status Window::perform(const Operation& operation, std::byte* base) noexcept
     case OperationKind::get:
         return transfer(Direction::get, operation.origin, memory);
     case OperationKind::accumulate:
-        return operation.result.layout == nullptr
-                   ? accumulate(operation.reduce, operation.origin, memory, locks)
-                   : get_accumulate(operation.reduce, operation.origin, operation.result, memory,
-                                    locks);
+        return accumulate_here(operation.reduce, operation.target, operation.origin,
+                               operation.result, memory);
     case OperationKind::compare_and_swap:
-        return compare_and_swap(operation.origin.address, operation.compare,
-                                operation.result.address, operation.layout, base, locks);
+        return compare_and_swap_here(operation.target, operation.origin.address, operation.compare,
+                                     operation.result.address, operation.layout, base);
     }
     return Status::op;
 }

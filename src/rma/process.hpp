@@ -50,6 +50,9 @@ public:
     /// Set by the owner while other threads may be inside the library: completion then never
     /// relies on what this thread alone has issued.
     void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
+    /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
+    void set_allows_rows(bool allows) noexcept { allows_rows_ = allows; }
+    [[nodiscard]] bool allows_rows() const noexcept { return allows_rows_; }
     [[nodiscard]] bool threaded() const noexcept { return threaded_; }
     /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
     /// thread, also without the engine.
@@ -108,6 +111,7 @@ private:
     fabric::PrivateMemory private_memory_;
     fabric::PeerMemory& memory_;
     bool threaded_ = false;
+    bool allows_rows_ = false;
     std::atomic<bool> messages_{false};
     bool unpushed_ = false; ///< something was sent that must not be held back
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.

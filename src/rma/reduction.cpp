@@ -137,11 +137,55 @@ struct Places {
     }
 };
 
+/// A number of elements that is known to the compiler, which makes vector instructions of them.
+template <ReduceOp op, typename E, std::size_t count>
+void combine_block(std::byte* target, const std::byte* origin) noexcept
+{
+    using T = typename E::Type;
+    std::array<T, count> ours;
+    std::array<T, count> theirs;
+    std::memcpy(ours.data(), target, sizeof ours);
+    std::memcpy(theirs.data(), origin, sizeof theirs);
+    for (std::size_t i = 0; i < count; ++i) {
+        ours[i] = combined<op, E>(ours[i], theirs[i]);
+    }
+    std::memcpy(target, ours.data(), sizeof ours);
+}
+
+/// Elements that fill a row.
+template <ReduceOp op, Basic basic>
+void plain_row(Places at, std::size_t elements) noexcept
+{
+    using E = Element<basic>;
+    constexpr std::size_t size = sizeof(typename E::Type);
+    constexpr std::size_t block = size < 16 ? 16 / size : 1;
+    if (at.result != nullptr) {
+        std::memcpy(at.result, at.target, elements * size);
+    }
+    if constexpr (op == ReduceOp::replace) {
+        std::memcpy(at.target, at.origin, elements * size);
+    } else if constexpr (op != ReduceOp::no_op) {
+        for (; elements >= block; elements -= block) {
+            combine_block<op, E, block>(at.target, at.origin);
+            at.target += block * size;
+            at.origin += block * size;
+        }
+        for (; elements > 0; --elements) {
+            combine_block<op, E, 1>(at.target, at.origin);
+            at.target += size;
+            at.origin += size;
+        }
+    }
+}
+
 template <ReduceOp op, Basic basic>
 void plain_kernel(void* target, const void* origin, void* result, std::size_t elements) noexcept
 {
     using E = Element<basic>;
     Places at(target, origin, result);
+    if constexpr (E::kind != Kind::pair && shape_of(basic).size == shape_of(basic).extent) {
+        return plain_row<op, basic>(at, elements);
+    }
     for (; elements > 0; --elements, at.advance(shape_of(basic).extent)) {
         const auto old = E::load(at.target);
         if constexpr (op != ReduceOp::no_op) {

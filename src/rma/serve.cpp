@@ -289,8 +289,7 @@ Status Window::combine_here(const MessageHeader& header, const Buffer& from, con
                             const Buffer& memory) noexcept
 {
     const auto op = static_cast<ReduceOp>(header.reduce);
-    return header.flag == 0 ? accumulate(op, from, memory, own().atomicity)
-                            : get_accumulate(op, from, old, memory, own().atomicity);
+    return accumulate_here(op, rank_, from, header.flag == 0 ? Buffer{} : old, memory);
 }
 
 void Window::serve_compare_and_swap(const Message& message) noexcept
@@ -311,8 +310,8 @@ void Window::serve_compare_and_swap(const Message& message) noexcept
     store_bytes(compare.bytes.data(), message.payload.data(), header.bytes);
     store_bytes(origin.bytes.data(), message.payload.data() + header.bytes, header.bytes);
     const Status status =
-        compare_and_swap(origin.bytes.data(), compare.bytes.data(), old.bytes.data(),
-                         &datatype::basic_layout(basic), memory, own().atomicity);
+        compare_and_swap_here(rank_, origin.bytes.data(), compare.bytes.data(), old.bytes.data(),
+                              &datatype::basic_layout(basic), memory);
     if (status != Status::ok) {
         answer(header, MessageKind::refused, {}, status);
     } else {

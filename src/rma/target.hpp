@@ -80,6 +80,9 @@ struct alignas(64) Target {
     std::uint32_t leaving[2] = {};        ///< places in the queue here that it leaves then, by type
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
+    /// Of rows that were combined by atomic instructions since they last went by plain ones.
+    std::uint32_t row_bytes = 0;
+
     LatestRegion latest{}; ///< dynamic window: what the direct path used last
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/bytes.hpp"
+#include "base/cpu.hpp"
 #include "datatype/cursor.hpp"
 
 namespace sidelight::rma {
@@ -56,23 +57,55 @@ private:
 /// and programs count on it.
 constexpr std::size_t whole_row_bytes = 64;
 
+/// Rows of so many bytes gain by plain instructions, although somebody else may have to wait; and
+/// nobody waits for longer than so many take.
+constexpr std::size_t least_plain_row = 512;
+constexpr std::size_t longest_plain_row = std::size_t{64} << 10;
+
+/// Combines elements in a way that excludes others who do so, but not those who combine rows.
+template <typename Combine>
+void as_elements(const Atomicity& atomicity, Combine combine) noexcept
+{
+    if (atomicity.gate == nullptr) {
+        combine();
+        return;
+    }
+    const ElementAccess access(*atomicity.gate, atomicity.slot, atomicity.number);
+    combine();
+}
+
 /// One checked accumulate.
 struct Combination {
     const Reduction& reduction;
     BasicShape shape;
     std::size_t elements;
-    AtomicityLocks& locks;
+    const Atomicity& atomicity;
 
     void row(void* target, const void* origin, void* result, std::size_t count) const noexcept;
     void atomic_row(void* target, const void* origin, void* result,
                     std::size_t count) const noexcept;
+    void elements_of_row(void* target, const void* origin, void* result,
+                         std::size_t count) const noexcept;
+    bool plain_row(void* target, const void* origin, void* result,
+                   std::size_t count) const noexcept;
     void scattered(const Buffer& origin, const Buffer& result, const Buffer& target) const noexcept;
 };
 
-/// Elements that lie one extent apart on all sides. Which way they go depends on their type and
-/// address alone, so all operations on an element exclude one another.
+/// Elements that lie one extent apart on all sides.
 void Combination::row(void* target, const void* origin, void* result,
                       std::size_t count) const noexcept
+{
+    if (count * shape.extent >= least_plain_row && atomicity.rows != nullptr &&
+        plain_row(target, origin, result, count)) {
+        return;
+    }
+    as_elements(atomicity, [&] { elements_of_row(target, origin, result, count); });
+}
+
+/// Which way they go depends on their type and address alone, so all operations on an element
+/// exclude one another.
+void Combination::elements_of_row(void* target, const void* origin, void* result,
+                                  std::size_t count) const noexcept
 {
     if (reduction.atomic != nullptr && aligned(target, shape.atomic)) {
         atomic_row(target, origin, result, count);
@@ -82,7 +115,7 @@ void Combination::row(void* target, const void* origin, void* result,
     const auto* from = static_cast<const std::byte*>(origin);
     auto* old = static_cast<std::byte*>(result);
     for (std::size_t offset = 0; offset < count * shape.extent; offset += shape.extent) {
-        const AtomicityGuard guard(locks, to + offset);
+        const AtomicityGuard guard(atomicity.locks, to + offset);
         reduction.plain(to + offset, from == nullptr ? nullptr : from + offset,
                         old == nullptr ? nullptr : old + offset, 1);
     }
@@ -95,8 +128,33 @@ void Combination::atomic_row(void* target, const void* origin, void* result,
         reduction.atomic(target, origin, result, count);
         return;
     }
-    const AtomicityGuard guard(locks, target);
+    const AtomicityGuard guard(atomicity.locks, target);
     reduction.atomic(target, origin, result, count);
+}
+
+/// By plain instructions, some of it at a time: others want to combine as well.
+bool Combination::plain_row(void* target, const void* origin, void* result,
+                            std::size_t count) const noexcept
+{
+    const std::size_t most = longest_plain_row / shape.extent;
+    for (std::size_t done = 0; done < count;) {
+        const std::size_t now = std::min(count - done, most);
+        const std::size_t at = done * shape.extent;
+        auto* to = static_cast<std::byte*>(target) + at;
+        const auto* from = origin == nullptr ? nullptr : static_cast<const std::byte*>(origin) + at;
+        auto* old = result == nullptr ? nullptr : static_cast<std::byte*>(result) + at;
+        if (atomicity.rows->enter(now * shape.extent)) {
+            reduction.plain(to, from, old, now);
+            atomicity.rows->leave();
+        } else if (done == 0) {
+            return false;
+        } else {
+            as_elements(atomicity, [&] { elements_of_row(to, from, old, now); });
+        }
+        done += now;
+    }
+    full_barrier(); // as the atomic instructions are
+    return true;
 }
 
 void Combination::scattered(const Buffer& origin, const Buffer& result,
@@ -128,7 +186,7 @@ bool fits(const Buffer& buffer, std::size_t bytes) noexcept
 
 /// An accumulate whose missing sides have no layout.
 Status combine(ReduceOp op, const Buffer& origin, const Buffer& result, const Buffer& target,
-               AtomicityLocks& locks) noexcept
+               const Atomicity& atomicity) noexcept
 {
     const std::size_t bytes = origin.layout != nullptr ? origin.bytes() : target.bytes();
     if (!fits(target, bytes) || !fits(result, bytes)) {
@@ -149,7 +207,7 @@ Status combine(ReduceOp op, const Buffer& origin, const Buffer& result, const Bu
         return Status::op;
     }
     const BasicShape shape = shape_of(basic);
-    const Combination combination{kernels, shape, bytes / shape.size, locks};
+    const Combination combination{kernels, shape, bytes / shape.size, atomicity};
     if (is_row(origin, shape) && is_row(result, shape) && is_row(target, shape)) {
         combination.row(target.address, origin.address, result.address, combination.elements);
     } else {
@@ -183,6 +241,27 @@ void compare_and_swap_locked(const void* origin, const void* compare, void* resu
     }
 }
 
+void compare_and_swap_element(const void* origin, const void* compare, void* result, void* target,
+                              const BasicShape& shape, AtomicityLocks& locks) noexcept
+{
+    switch (shape.atomic != 0 && aligned(target, shape.atomic) ? shape.atomic : 0) {
+    case 8:
+        compare_and_swap_word<std::uint64_t>(origin, compare, result, target);
+        break;
+    case 4:
+        compare_and_swap_word<std::uint32_t>(origin, compare, result, target);
+        break;
+    case 2:
+        compare_and_swap_word<std::uint16_t>(origin, compare, result, target);
+        break;
+    case 1:
+        compare_and_swap_word<std::uint8_t>(origin, compare, result, target);
+        break;
+    default:
+        compare_and_swap_locked(origin, compare, result, target, shape.size, locks);
+    }
+}
+
 } // namespace
 
 Status transfer(Direction direction, const Buffer& origin, const Buffer& target) noexcept
@@ -201,48 +280,35 @@ Status transfer(Direction direction, const Buffer& origin, const Buffer& target)
 }
 
 Status accumulate(ReduceOp op, const Buffer& origin, const Buffer& target,
-                  AtomicityLocks& locks) noexcept
+                  const Atomicity& atomicity) noexcept
 {
     if (origin.layout == nullptr || target.layout == nullptr) {
         return Status::type;
     }
-    return combine(op, origin, Buffer{}, target, locks);
+    return combine(op, origin, Buffer{}, target, atomicity);
 }
 
 Status get_accumulate(ReduceOp op, const Buffer& origin, const Buffer& result, const Buffer& target,
-                      AtomicityLocks& locks) noexcept
+                      const Atomicity& atomicity) noexcept
 {
     const bool reads_origin = op != ReduceOp::no_op;
     if ((reads_origin && origin.layout == nullptr) || result.layout == nullptr ||
         target.layout == nullptr) {
         return Status::type;
     }
-    return combine(op, reads_origin ? origin : Buffer{}, result, target, locks);
+    return combine(op, reads_origin ? origin : Buffer{}, result, target, atomicity);
 }
 
 Status compare_and_swap(const void* origin, const void* compare, void* result, const Layout* layout,
-                        void* target, AtomicityLocks& locks) noexcept
+                        void* target, const Atomicity& atomicity) noexcept
 {
     if (layout == nullptr || !can_compare_and_swap(layout->basic)) {
         return Status::type;
     }
     const BasicShape shape = shape_of(layout->basic);
-    switch (shape.atomic != 0 && aligned(target, shape.atomic) ? shape.atomic : 0) {
-    case 8:
-        compare_and_swap_word<std::uint64_t>(origin, compare, result, target);
-        break;
-    case 4:
-        compare_and_swap_word<std::uint32_t>(origin, compare, result, target);
-        break;
-    case 2:
-        compare_and_swap_word<std::uint16_t>(origin, compare, result, target);
-        break;
-    case 1:
-        compare_and_swap_word<std::uint8_t>(origin, compare, result, target);
-        break;
-    default:
-        compare_and_swap_locked(origin, compare, result, target, shape.size, locks);
-    }
+    as_elements(atomicity, [&] {
+        compare_and_swap_element(origin, compare, result, target, shape, atomicity.locks);
+    });
     return Status::ok;
 }
 

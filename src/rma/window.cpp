@@ -28,11 +28,14 @@ Window::Window(Process& process, const WindowShape& shape)
         if (meet(neighbour) != Status::ok) {
             throw std::bad_alloc();
         }
+        element_slots_.push_back(&targets_[neighbour].control->elements);
     }
     own_ = targets_[rank_].control;
     if (flavor_ == Flavor::dynamic) {
         attached_.emplace(own_->regions, process_.memory_);
     }
+    own_->allows_rows.store(process.allows_rows(), std::memory_order_release);
+    direct_slot_ = process.threaded() ? nullptr : own_->elements.data();
     direct_regions_ = !process.threaded();
     never_fenced_ = never_fenced_ || process.threaded();
     unfenced_.store(never_fenced_, relaxed);

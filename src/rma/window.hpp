@@ -154,6 +154,7 @@ public:
     void describe(void (*line)(void* context, const char* text), void* context) const;
 
 private:
+    friend class MemberRows;
     friend class Process;
     friend class Barrier;
     friend struct Direct;
@@ -378,6 +379,15 @@ private:
     void leave_places(int rank) noexcept;
     void leave_broken() noexcept;
 
+    // rows.cpp: accumulates on memory that is mapped here
+    [[nodiscard]] ElementSlot* element_slot() noexcept;
+    [[nodiscard]] bool rows_possible() const noexcept;
+    [[nodiscard]] bool enter_row(int rank, std::size_t bytes) noexcept;
+    Status accumulate_here(ReduceOp op, int rank, const datatype::Buffer& origin,
+                           const datatype::Buffer& result, const datatype::Buffer& memory) noexcept;
+    Status compare_and_swap_here(int rank, const void* origin, const void* compare, void* result,
+                                 const datatype::Layout* layout, void* memory) noexcept;
+
     bool progress() noexcept;
     bool advance_active() noexcept;
     void update_busy() noexcept;
@@ -398,6 +408,8 @@ private:
     bool never_fenced_ = !rmw_is_barrier;
     /// Calls look at a member's regions without the engine: no other thread looks up new ones.
     bool direct_regions_ = false;
+    /// Of the thread that calls, where that is always the same one; null: ask `element_slot`.
+    ElementSlot* direct_slot_ = nullptr;
 
     Process& process_;
     Members& who_;
@@ -408,6 +420,7 @@ private:
     Reorder reorder_;
     TargetTable targets_;
     std::span<const std::int32_t> neighbours_;
+    std::vector<const ElementSlots*> element_slots_; ///< theirs
     Control* own_;
     Barrier barrier_;
     std::uint64_t barriers_ = 0;          ///< fence calls and closes so far

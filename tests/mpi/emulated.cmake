@@ -21,7 +21,7 @@ foreach(program fence gats nonblocking_ahead)
 endforeach()
 
 # Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
-foreach(program operations atomicity locks gats fence lost_updates)
+foreach(program operations atomicity locks gats fence lost_updates rows)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
 sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated

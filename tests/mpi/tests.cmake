@@ -10,6 +10,7 @@ sidelight_mpi_test(datatype_edges RANKS 2)
 sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
+sidelight_mpi_test(rows RANKS 2 4)
 sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
 
 # Windows

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A barrier for both sides of an exchange that one side makes all the time and the other hardly
+/// ever: then the other pays for both (membarrier, Linux 4.16; some 10 us).
+///
+///     often:  store a; compiler barrier; load b
+///     seldom: store b; heavy_barrier();  load a
+///
+/// One of the two sees what the other has stored, as if there were a full barrier on both sides.
+namespace sidelight {
+
+/// Lets the heavy barriers of other processes reach this one. False: the kernel has none. May be
+/// called again.
+[[nodiscard]] bool allow_heavy_barriers() noexcept;
+
+/// Every thread of every process that has allowed it has passed a full barrier. False: none has.
+[[nodiscard]] bool heavy_barrier() noexcept;
+
+} // namespace sidelight
