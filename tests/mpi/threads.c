@@ -252,17 +252,30 @@ static void passing_windows(struct worker *me)
     }
 }
 
+/* Of this process alone, so that threads are in the host at the same time as often as can be. */
+static void lonely_windows(struct worker *me)
+{
+    for (int k = 0; k < ROUNDS / 2; ++k) {
+        MPI_Win win;
+        void *base;
+        CHECK_OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, me->comm, &base, &win));
+        CHECK_OK(MPI_Win_free(&win));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const enum flavor tested[] = {FLAVOR_ALLOCATE, FLAVOR_SHARED};
-    MPI_Comm comms[THREADS];
+    MPI_Comm comms[THREADS], lonely[THREADS];
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_begin_initialised();
     if (provided < MPI_THREAD_MULTIPLE)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < THREADS; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        MPI_Comm_dup(MPI_COMM_SELF, &lonely[i]);
+    }
     for (size_t f = 0; f < sizeof tested / sizeof *tested; ++f) {
         flavor = tested[f];
         struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * WORDS, 1);
@@ -273,7 +286,12 @@ int main(int argc, char **argv)
         check_step("windows made by threads");
         in_threads(passing_windows, &w, 0, comms);
     }
-    for (int i = 0; i < THREADS; ++i)
+    check_step("windows of one process, made by threads");
+    struct window none = {.size = 1};
+    in_threads(lonely_windows, &none, 0, lonely);
+    for (int i = 0; i < THREADS; ++i) {
         MPI_Comm_free(&comms[i]);
+        MPI_Comm_free(&lonely[i]);
+    }
     return check_end();
 }

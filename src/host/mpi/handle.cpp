@@ -13,8 +13,10 @@ namespace {
 
 constexpr MPI_Aint handle_bytes = 8;
 
-/// Guards `own`.
-std::mutex own_mutex;
+/// Guards `own`, and keeps threads from making and freeing handles at once: MPICH 5 keeps its
+/// windows in a table without a lock. Recursive, because a handle's delete callbacks may do the
+/// same.
+std::recursive_mutex own_mutex;
 MPI_Comm own = MPI_COMM_NULL;
 
 /// In a program of sessions: the own process out of a communicator, without any other process.
@@ -94,6 +96,12 @@ Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept
     return Status::ok;
 }
 
-int destroy_handle(MPI_Win* handle) noexcept { return table().Win_free(handle); }
+int destroy_handle(MPI_Win* handle) noexcept
+{
+#ifdef MPICH_VERSION
+    const std::scoped_lock lock(own_mutex);
+#endif
+    return table().Win_free(handle);
+}
 
 } // namespace sidelight::host::mpi
