@@ -68,7 +68,8 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
 }
 
-/// From how many bytes on the kernel is quicker than messages: docs/design/native-road.md.
+/// From how many bytes on the kernel is quicker than messages: docs/design/native-road.md. That is
+/// the machine's, so it is measured with the first neighbour and not with each one of each window.
 fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t address) noexcept
 {
     using namespace std::chrono_literals;
@@ -79,7 +80,7 @@ fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t addre
         const auto least = static_cast<std::size_t>(set);
         return {.among_others = least, .alone = least};
     }
-    const bool quick = fabric::copy_time(owner, address) < round_trip;
+    static const bool quick = fabric::copy_time(owner, address) < round_trip;
     return {.among_others = among_others, .alone = quick ? 0 : among_others};
 }
 

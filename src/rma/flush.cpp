@@ -8,6 +8,9 @@ namespace sidelight::rma {
 
 Status Window::flush(int target, FlushScope scope, Request* request) noexcept
 {
+    if (scope == FlushScope::remote) {
+        waited_for_ = ages_;
+    }
     if (target == all_targets) {
         return flush_all(scope, request);
     }
@@ -31,7 +34,6 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
         return Status::rma_sync;
     }
     if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0 && !broken_) {
-        waited_for_ = scope == FlushScope::remote ? ages_ : waited_for_;
         order_direct();
         conclude(request);
         return Status::ok;
@@ -59,7 +61,6 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
         return Status::no_memory;
     }
     order_direct(); // what is performed later has a barrier of its own
-    waited_for_ = scope == FlushScope::remote ? ages_ : waited_for_;
     *flush = {.request = request, .target = target, .scope = scope, .clock = clock_};
     Status status = Status::ok;
     if (target != all_targets) {

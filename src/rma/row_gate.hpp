@@ -25,7 +25,8 @@ using ElementSlots = std::array<ElementSlot, 8>;
 /// holds it.
 class RowGate {
 public:
-    /// Also true while it is being closed. Relaxed would do: see ElementAccess.
+    /// Also true while it is being closed. Pairs with the release in `open`: whoever finds it open
+    /// finds the rows before that, too.
     [[nodiscard]] bool closed() const noexcept
     {
         return closed_.load(std::memory_order_acquire) != 0;

@@ -86,8 +86,7 @@ struct Combination {
                     std::size_t count) const noexcept;
     void elements_of_row(void* target, const void* origin, void* result,
                          std::size_t count) const noexcept;
-    bool plain_row(void* target, const void* origin, void* result,
-                   std::size_t count) const noexcept;
+    void long_row(void* target, const void* origin, void* result, std::size_t count) const noexcept;
     void scattered(const Buffer& origin, const Buffer& result, const Buffer& target) const noexcept;
 };
 
@@ -95,11 +94,11 @@ struct Combination {
 void Combination::row(void* target, const void* origin, void* result,
                       std::size_t count) const noexcept
 {
-    if (count * shape.extent >= least_plain_row && atomicity.rows != nullptr &&
-        plain_row(target, origin, result, count)) {
-        return;
+    if (count * shape.extent >= least_plain_row && atomicity.rows != nullptr) {
+        long_row(target, origin, result, count);
+    } else {
+        as_elements(atomicity, [&] { elements_of_row(target, origin, result, count); });
     }
-    as_elements(atomicity, [&] { elements_of_row(target, origin, result, count); });
 }
 
 /// Which way they go depends on their type and address alone, so all operations on an element
@@ -132,9 +131,9 @@ void Combination::atomic_row(void* target, const void* origin, void* result,
     reduction.atomic(target, origin, result, count);
 }
 
-/// By plain instructions, some of it at a time: others want to combine as well.
-bool Combination::plain_row(void* target, const void* origin, void* result,
-                            std::size_t count) const noexcept
+/// By plain instructions where that is allowed, some of it at a time: others want to combine too.
+void Combination::long_row(void* target, const void* origin, void* result,
+                           std::size_t count) const noexcept
 {
     const std::size_t most = longest_plain_row / shape.extent;
     for (std::size_t done = 0; done < count;) {
@@ -146,15 +145,12 @@ bool Combination::plain_row(void* target, const void* origin, void* result,
         if (atomicity.rows->enter(now * shape.extent)) {
             reduction.plain(to, from, old, now);
             atomicity.rows->leave();
-        } else if (done == 0) {
-            return false;
         } else {
             as_elements(atomicity, [&] { elements_of_row(to, from, old, now); });
         }
         done += now;
     }
     full_barrier(); // as the atomic instructions are
-    return true;
 }
 
 void Combination::scattered(const Buffer& origin, const Buffer& result,

@@ -54,6 +54,13 @@ private:
     std::size_t first_ = 0;
 };
 
+bool read_word(pid_t owner, std::uint64_t address, std::uint64_t& word) noexcept
+{
+    const iovec here{&word, sizeof word};
+    const iovec there{reinterpret_cast<void*>(address), sizeof word};
+    return process_vm_readv(owner, &here, 1, &there, 1, 0) == sizeof word;
+}
+
 } // namespace
 
 void allow_copies() noexcept
@@ -67,9 +74,7 @@ void allow_copies() noexcept
 bool can_copy(pid_t owner, std::uint64_t address, std::uint64_t expected) noexcept
 {
     std::uint64_t word = 0;
-    const iovec here{&word, sizeof word};
-    const iovec there{reinterpret_cast<void*>(address), sizeof word};
-    if (process_vm_readv(owner, &here, 1, &there, 1, 0) != sizeof word) {
+    if (!read_word(owner, address, word)) {
         log(LogLevel::info, "the kernel does not copy from and to process %d: %s", owner,
             std::strerror(errno));
         return false;
@@ -83,12 +88,10 @@ std::chrono::nanoseconds copy_time(pid_t owner, std::uint64_t address) noexcept
     using Clock = std::chrono::steady_clock;
     constexpr int attempts = 32;
     std::uint64_t word = 0;
-    const iovec here{&word, sizeof word};
-    const iovec there{reinterpret_cast<void*>(address), sizeof word};
     std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();
     for (int attempt = 0; attempt < attempts; ++attempt) {
         const Clock::time_point begin = Clock::now();
-        if (process_vm_readv(owner, &here, 1, &there, 1, 0) == sizeof word) {
+        if (read_word(owner, address, word)) {
             shortest = std::min<std::chrono::nanoseconds>(shortest, Clock::now() - begin);
         }
     }

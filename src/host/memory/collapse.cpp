@@ -24,8 +24,7 @@ bool try_on_own_page() noexcept
     if (!file || !place || ftruncate(file.descriptor(), static_cast<off_t>(huge)) != 0) {
         return false;
     }
-    const std::uintptr_t first =
-        (span_of(place.data(), place.bytes()).first + huge - 1) & ~(huge - 1);
+    const std::uintptr_t first = whole_pages_in(span_of(place.data(), place.bytes()), huge).first;
     const Span view{first, first + huge};
     const bool mapped = mmap(view.data(), huge, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                              file.descriptor(), 0) != MAP_FAILED;
@@ -35,9 +34,7 @@ bool try_on_own_page() noexcept
 } // namespace
 
 Collapse::Collapse(Span view) noexcept
-    : whole_{(view.first + collapsed_page - 1) & ~(collapsed_page - 1),
-             view.last & ~(collapsed_page - 1)},
-      made_until_(whole_.first)
+    : whole_(whole_pages_in(view, collapsed_page)), made_until_(whole_.first)
 {}
 
 /// The kernel collapses what has a page already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/memory/huge_pages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -59,26 +60,23 @@ bool touches_huge_page(const Area& area, Span pages, std::size_t huge) noexcept
     if (area.huge_bytes == 0 && !area.huge_eligible) {
         return false;
     }
-    const Span whole = {(area.span.first + huge - 1) & ~(huge - 1), area.span.last & ~(huge - 1)};
+    const Span whole = whole_pages_in(area.span, huge);
     // Without room for one it is eligible for smaller ones, whose bounds are not known here.
     return huge == 0 || whole.empty() || !common_part(whole, pages).empty();
 }
 
 bool all_huge_pages_touched(Span pages, std::size_t huge) noexcept
 {
-    std::uintptr_t next = (pages.first + huge - 1) & ~(huge - 1);
-    const std::uintptr_t last = pages.last & ~(huge - 1);
+    Span left = whole_pages_in(pages, huge);
     PresentPages present(pages);
     Span run;
-    while (next < last && present.next(run)) {
-        if (run.first >= next + huge) {
+    while (!left.empty() && present.next(run)) {
+        if (run.first >= left.first + huge) {
             return false;
         }
-        if (run.last > next) {
-            next = (run.last + huge - 1) & ~(huge - 1);
-        }
+        left.first = std::max(left.first, pages_of(run, huge).last);
     }
-    return next >= last;
+    return left.empty();
 }
 
 } // namespace sidelight::host::memory

@@ -41,4 +41,10 @@ struct Span {
     return {span.first & ~(page - 1), (span.last + page - 1) & ~(page - 1)};
 }
 
+/// The whole pages of `page` bytes (a power of two) that the span holds; may be empty.
+[[nodiscard]] inline Span whole_pages_in(Span span, std::size_t page) noexcept
+{
+    return {(span.first + page - 1) & ~(page - 1), span.last & ~(page - 1)};
+}
+
 } // namespace sidelight::host::memory
