@@ -2,11 +2,13 @@
 #include "base/shared_memory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,14 +21,14 @@ std::uint64_t inode_of(int descriptor) noexcept
     return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 
-bool grow(int descriptor, std::size_t bytes) noexcept
+bool may_be_so_long(std::uint64_t bytes) noexcept
 {
-    struct stat status {};
-    if (fstat(descriptor, &status) != 0) {
-        return false;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) {
+        return true;
     }
-    return static_cast<std::size_t>(status.st_size) >= bytes ||
-           ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+    errno = EFBIG;
+    return false;
 }
 
 std::size_t whole_pages(std::size_t bytes) noexcept
@@ -56,6 +58,16 @@ File& File::operator=(File&& other) noexcept
 }
 
 int File::release() noexcept { return std::exchange(descriptor_, -1); }
+
+bool grow(const File& file, std::uint64_t bytes) noexcept
+{
+    struct stat status {};
+    if (fstat(file.descriptor(), &status) != 0) {
+        return false;
+    }
+    return static_cast<std::uint64_t>(status.st_size) >= bytes ||
+           (may_be_so_long(bytes) && ftruncate(file.descriptor(), static_cast<off_t>(bytes)) == 0);
+}
 
 File create_memory_file() noexcept { return File(memfd_create("sidelight", MFD_CLOEXEC)); }
 
@@ -105,7 +117,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept
 Mapping Mapping::shared(const File& file, std::size_t bytes) noexcept
 {
     const std::size_t length = whole_pages(bytes);
-    if (length < bytes || !grow(file.descriptor(), length)) {
+    if (length < bytes || !grow(file, length)) {
         return {};
     }
     return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0),

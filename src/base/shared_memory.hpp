@@ -41,6 +41,9 @@ struct FileRange {
 
 /// Makes an empty memory file. Not set: errno says why.
 [[nodiscard]] File create_memory_file() noexcept;
+/// Makes it that long, unless it is longer. On failure errno says why: EFBIG where the user limits
+/// the size of files (ulimit -f), for which the kernel alone would end the program.
+[[nodiscard]] bool grow(const File& file, std::uint64_t bytes) noexcept;
 /// Opens another process's. Not set where it is gone, or in another namespace of processes.
 [[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;
 [[nodiscard]] MemoryFileAddress address_of(const File& file) noexcept;

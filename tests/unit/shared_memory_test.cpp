@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "unit/processes.hpp"
@@ -64,6 +66,18 @@ TEST(MemoryFile, NeverShrinks)
     const Mapping small = Mapping::shared(file, 1);
     ASSERT_TRUE(small);
     EXPECT_EQ(large.data()[4 * page_size() - 1], std::byte{3});
+}
+
+TEST(MemoryFile, BeyondALimitOfTheUserIsAFailureAndNotTheEnd)
+{
+    const pid_t child = start_process([] {
+        const File file = create_memory_file();
+        const rlimit small{page_size(), page_size()};
+        return setrlimit(RLIMIT_FSIZE, &small) == 0 && grow(file, page_size()) &&
+               !grow(file, page_size() + 1) && errno == EFBIG &&
+               !Mapping::shared(file, 2 * page_size());
+    });
+    EXPECT_TRUE(went_well(child));
 }
 
 TEST(MemoryFile, OutlivesItsDescriptorInAMapping)

@@ -21,7 +21,7 @@ bool try_on_own_page() noexcept
     constexpr std::size_t huge = collapsed_page;
     const File file = create_memory_file();
     const Mapping place = Mapping::anonymous(2 * huge);
-    if (!file || !place || ftruncate(file.descriptor(), static_cast<off_t>(huge)) != 0) {
+    if (!file || !place || !grow(file, huge)) {
         return false;
     }
     const std::uintptr_t first = whole_pages_in(span_of(place.data(), place.bytes()), huge).first;

@@ -213,9 +213,9 @@ bool rehearse(Others others) noexcept
     const Span pages = span_of(scratch.data(), scratch.bytes());
     constexpr std::byte mark{0x5A};
     scratch.data()[1] = mark;
-    return ftruncate(file.descriptor(), static_cast<off_t>(pages.last)) == 0 &&
-           move_to_file(pages, file, others, HugePages::none) && scratch.data()[1] == mark &&
-           move_to_private(pages, file, pages.first, others, false) && scratch.data()[1] == mark;
+    return grow(file, pages.last) && move_to_file(pages, file, others, HugePages::none) &&
+           scratch.data()[1] == mark && move_to_private(pages, file, pages.first, others, false) &&
+           scratch.data()[1] == mark;
 }
 
 } // namespace
