@@ -68,7 +68,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
         host::memory::SharedRange range;
         if (bytes != 0 && object.members->neighbours().size() > 1 &&
             object.window->flavor() == rma::Flavor::dynamic) {
-            range = host::memory::share(base, bytes, object.info.share_policy());
+            range = share_brought(object.info, base, bytes);
         }
         const auto where = range ? std::optional(range.where()) : std::nullopt;
         const EngineGuard guard(Runtime::existing()->lock());

@@ -222,8 +222,7 @@ bool Creation::share_memory(bool wanted)
         return true;
     }
     if (bytes() != 0 && wanted) {
-        object_->brought =
-            host::memory::share(request_.base, bytes(), object_->info.share_policy());
+        object_->brought = share_brought(object_->info, request_.base, bytes());
         if (!object_->brought) {
             log(LogLevel::info, "memory given to MPI_Win_create stays private: %s",
                 host::memory::text(object_->brought.refusal()));
@@ -367,6 +366,15 @@ bool Creation::create()
 }
 
 } // namespace
+
+host::memory::SharedRange share_brought(const WindowInfo& info, const void* base,
+                                        std::size_t bytes) noexcept
+{
+    using host::memory::IfPrivate;
+    return host::memory::share(base, bytes, info.share_policy(),
+                               settings().kernel_copy == kernel_copy_never ? IfPrivate::leave
+                                                                           : IfPrivate::keep);
+}
 
 Status check(const WindowRequest& request) noexcept
 {

@@ -15,6 +15,11 @@ struct WindowRequest {
     void* base = nullptr; ///< create: the memory
 };
 
+/// The program's own memory for a window, made shareable if that can be. Never throws: where it
+/// stays private the range says why.
+[[nodiscard]] host::memory::SharedRange share_brought(const WindowInfo& info, const void* base,
+                                                      std::size_t bytes) noexcept;
+
 /// Checks the arguments that MPI lets one check locally.
 Status check(const WindowRequest& request) noexcept;
 

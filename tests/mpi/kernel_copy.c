@@ -54,6 +54,38 @@ static void test(enum flavor flavor)
     window_close(&w);
 }
 
+/* Rank 0 puts every word of the memory, each by itself, while rank 1 attaches the same memory again
+ * and again to a window that wants it shared: its pages must not be replaced under the puts. */
+static void test_with_a_window_that_shares(void)
+{
+    enum { WORDS = BYTES / 8 };
+    check_step("memory of another window that shares");
+    struct window w = window_open(FLAVOR_CREATE, MPI_COMM_WORLD, BYTES, 8);
+    MPI_Info info;
+    MPI_Win sharing;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "sidelight_share_memory", "always"));
+    CHECK_OK(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &sharing));
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Win_lock_all(0, w.win));
+    for (int64_t round = 1; round <= ROUNDS; ++round) {
+        for (int i = 0; check_rank == 0 && i < WORDS; ++i) {
+            CHECK_OK(MPI_Put(&round, 1, MPI_INT64_T, 1, i, 1, MPI_INT64_T, w.win));
+            CHECK_OK(MPI_Win_flush(1, w.win));
+        }
+        while (check_rank == 1 && *last_word(w.base) < round) {
+            CHECK_OK(MPI_Win_attach(sharing, w.base, BYTES));
+            CHECK_OK(MPI_Win_detach(sharing, w.base));
+        }
+        for (int i = 0; check_rank == 1 && i < WORDS; ++i)
+            CHECK_EQ(((volatile int64_t *)w.base)[i], round);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w.win));
+    CHECK_OK(MPI_Win_free(&sharing));
+    window_close(&w);
+}
+
 /* Rank 1 tells where its word is; whether rank 0 may read it. */
 static bool kernel_copies(void)
 {
@@ -82,5 +114,6 @@ int main(int argc, char **argv)
         return check_skip("the kernel does not let processes copy here");
     test(FLAVOR_CREATE);
     test(FLAVOR_DYNAMIC);
+    test_with_a_window_that_shares();
     return check_end();
 }

@@ -18,8 +18,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "fabric/mapped/copied_memory.hpp"
 #include "host/memory/address_space.hpp"
 #include "host/memory/collapse.hpp"
 #include "host/memory/replacement.hpp"
@@ -29,6 +32,7 @@ namespace sidelight::unit {
 namespace {
 
 using host::memory::can_replace;
+using host::memory::IfPrivate;
 using host::memory::Others;
 using host::memory::Refusal;
 using host::memory::share;
@@ -546,6 +550,13 @@ TEST_F(UserMemoryTest, AFailureLeavesItAsItWas)
                share(memory.data(), page, SharePolicy::automatic).refusal() == Refusal::file_limit;
     });
     EXPECT_TRUE(went_well(limited));
+    const pid_t limited_with_threads = start_process([&] {
+        const SecondThread thread;
+        const rlimit small{page, page};
+        return setrlimit(RLIMIT_FSIZE, &small) == 0 &&
+               share(memory.data(), page, SharePolicy::automatic).refusal() == Refusal::file_limit;
+    });
+    EXPECT_TRUE(went_well(limited_with_threads));
 }
 
 TEST_F(UserMemoryTest, AProgramMayCloseOurFile)
@@ -752,6 +763,63 @@ TEST_F(UserMemoryTest, ASecondThreadWithoutRightsIsAReasonToRefuse)
         GTEST_SKIP() << "only root can give its rights up";
     }
     EXPECT_TRUE(went_well(child));
+}
+
+TEST_F(UserMemoryTest, PagesThatAreToBeKeptStayWhatTheyAre)
+{
+    const Pages memory(8);
+    fill(memory.data(), memory.bytes());
+    SharedRange shared = share(memory.data(), page, SharePolicy::automatic);
+    SharedRange kept = share(memory.data(), 2 * page, SharePolicy::never, IfPrivate::keep);
+    ASSERT_TRUE(shared);
+    EXPECT_EQ(kept.refusal(), Refusal::policy);
+    EXPECT_EQ(share(memory.data(), 3 * page, SharePolicy::always).refusal(), Refusal::in_use);
+    EXPECT_TRUE(share(memory.data() + 2 * page, page, SharePolicy::automatic));
+    shared = SharedRange();
+    EXPECT_FALSE(is_private_anonymous(memory.data()));
+    EXPECT_TRUE(is_private_anonymous(memory.data() + page));
+    kept = SharedRange();
+    EXPECT_TRUE(is_private_anonymous(memory.data()));
+    EXPECT_TRUE(share(memory.data(), 3 * page, SharePolicy::automatic));
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
+/// A peer writes each word once, while this process makes the pages shareable and private again.
+TEST_F(UserMemoryTest, PeersLoseNoStoreByTheKernel)
+{
+    const Pages memory(256);
+    auto* words = reinterpret_cast<std::uint64_t*>(memory.data());
+    const std::size_t count = memory.bytes() / sizeof(std::uint64_t);
+    fabric::allow_copies();
+    const pid_t owner = getpid();
+    const SharedRange kept =
+        share(memory.data(), memory.bytes(), SharePolicy::never, IfPrivate::keep);
+    const pid_t writer = start_process([&] {
+        bool good = true;
+        for (std::uint64_t at = 0; good && at < count; ++at) {
+            std::uint64_t value = at + 1;
+            const iovec here{&value, sizeof value};
+            const iovec there{words + at, sizeof value};
+            good = process_vm_writev(owner, &here, 1, &there, 1, 0) == sizeof value;
+        }
+        return good;
+    });
+    std::size_t rounds = 0;
+    siginfo_t ended{};
+    while (waitid(P_PID, static_cast<id_t>(writer), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0) {
+        const SharedRange shared = share(memory.data(), memory.bytes(), SharePolicy::always);
+        EXPECT_EQ(shared.refusal(), Refusal::in_use);
+        ++rounds;
+    }
+    if (!went_well(writer)) {
+        GTEST_SKIP() << "the kernel does not let processes copy here";
+    }
+    std::size_t lost = 0;
+    for (std::size_t at = 0; at < count; ++at) {
+        lost += words[at] != at + 1;
+    }
+    EXPECT_EQ(lost, 0U) << "of " << count << " in " << rounds << " rounds";
 }
 
 TEST_F(UserMemoryTest, OtherThreadsLoseNoStore)

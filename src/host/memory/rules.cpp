@@ -66,7 +66,7 @@ const char* text(Refusal refusal) noexcept
     case Refusal::unreachable:
         return "it is shared, but other processes cannot open it";
     case Refusal::in_use:
-        return "its place in the file is in use by memory that was moved";
+        return "its pages, or their place in our file, are in use as they are";
     case Refusal::file_limit:
         return "the size of files is limited (ulimit -f)";
     case Refusal::system:

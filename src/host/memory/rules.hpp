@@ -27,7 +27,7 @@ enum class Refusal : std::uint8_t {
     huge_pages_to_come, ///< the same, of huge pages that nothing was written into yet
     too_split,          ///< too many mappings in the range
     unreachable,        ///< shared, but peers cannot open what is behind it
-    in_use,             ///< its place in our file still belongs to other memory
+    in_use,             ///< as it is, by another window, or its place in our file by other memory
     file_limit,         ///< a limit on the size of files
     system,             ///< the kernel refused; errno was logged
 };

@@ -43,18 +43,20 @@ SharedRange& SharedRange::operator=(SharedRange&& other) noexcept
 
 void SharedRange::release() noexcept
 {
-    if (refusal_ == Refusal::none) {
+    if (refusal_ == Refusal::none || !pages_.empty()) {
         UserMemory::of_process().release(*this);
         refusal_ = Refusal::no_memory_there;
         where_ = {};
+        pages_ = {};
     }
 }
 
-SharedRange share(const void* base, std::size_t size, SharePolicy policy) noexcept
+SharedRange share(const void* base, std::size_t size, SharePolicy policy,
+                  IfPrivate if_private) noexcept
 {
     SharedRange range;
     try {
-        range = prepared_for_fork().share(base, size, policy);
+        range = prepared_for_fork().share(base, size, policy, if_private);
     } catch (const std::bad_alloc&) {
         errno = ENOMEM;
         range = SharedRange(Refusal::system);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/settings.hpp"
 #include "base/shared_memory.hpp"
@@ -34,13 +35,22 @@ private:
 
     Refusal refusal_ = Refusal::no_memory_there;
     FileRange where_;
-    Span pages_;               ///< of our file that it claims; empty: another file's
+    Span pages_;               ///< that it claims; empty: none, or another file's
     bool vouched_ = false;     ///< the user said that no other thread interferes
     std::uint64_t device_ = 0; ///< of another file
 };
 
+/// What becomes of memory that stays private.
+enum class IfPrivate : std::uint8_t {
+    leave,
+    /// Its pages stay what they are as long as the range lives, whatever other ranges want: peers
+    /// write into them through the kernel, which holds on to a page while it writes.
+    keep,
+};
+
 /// Makes `size` bytes at `base` shareable, in place. Addresses and contents stay the same, for all
 /// threads. `never` keeps private memory private, and lets memory be used that is shared already.
-[[nodiscard]] SharedRange share(const void* base, std::size_t size, SharePolicy policy) noexcept;
+[[nodiscard]] SharedRange share(const void* base, std::size_t size, SharePolicy policy,
+                                IfPrivate if_private = IfPrivate::leave) noexcept;
 
 } // namespace sidelight::host::memory

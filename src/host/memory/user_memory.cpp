@@ -43,14 +43,21 @@ bool holds_own_state(Span pages) noexcept
            pages.holds(reinterpret_cast<std::uintptr_t>(&errno));
 }
 
-/// What can be seen before anything is tried.
+/// Whether the process as it is allows it. The limit comes first: what fails because of it would
+/// count as impossible from then on.
+Refusal refusal_of_process(SharePolicy policy) noexcept
+{
+    if (policy != SharePolicy::never && file_size_is_limited()) {
+        return Refusal::file_limit;
+    }
+    const ProcessState state = process_state();
+    return refusal_of(state, policy, state.threads > 1 && can_replace(Others::hold));
+}
+
 Refusal refusal_before(Span pages, Others others) noexcept
 {
     if (holds_own_state(pages)) {
         return Refusal::stack;
-    }
-    if (file_size_is_limited()) {
-        return Refusal::file_limit;
     }
     return can_replace(others) ? Refusal::none : Refusal::system;
 }
@@ -76,7 +83,8 @@ UserMemory& UserMemory::of_process() noexcept
     return *memory;
 }
 
-SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy policy)
+SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy policy,
+                              IfPrivate if_private)
 {
     const Span range = span_of(base, size);
     if (range.empty() || range.last > UINTPTR_MAX - page_size()) {
@@ -84,6 +92,17 @@ SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy po
     }
     const std::lock_guard guard(mutex_);
     const SignalsBlocked blocked; // a handler might touch what is replaced, or start a thread
+    SharedRange shared = share_surveyed(range, policy);
+    if (!shared && if_private == IfPrivate::keep) {
+        const Span pages = pages_of(range, page_size());
+        uses_.add(pages);
+        shared.pages_ = pages;
+    }
+    return shared;
+}
+
+SharedRange UserMemory::share_surveyed(Span range, SharePolicy policy)
+{
     Span pages = pages_of(range, page_size());
     Survey survey = survey_mappings(pages, identity_);
     if (survey.refusal != Refusal::none) {
@@ -93,8 +112,7 @@ SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy po
         return share_foreign(survey, pages, range);
     }
     if (survey.kind == Survey::Kind::mixed) {
-        const ProcessState state = process_state();
-        Refusal refusal = refusal_of(state, policy, state.threads > 1 && can_replace(Others::hold));
+        Refusal refusal = refusal_of_process(policy);
         if (refusal == Refusal::none) {
             refusal = convert(pages, policy, survey);
         }
@@ -166,7 +184,7 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
     }
     for (const Span piece : survey.pieces) {
         if (uses_.any(piece)) {
-            return Refusal::in_use; // somebody unmapped what is still in a window
+            return Refusal::in_use; // to be kept, or unmapped while it is in a window
         }
         for (const Span kept : abandoned_) {
             if (!common_part(kept, piece).empty()) {
@@ -204,7 +222,7 @@ Refusal UserMemory::prepare_file(std::uintptr_t last)
         return Refusal::system;
     }
     if (last > end_) {
-        if (ftruncate(file_.descriptor(), static_cast<off_t>(last)) != 0) {
+        if (!grow(file_, last)) {
             return Refusal::system;
         }
         end_ = last;
@@ -226,7 +244,7 @@ void UserMemory::release(SharedRange& range) noexcept
 {
     const std::lock_guard guard(mutex_);
     const SignalsBlocked blocked;
-    if (range.pages_.empty()) {
+    if (range && range.pages_.empty()) {
         foreign_.release({range.device_, range.where_.file.inode});
         return;
     }
@@ -235,7 +253,7 @@ void UserMemory::release(SharedRange& range) noexcept
             take_back(unused, range.vouched_);
         }
     } catch (const std::bad_alloc&) {
-        log(LogLevel::warn, "no memory: %zu bytes stay shared", range.pages_.bytes());
+        log(LogLevel::warn, "no memory: %zu bytes stay as they are", range.pages_.bytes());
     }
 }
 
@@ -251,9 +269,13 @@ ShortList<MappedPart> UserMemory::where_mapped(Span pages, Detail detail) const 
     return bytes == pages.bytes() ? in_place : mapped_parts(identity_, pages, everywhere, detail);
 }
 
-/// Makes these pages of the file private again, wherever they are mapped. Throws std::bad_alloc.
+/// Makes these pages of the file private again, wherever they are mapped; others it leaves alone.
+/// Throws std::bad_alloc.
 void UserMemory::take_back(Span pages, bool vouched)
 {
+    if (!file_) {
+        return;
+    }
     if (!file_is_ours()) {
         log(LogLevel::warn, "%zu bytes stay shared: the program has closed our file",
             pages.bytes());
@@ -286,7 +308,7 @@ void UserMemory::take_back(Span pages, bool vouched)
 void UserMemory::before_fork() noexcept
 {
     mutex_.lock();
-    if (!uses_.empty() && pipe2(child_done_.data(), O_CLOEXEC) != 0) {
+    if (file_ && !uses_.empty() && pipe2(child_done_.data(), O_CLOEXEC) != 0) {
         child_done_ = {-1, -1};
         log(LogLevel::warn, "fork: the child may see later changes of shared pages: %s",
             std::strerror(errno));
@@ -308,11 +330,11 @@ void UserMemory::after_fork_in_parent() noexcept
 
 void UserMemory::after_fork_in_child() noexcept
 {
-    if (!uses_.empty()) {
+    if (file_) {
         const SignalsBlocked blocked;
         uses_.each([&](Span pages) { take_back_in_child(pages); });
-        uses_.clear();
     }
+    uses_.clear();
     file_ = File();
     identity_ = {};
     end_ = 0;

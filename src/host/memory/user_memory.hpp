@@ -22,7 +22,7 @@ public:
     static UserMemory& of_process() noexcept;
 
     /// Throws std::bad_alloc, with nothing changed.
-    SharedRange share(const void* base, std::size_t size, SharePolicy policy);
+    SharedRange share(const void* base, std::size_t size, SharePolicy policy, IfPrivate if_private);
     void release(SharedRange& range) noexcept;
 
     // fork: the child gets private pages with the same contents, and the parent waits for that.
@@ -31,6 +31,7 @@ public:
     void after_fork_in_child() noexcept;
 
 private:
+    SharedRange share_surveyed(Span range, SharePolicy policy);
     SharedRange share_foreign(const Survey& survey, Span pages, Span range);
     Refusal convert(Span pages, SharePolicy policy, Survey& survey);
     Refusal convert_surveyed(const Survey& survey, SharePolicy policy);
@@ -47,7 +48,7 @@ private:
     FileIdentity identity_;       ///< of file_
     std::uintptr_t end_ = 0;      ///< size of file_
     bool has_huge_pages_ = false; ///< the file; so what is given back may be to have them too
-    PageUses uses_;
+    PageUses uses_;               ///< of pages of file_, and of private ones that must stay
     std::vector<Span> abandoned_; ///< of file_: still mapped by memory that is private now
     ForeignFiles foreign_;
     std::array<int, 2> child_done_{-1, -1}; ///< a pipe, while a fork is going on
