@@ -12,7 +12,7 @@
 namespace sidelight::fabric {
 
 /// Header and payload of a message that goes by `send`, together at most.
-inline constexpr std::size_t max_message = 4096 + 128;
+inline constexpr std::size_t max_message = 8000;
 
 /// Who takes the messages that a fabric delivers: the engine of one process. Called from within
 /// `Fabric::poll` alone.

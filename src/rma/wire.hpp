@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "fabric/fabric.hpp"
+
 /// The messages of the emulated route, and of members that share no memory. Protocol:
 /// docs/design/wire.md.
 namespace sidelight::rma {
@@ -59,10 +61,11 @@ static_assert(sizeof(MessageHeader) == 64);
 
 /// Data bytes in one message that is not long, at most. A multiple of the size of every basic type
 /// without holes.
-inline constexpr std::size_t piece_bytes = 4096;
+inline constexpr std::size_t piece_bytes = 7936;
+static_assert(sizeof(MessageHeader) + piece_bytes <= fabric::max_message);
 
 /// A contiguous piece of a put or get of at least so many bytes goes as a long message.
-inline constexpr std::size_t long_bytes = 2 * piece_bytes;
+inline constexpr std::size_t long_bytes = 8192;
 
 struct Message {
     MessageHeader header;

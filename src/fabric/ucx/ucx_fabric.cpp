@@ -51,6 +51,8 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
     if (may_choose(chosen, {"shm", "sm", "mm", "posix", "sysv"})) {
         // Without it, endpoints that report errors do not use shared memory.
         set("MM_ERROR_HANDLING", "y");
+        // A batch with one small operation, 96 bytes, then lies in the queue itself.
+        set("MM_FIFO_ELEM_SIZE", "256");
     }
     if (may_choose(chosen, {"tcp"})) {
         // Endpoints that report errors copy long messages through these; with UCX's 8 KB it takes
