@@ -13,6 +13,7 @@
 #include "host/memory/collapse.hpp"
 #include "host/memory/hold.hpp"
 #include "host/memory/present_pages.hpp"
+#include "host/memory/stopped_threads.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -126,6 +127,15 @@ bool fill(PresentPages& present, Span view, const File& file, std::uint64_t offs
 
 bool is_held(Others others) noexcept { return others == Others::hold; }
 
+/// Stops them if that is asked for; answers whether they are as asked for.
+bool stop(Others others, StoppedThreads& stopped) noexcept
+{
+    if (others == Others::stop) {
+        stopped = StoppedThreads::stop();
+    }
+    return others != Others::stop || stopped;
+}
+
 } // namespace
 
 bool move_to_file(Span pages, const File& file, Others others, HugePages huge) noexcept
@@ -143,6 +153,10 @@ bool move_to_file(Span pages, const File& file, Others others, HugePages huge) n
         syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
+    StoppedThreads stopped;
+    if (!stop(others, stopped)) {
+        return false;
+    }
     PresentPages present(is_held(others) ? away.pages() : pages);
     if (!is_held(others)) {
         return fill(present, view.pages(), file, pages.first, huge) &&
@@ -175,7 +189,8 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
         syscall(SYS_madvise, copy.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
-    if (is_held(others) && !hold.hold_writes(pages)) {
+    StoppedThreads stopped;
+    if ((is_held(others) && !hold.hold_writes(pages)) || !stop(others, stopped)) {
         return false;
     }
     FileData data(file, offset, pages.bytes());
@@ -223,8 +238,12 @@ bool rehearse(Others others) noexcept
 bool can_replace(Others others) noexcept
 {
     static const bool alone = rehearse(Others::none);
-    if (!is_held(others)) {
+    if (others == Others::none) {
         return alone;
+    }
+    if (others == Others::stop) {
+        static const bool stopped = rehearse(Others::stop);
+        return stopped;
     }
     if (!Hold::open(true)) {
         return false; // a process may give up the right to

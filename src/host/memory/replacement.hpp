@@ -9,13 +9,14 @@
 
 /// Pages of this process change what is behind them, and keep their addresses and contents. Each
 /// function has done all, or nothing and answers false with errno. Where other threads run they
-/// are held (see Hold). Signals must be blocked. The heap may be what is replaced: nothing here
-/// allocates or touches it.
+/// are held or stopped (see Hold, StoppedThreads). Signals must be blocked. The heap may be what is
+/// replaced: nothing here allocates or touches it.
 namespace sidelight::host::memory {
 
 enum class Others : std::uint8_t {
     none, ///< no other thread, or the user vouches that none touches the pages
     hold, ///< hold them, or fail
+    stop, ///< stop them, or fail
 };
 
 /// Private anonymous pages of one mapping become pages of a file of memory, at the offset that is

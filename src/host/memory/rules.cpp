@@ -56,7 +56,7 @@ const char* text(Refusal refusal) noexcept
     case Refusal::pinned:
         return "a device may access memory of this process";
     case Refusal::threads:
-        return "other threads run, and their accesses cannot be held";
+        return "other threads run, and can be neither held nor stopped";
     case Refusal::huge_pages:
         return "shared memory would have no huge pages";
     case Refusal::huge_pages_to_come:

@@ -22,7 +22,7 @@ enum class Refusal : std::uint8_t {
     locked,             ///< mlock
     special,            ///< flags that a replacement would lose, or that we do not know
     pinned,             ///< a device may access memory of this process
-    threads,            ///< other threads run, and nothing can hold their accesses
+    threads,            ///< other threads run, and can be neither held nor stopped
     huge_pages,         ///< the replacement would have no huge pages, and so be slower
     huge_pages_to_come, ///< the same, of huge pages that nothing was written into yet
     too_split,          ///< too many mappings in the range
@@ -39,8 +39,8 @@ enum class Refusal : std::uint8_t {
 /// `local` is an address in this thread's stack.
 [[nodiscard]] Refusal refusal_of(const Area& area, std::uintptr_t local) noexcept;
 
-/// Whether the process as it is allows it. `can_hold`: the accesses of other threads can be held
-/// while the pages are replaced.
+/// Whether the process as it is allows it. `can_hold`: other threads can be held or stopped while
+/// the pages are replaced.
 [[nodiscard]] Refusal refusal_of(const ProcessState& state, SharePolicy policy,
                                  bool can_hold) noexcept;
 

@@ -51,7 +51,9 @@ Refusal refusal_of_process(SharePolicy policy) noexcept
         return Refusal::file_limit;
     }
     const ProcessState state = process_state();
-    return refusal_of(state, policy, state.threads > 1 && can_replace(Others::hold));
+    const bool can_hold =
+        state.threads > 1 && (can_replace(Others::hold) || can_replace(Others::stop));
+    return refusal_of(state, policy, can_hold);
 }
 
 Refusal refusal_before(Span pages, Others others) noexcept
@@ -68,7 +70,10 @@ Others others_of(const ProcessState& state, bool vouched) noexcept
     if (state.threads == 1) {
         return Others::none;
     }
-    return vouched && !can_replace(Others::hold) ? Others::none : Others::hold;
+    if (can_replace(Others::hold)) {
+        return Others::hold;
+    }
+    return vouched && !can_replace(Others::stop) ? Others::none : Others::stop;
 }
 
 bool vouches(SharePolicy policy) noexcept { return policy == SharePolicy::always; }
