@@ -72,6 +72,18 @@ class Network(unittest.TestCase):
         self.assertIn("make", library.network(Path("/nowhere/libsidelight.so")).missing)
 
 
+class OwnMemory(unittest.TestCase):
+    @unittest.skipUnless(BUILT, "no library is built")
+    def test_the_library_knows(self):
+        self.assertIn(library.other_threads(BUILT[0]), ("held", "stopped", "neither"))
+
+    def test_in_a_sentence(self):
+        self.assertIn("SHARE_MEMORY", info.own_memory_line("never", "held"))
+        self.assertIn("stopped meanwhile", info.own_memory_line("auto", "stopped"))
+        self.assertIn("must not touch", info.own_memory_line("always", "neither"))
+        self.assertRegex(info.own_memory_line("auto", "neither"), "private.*user-memory")
+
+
 class Memory(unittest.TestCase):
     def test_bytes_in_words(self):
         said = [library.in_words(count) for count in (0, 999, 1000, 123_456, 56e6, 2.5e12)]

@@ -52,7 +52,12 @@ def collect() -> dict[str, Any]:
     """Everything that `info` tells."""
     known = hosts.known()
     built = [host.library for host in known if host.library.exists()]
-    facts: dict[str, Any] = {"network": None, "memory": [], "settings": []}
+    facts: dict[str, Any] = {
+        "network": None,
+        "memory": [],
+        "other_threads": None,
+        "settings": [],
+    }
     missing = "the library is not built for any host: run `make`"
     if built:
         try:
@@ -60,6 +65,7 @@ def collect() -> dict[str, Any]:
             network = library.network(built[0])
             facts["network"] = network.as_dict()
             facts["memory"] = library.memory(built[0], network.address_bytes)
+            facts["other_threads"] = library.other_threads(built[0])
             missing = None
         except HostError as error:
             missing = str(error)
@@ -133,7 +139,12 @@ def _print_tables(facts: dict[str, Any]) -> None:
     if facts["settings_missing"] is not None:
         console.print(f"Settings: {facts['settings_missing']}", markup=False)
         return
-    console.print(f"Network: {network_line(facts['network'])}\n", markup=False)
+    console.print(f"Network: {network_line(facts['network'])}", markup=False)
+    policy = next(
+        row["value"] for row in facts["settings"] if row["variable"] == "SIDELIGHT_SHARE_MEMORY"
+    )
+    line = own_memory_line(policy, facts["other_threads"])
+    console.print(f"Memory of MPI_Win_create and MPI_Win_attach: {line}\n", markup=False)
     console.print(_memory_table(facts["memory"]))
     console.print(_settings_table(facts["settings"]))
 
@@ -143,6 +154,20 @@ def network_line(network: dict[str, Any]) -> str:
     if network["missing"] is not None:
         return f"none. {network['missing']}"
     return f"{network['description']}; addresses of {network['address_bytes']} B"
+
+
+def own_memory_line(policy: str, other_threads: str) -> str:
+    """What becomes of a program's own memory under that value of SIDELIGHT_SHARE_MEMORY."""
+    if policy == "never":
+        return "stays private, as SIDELIGHT_SHARE_MEMORY says"
+    if other_threads != "neither":
+        return f"made shareable; other threads of the process are {other_threads} meanwhile"
+    if policy == "always":
+        return "made shareable; other threads must not touch it meanwhile"
+    return (
+        "made shareable in processes with one thread; stays private in others, since this system "
+        "lets threads be neither held nor stopped (docs/guide/user-memory.md)"
+    )
 
 
 def _memory_table(rows: list[dict[str, int]]) -> Any:

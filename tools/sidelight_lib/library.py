@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library tells of itself without an MPI: the network that it would use here, and the
-memory that a window takes."""
+"""What the library tells of itself without an MPI: the network that it would use here, the memory
+that a window takes, and whether it can make a program's own memory shareable."""
 
 from __future__ import annotations
 
@@ -100,6 +100,16 @@ def memory(library: Path, address_bytes: int) -> list[dict[str, int]]:
         taken = json.loads(ask(members, on_node, elsewhere, address_bytes).decode())
         rows.append({"members": members, "on_node": on_node, "elsewhere": elsewhere} | taken)
     return rows
+
+
+def other_threads(library: Path) -> str:
+    """What becomes of other threads while a program's own memory is made shareable."""
+    try:
+        ask = ctypes.CDLL(str(library)).sidelight_other_threads
+    except (OSError, AttributeError) as error:
+        raise HostError(f"{library} does not tell what it can ({error}): run `make`") from error
+    ask.restype = ctypes.c_char_p
+    return ask().decode()
 
 
 def in_words(count: int) -> str:
