@@ -3,7 +3,8 @@
 # <mpi.h>.
 
 # It is not linked to the host: what it calls there it finds at run time, so that it can be
-# preloaded into any program, and an MPI function called by name is a link error.
+# preloaded into any program, and an MPI function called by name is a link error. What it calls of
+# the C library is bound when it is loaded: the dynamic linker may not run while memory is replaced.
 function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
@@ -23,7 +24,7 @@ function(sidelight_host_library host)
     target_link_libraries(${name} PRIVATE
         sidelight-engine sidelight-library-options ${host}-headers ${CMAKE_DL_LIBS})
     target_link_options(${name} PRIVATE
-        -static-libstdc++ -static-libgcc -Wl,--no-undefined
+        -static-libstdc++ -static-libgcc -Wl,--no-undefined -Wl,-z,now
         -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL)
 endfunction()
 

@@ -201,7 +201,8 @@ bool Creation::find_road()
         reason_ = "memory of several nodes cannot be shared";
         return false;
     }
-    carried_ = !found.one_node || !share_memory(!alone);
+    const bool all_shared = share_memory(!alone); // neighbours map it, also of several nodes
+    carried_ = !found.one_node || !all_shared;
     if (!carried_) {
         kept_ = nullptr;
     } else if (!found.all_know) {

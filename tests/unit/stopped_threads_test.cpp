@@ -3,15 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +29,7 @@ namespace {
 
 using host::SignalsBlocked;
 using host::memory::StoppedThreads;
+using namespace std::chrono_literals;
 
 class StoppedThreadsTest : public testing::Test {
 protected:
@@ -181,7 +187,7 @@ TEST_F(StoppedThreadsTest, AreAllLetGoWhereOneDoesNotStop)
         forks = true;
         const pid_t child = vfork(); // NOLINT: this is what is tested
         if (child == 0) {
-            usleep(1'000'000);
+            usleep(2'000'000);
             _exit(0);
         }
         waitpid(child, nullptr, 0);
@@ -240,6 +246,66 @@ TEST_F(StoppedThreadsTest, AreLeftToADebugger)
     EXPECT_TRUE(to_child.send(1));
     EXPECT_TRUE(to_child.send(1));
     waitpid(thread, nullptr, __WALL);
+    EXPECT_TRUE(went_well(child));
+}
+
+/// What it sends would be cut short, and it may not look.
+TEST_F(StoppedThreadsTest, AreLeftAloneWhereOneSleepsInASend)
+{
+    std::array<int, 2> ends{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    constexpr std::size_t bytes = std::size_t{4} << 20;
+    std::vector<std::byte> data(bytes);
+    ssize_t sent = 0;
+    std::thread sender([&] { sent = send(ends[0], data.data(), bytes, 0); });
+    usleep(50'000); // it is full
+    for (int round = 0; round < 5; ++round) {
+        const SignalsBlocked blocked;
+        EXPECT_FALSE(StoppedThreads::stop());
+        EXPECT_EQ(errno, EBUSY);
+    }
+    std::vector<std::byte> got(bytes);
+    EXPECT_EQ(recv(ends[1], got.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+    sender.join();
+    EXPECT_EQ(sent, static_cast<ssize_t>(bytes));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/// Its first thread stays in the list when it ends before the others.
+TEST_F(StoppedThreadsTest, MayGoOnWithoutTheFirst)
+{
+    const pid_t child = start_process([] {
+        static const pthread_t first = pthread_self();
+        pthread_t other{};
+        pthread_create(
+            &other, nullptr,
+            [](void*) -> void* {
+                pthread_join(first, nullptr);
+                const SignalsBlocked blocked;
+                const auto begin = std::chrono::steady_clock::now();
+                const bool good = static_cast<bool>(StoppedThreads::stop()) &&
+                                  std::chrono::steady_clock::now() - begin < 500ms;
+                _exit(good ? 0 : 1);
+            },
+            nullptr);
+        syscall(SYS_exit, 0); // this thread alone, without unwinding it
+        return false;
+    });
+    EXPECT_TRUE(went_well(child));
+}
+
+/// Numbers of processes mean others there.
+TEST_F(StoppedThreadsTest, AreNotLookedForInAnotherNamespace)
+{
+    const pid_t child = start_process([] {
+        const Counters counters(1);
+        if (unshare(CLONE_NEWPID) != 0) {
+            return true; // not allowed
+        }
+        const SignalsBlocked blocked;
+        return !StoppedThreads::stop();
+    });
     EXPECT_TRUE(went_well(child));
 }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +16,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,6 +31,8 @@
 #include "host/memory/address_space.hpp"
 #include "host/memory/collapse.hpp"
 #include "host/memory/replacement.hpp"
+#include "host/memory/stopped_threads.hpp"
+#include "host/signals.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::unit {
@@ -879,6 +886,56 @@ TEST_F(UserMemoryTest, OtherThreadsLoseNoStoreWithoutRights)
         GTEST_SKIP() << "only root can give its rights up, or threads cannot be stopped here";
     }
     EXPECT_TRUE(went_well(start_process([] { return become_nobody() && loses_no_store(); })));
+}
+
+/// From now on this process can neither hold threads nor stop them.
+bool forbid_holding_and_stopping()
+{
+    const auto deny = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | EPERM);
+    std::array<sock_filter, 5> code{{
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, deny),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    }};
+    const sock_fprog filter{.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/// Pages that became private without a copy still show those of the file.
+TEST_F(UserMemoryTest, PagesThatWereLeftBehindAreNotEmptiedByALaterRange)
+{
+    const pid_t child = start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        SharedRange first = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        if (!first || !become_nobody() || !forbid_holding_and_stopping()) {
+            return false;
+        }
+        const SecondThread thread;
+        first.release();
+        SharedRange later =
+            share(memory.data(), memory.bytes(), SharePolicy::automatic, IfPrivate::keep);
+        const Refusal refusal = later.refusal();
+        later.release();
+        return refusal != Refusal::none && holds(memory.data(), memory.bytes());
+    });
+    if (getuid() != 0) {
+        waitpid(child, nullptr, 0);
+        GTEST_SKIP() << "only root can give its rights up";
+    }
+    EXPECT_TRUE(went_well(child));
+}
+
+TEST_F(UserMemoryTest, WhatIsForbiddenIsKnownWithOneThread)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const host::SignalsBlocked blocked;
+        return forbid_holding_and_stopping() && !host::memory::StoppedThreads::stop() &&
+               errno == EPERM;
+    })));
 }
 
 TEST_F(UserMemoryTest, ThreadsThatCameLaterLeaveItConsistent)

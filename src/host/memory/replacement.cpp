@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/memory/replacement.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -136,6 +137,14 @@ bool stop(Others others, StoppedThreads& stopped) noexcept
     return others != Others::stop || stopped;
 }
 
+/// To be asked before what was copied becomes what counts.
+bool has_lasted(Others others, StoppedThreads& stopped) noexcept
+{
+    const bool lasted = others != Others::stop || stopped.stand_still();
+    errno = lasted ? errno : EPERM;
+    return lasted;
+}
+
 } // namespace
 
 bool move_to_file(Span pages, const File& file, Others others, HugePages huge) noexcept
@@ -153,14 +162,14 @@ bool move_to_file(Span pages, const File& file, Others others, HugePages huge) n
         syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
+    PresentPages present(is_held(others) ? away.pages() : pages); // opens a file: before the stop
     StoppedThreads stopped;
     if (!stop(others, stopped)) {
         return false;
     }
-    PresentPages present(is_held(others) ? away.pages() : pages);
     if (!is_held(others)) {
         return fill(present, view.pages(), file, pages.first, huge) &&
-               put_in_place(view, pages, file);
+               has_lasted(others, stopped) && put_in_place(view, pages, file);
     }
     // Moving the pages away is what stops the others, all at once: whoever comes now waits.
     if (!hold.hold_missing(pages) || !move(pages, away.pages().first, MREMAP_DONTUNMAP)) {
@@ -201,7 +210,7 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
             return false;
         }
     }
-    if (!data.good() || !move(copy.pages(), pages.first, 0)) {
+    if (!data.good() || !has_lasted(others, stopped) || !move(copy.pages(), pages.first, 0)) {
         return false;
     }
     copy.moved();
@@ -233,6 +242,19 @@ bool rehearse(Others others) noexcept
            scratch.data()[1] == mark;
 }
 
+/// What has failed may work another time, unless it is forbidden.
+bool can_stop() noexcept
+{
+    enum class Known : std::uint8_t { nothing, yes, no };
+    static std::atomic<Known> known{Known::nothing};
+    if (known == Known::nothing) {
+        const bool stopped = rehearse(Others::stop);
+        const bool forbidden = errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
+        known = stopped ? Known::yes : forbidden ? Known::no : Known::nothing;
+    }
+    return known == Known::yes;
+}
+
 } // namespace
 
 bool can_replace(Others others) noexcept
@@ -242,8 +264,7 @@ bool can_replace(Others others) noexcept
         return alone;
     }
     if (others == Others::stop) {
-        static const bool stopped = rehearse(Others::stop);
-        return stopped;
+        return can_stop();
     }
     if (!Hold::open(true)) {
         return false; // a process may give up the right to

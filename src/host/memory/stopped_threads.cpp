@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,6 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/settings.hpp"
+
 // Everything below runs while threads of the program stand still, some of them perhaps with a lock
 // of the C library. And the tracer has no thread-local variables of its own: its errno is that of
 // the thread that waits for it. So only one of the two makes system calls that may fail at a time.
@@ -31,9 +35,7 @@ namespace sidelight::host::memory {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds longest_stopping{500};
-/// One that is ending cannot be traced either, for a moment.
-constexpr std::chrono::milliseconds longest_ending{20};
+constexpr std::chrono::seconds longest_stopping{1};
 constexpr std::size_t most_threads = 1024;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
@@ -43,6 +45,23 @@ struct Traced {
     pid_t id = 0;
     int signal = 0; ///< that was about to be delivered, and is when it goes on
     bool stands = false;
+};
+
+/// Who is stopped asleep in one of these gets an answer that the program may not expect: less than
+/// it asked for, or EINTR. Not here: what starts again by itself, and what everybody calls in a
+/// loop, as epoll_wait.
+constexpr std::array disturbed{
+    SYS_write,          SYS_writev,     SYS_sendto,          SYS_sendmsg,
+    SYS_sendmmsg,       SYS_recvfrom,   SYS_recvmsg,         SYS_recvmmsg,
+    SYS_sendfile,       SYS_splice,     SYS_vmsplice,        SYS_tee,
+    SYS_semop,          SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents,
+    SYS_io_uring_enter,
+};
+
+/// A short text of the kernel's.
+struct Text {
+    std::array<char, 512> characters{};
+    [[nodiscard]] std::string_view view() const noexcept { return characters.data(); }
 };
 
 } // namespace
@@ -65,7 +84,11 @@ struct StoppedThreads::Tracer {
     bool trace_new(bool& any) noexcept;
     bool trace_listed(long bytes, bool& any) noexcept;
     [[nodiscard]] bool knows(pid_t id) const noexcept;
-    bool trace(pid_t id) noexcept;
+    bool trace(pid_t id, bool& any) noexcept;
+    [[nodiscard]] Text text_of(pid_t id, std::string_view name) const noexcept;
+    [[nodiscard]] bool has_ended(pid_t id) const noexcept;
+    [[nodiscard]] bool would_be_disturbed(pid_t id) const noexcept;
+    [[nodiscard]] bool in_time() const noexcept { return Clock::now() - begin < longest_stopping; }
     bool await_all() noexcept;
     void let_go() noexcept;
     bool fail(int why) noexcept
@@ -83,14 +106,67 @@ long futex(std::atomic<Phase>& word, int operation, std::uint32_t value) noexcep
     return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-int open_tasks(pid_t process) noexcept
+/// "/proc/PROCESS/task", and what of a task.
+class TaskPath {
+public:
+    explicit TaskPath(pid_t process) noexcept
+    {
+        append("/proc/");
+        append(process);
+        append("/task");
+    }
+    void append(std::string_view text) noexcept
+    {
+        end_ = std::copy(text.begin(), text.end(), end_);
+    }
+    void append(pid_t number) noexcept { end_ = std::to_chars(end_, end_ + 16, number).ptr; }
+    [[nodiscard]] int open(int flags) const noexcept
+    {
+        return static_cast<int>(
+            syscall(SYS_openat, AT_FDCWD, text_.data(), O_RDONLY | O_CLOEXEC | flags));
+    }
+
+private:
+    std::array<char, 96> text_{};
+    char* end_ = text_.data();
+};
+
+/// Nothing where it cannot be read.
+Text text_in(int file) noexcept
 {
-    std::array<char, 64> path{};
-    char* at = std::copy_n("/proc/", 6, path.data());
-    at = std::to_chars(at, path.data() + path.size(), process).ptr;
-    std::copy_n("/task", 6, at);
-    return static_cast<int>(
-        syscall(SYS_openat, AT_FDCWD, path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Text text;
+    if (file >= 0) {
+        syscall(SYS_read, file, text.characters.data(), text.characters.size() - 1);
+        syscall(SYS_close, file);
+    }
+    return text;
+}
+
+/// Where /proc is that of another namespace of processes, its numbers mean others.
+bool proc_is_ours(pid_t process) noexcept
+{
+    Text self;
+    syscall(SYS_readlinkat, AT_FDCWD, "/proc/self", self.characters.data(),
+            self.characters.size() - 1);
+    pid_t number = 0;
+    std::from_chars(self.view().data(), self.view().data() + self.view().size(), number);
+    return number == process;
+}
+
+/// Yama lets parents trace and nobody else, unless they are asked to. The setting forbids asking.
+bool may_ask_yama() noexcept
+{
+    constexpr const char* scope = "/proc/sys/kernel/yama/ptrace_scope";
+    const auto file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, scope, O_RDONLY | O_CLOEXEC));
+    return settings().kernel_copy != kernel_copy_never && text_in(file).view().substr(0, 1) == "1";
+}
+
+/// Valgrind runs the tracer as a thread of its own, behind a lock that a stopped one may hold.
+bool is_emulated() noexcept
+{
+    const char* preloaded = std::getenv("LD_PRELOAD");
+    return preloaded != nullptr &&
+           std::string_view(preloaded).find("vgpreload_") != std::string_view::npos;
 }
 
 pid_t wait_for(pid_t id, int& status, int flags) noexcept
@@ -105,7 +181,8 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
 {
     auto& self = *static_cast<Tracer*>(tracer);
     syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    const bool stopped = self.stop_all();
+    // The parent may have ended before that, or be in another namespace of processes.
+    const bool stopped = getppid() == self.process ? self.stop_all() : self.fail(EPERM);
     if (!stopped) {
         self.let_go();
     }
@@ -119,22 +196,28 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
     return 0;
 }
 
-/// Looks again until there is no new one: what has not stopped yet may start others.
+/// Looks again until there is no new one, twice: what has not stopped yet may start others, and a
+/// directory that changes while it is read may hide one.
 bool StoppedThreads::Tracer::stop_all() noexcept
 {
     begin = Clock::now();
-    for (bool any = true; any;) {
-        any = false;
+    for (int quiet = 0; quiet < 2;) {
+        bool any = false;
         if (!trace_new(any) || !await_all()) {
             return false;
         }
+        if (!in_time()) {
+            return fail(ETIMEDOUT);
+        }
+        quiet = any ? 0 : quiet + 1;
     }
-    return true;
+    // Alone, it tries whether it might: this ends with the tracer, and the thread goes on.
+    return threads != 0 || ptrace(PTRACE_SEIZE, spared, nullptr, nullptr) == 0 || fail(errno);
 }
 
 bool StoppedThreads::Tracer::trace_new(bool& any) noexcept
 {
-    const int directory = open_tasks(process);
+    const int directory = TaskPath(process).open(O_DIRECTORY);
     if (directory < 0) {
         return fail(errno);
     }
@@ -156,9 +239,7 @@ bool StoppedThreads::Tracer::trace_listed(long bytes, bool& any) noexcept
         pid_t id = 0;
         const char* name = static_cast<const char*>(entry->d_name);
         std::from_chars(name, name + entry->d_reclen - offsetof(dirent64, d_name), id);
-        const bool is_new = id != 0 && id != spared && !knows(id);
-        any = any || is_new;
-        if (is_new && !trace(id)) {
+        if (id != 0 && id != spared && !knows(id) && !trace(id, any)) {
             return false;
         }
     }
@@ -171,18 +252,51 @@ bool StoppedThreads::Tracer::knows(pid_t id) const noexcept
                        [&](const Traced& thread) { return thread.id == id; });
 }
 
-bool StoppedThreads::Tracer::trace(pid_t id) noexcept
+bool StoppedThreads::Tracer::trace(pid_t id, bool& any) noexcept
 {
     if (threads == traced.size()) {
         return fail(EAGAIN);
     }
     if (ptrace(PTRACE_SEIZE, id, nullptr, nullptr) != 0) {
-        const bool ending = errno == EPERM && Clock::now() - begin < longest_ending;
-        return errno == ESRCH || ending || fail(errno);
+        const int why = errno;
+        return has_ended(id) || fail(why);
+    }
+    any = true;
+    traced[threads++] = {.id = id};
+    if (would_be_disturbed(id)) {
+        return fail(EBUSY);
     }
     ptrace(PTRACE_INTERRUPT, id, nullptr, nullptr);
-    traced[threads++] = {.id = id};
     return true;
+}
+
+Text StoppedThreads::Tracer::text_of(pid_t id, std::string_view name) const noexcept
+{
+    TaskPath path(process);
+    path.append("/");
+    path.append(id);
+    path.append(name);
+    return text_in(path.open(0));
+}
+
+/// Also the first thread that has ended before others, which stays in the list.
+bool StoppedThreads::Tracer::has_ended(pid_t id) const noexcept
+{
+    const Text stat = text_of(id, "/stat");
+    const std::size_t name_end = stat.view().rfind(')');
+    const std::string_view state =
+        name_end != std::string_view::npos ? stat.view().substr(name_end) : std::string_view();
+    return state.empty() || state.substr(0, 3) == ") Z" || state.substr(0, 3) == ") X";
+}
+
+/// "running", or the number of the system call that it sleeps in, and more. Where the kernel does
+/// not tell, it is taken not to be.
+bool StoppedThreads::Tracer::would_be_disturbed(pid_t id) const noexcept
+{
+    const Text call = text_of(id, "/syscall");
+    long number = -1;
+    std::from_chars(call.view().data(), call.view().data() + call.view().size(), number);
+    return std::find(disturbed.begin(), disturbed.end(), number) != disturbed.end();
 }
 
 bool StoppedThreads::Tracer::await_all() noexcept
@@ -198,7 +312,7 @@ bool StoppedThreads::Tracer::await_all() noexcept
             thread.signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
         } else if (answer != 0) { // ended
             thread = traced[--threads];
-        } else if (Clock::now() - begin >= longest_stopping) {
+        } else if (!in_time()) {
             return fail(ETIMEDOUT);
         } else {
             sched_yield();
@@ -224,13 +338,17 @@ StoppedThreads StoppedThreads::stop() noexcept
     errno = ENOTSUP; // it keeps an account of each thread, and the tracer has none
     return {};
 #else
+    if (is_emulated() || !proc_is_ours(getpid())) {
+        errno = ENOTSUP;
+        return {};
+    }
     StoppedThreads stopped = stop_once();
     if (!stopped && errno == EPERM) {
-        // Yama lets parents trace and nobody else, unless they are asked to.
-        if (syscall(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0) {
+        const bool asked =
+            may_ask_yama() && syscall(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
+        errno = EPERM;
+        if (asked) {
             stopped = stop_once();
-        } else {
-            errno = EPERM;
         }
     }
     return stopped;
@@ -256,13 +374,27 @@ StoppedThreads StoppedThreads::stop_once() noexcept
         tracer->phase = Phase::failed;
     }
     while (tracer->phase.load(std::memory_order_acquire) == Phase::stopping) {
-        sched_yield(); // cannot fail, see above
+        if (!stopped.stand_still()) { // its death, by a filter of system calls for instance
+            tracer->reason = EPERM;
+            tracer->phase = Phase::failed;
+        }
+        sched_yield();
     }
     if (tracer->phase.load(std::memory_order_relaxed) == Phase::failed) {
         errno = tracer->reason;
         stopped.resume();
     }
     return stopped;
+}
+
+/// Neither call can fail while the tracer lives, see above.
+bool StoppedThreads::stand_still() noexcept
+{
+    int status = 0;
+    if (tracer_->tracer > 0 && wait_for(tracer_->tracer, status, WNOHANG) != 0) {
+        tracer_->tracer = 0; // and all go on
+    }
+    return tracer_->tracer > 0;
 }
 
 void StoppedThreads::resume() noexcept

@@ -10,8 +10,9 @@ namespace sidelight::host::memory {
 /// All other threads of this process stand still until it ends, and so does what the kernel does
 /// for them. A process that shares this one's memory and lives as long as this traces them, as a
 /// debugger would: that takes no rights, only that the system lets users debug their own programs.
-/// A few system calls in which they sleep (epoll_wait, semop, sigtimedwait) then answer EINTR; see
-/// signal(7), "Interruption of system calls and library functions by stop signals".
+/// A thread that sleeps in epoll_wait gets EINTR; see signal(7), "Interruption of system calls and
+/// library functions by stop signals". Nothing is stopped where one sleeps in a system call whose
+/// callers may not expect that, or would be told of less than they asked for, as by send.
 ///
 /// Signals must be blocked. Until it ends nothing may be called that waits for another thread: no
 /// heap, no lock, no dynamic linker.
@@ -26,11 +27,15 @@ public:
         return *this;
     }
 
-    /// Not set, with errno: EPERM where that is not allowed or a debugger is there already,
-    /// ETIMEDOUT where one has not stopped within half a second. All are going on then.
+    /// Not set, with errno: EPERM where that is not allowed or a debugger is there already, ENOTSUP
+    /// under Valgrind, EBUSY where one sleeps as above, ETIMEDOUT where one has not stopped within
+    /// a second. All are going on then.
     [[nodiscard]] static StoppedThreads stop() noexcept;
 
     [[nodiscard]] explicit operator bool() const noexcept { return tracer_ != nullptr; }
+
+    /// Whether they still do: the tracer may have been killed. Must be set.
+    [[nodiscard]] bool stand_still() noexcept;
 
     /// All go on. Keeps errno.
     void resume() noexcept;

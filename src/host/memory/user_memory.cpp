@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/memory/user_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -76,6 +77,12 @@ Others others_of(const ProcessState& state, bool vouched) noexcept
     return vouched && !can_replace(Others::stop) ? Others::none : Others::stop;
 }
 
+/// Whether threads could not be stopped, and not something else has failed.
+bool is_of_threads(int reason) noexcept
+{
+    return reason == EPERM || reason == EBUSY || reason == ETIMEDOUT || reason == EAGAIN;
+}
+
 bool vouches(SharePolicy policy) noexcept { return policy == SharePolicy::always; }
 
 } // namespace
@@ -102,6 +109,7 @@ SharedRange UserMemory::share(const void* base, std::size_t size, SharePolicy po
         const Span pages = pages_of(range, page_size());
         uses_.add(pages);
         shared.pages_ = pages;
+        shared.vouched_ = vouches(policy);
     }
     return shared;
 }
@@ -191,29 +199,39 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
         if (uses_.any(piece)) {
             return Refusal::in_use; // to be kept, or unmapped while it is in a window
         }
-        for (const Span kept : abandoned_) {
-            if (!common_part(kept, piece).empty()) {
-                return Refusal::in_use;
-            }
+        if (is_abandoned(piece)) {
+            return Refusal::in_use;
         }
     }
     uses_.add(survey.pages);
     has_huge_pages_ = has_huge_pages_ || survey.huge != HugePages::none;
     for (const Span piece : survey.pieces) {
         punch(piece);
-        const bool moved = move_to_file(piece, file_, others, survey.huge) ||
-                           (vouches(policy) && survey.huge == HugePages::collapsed &&
-                            move_to_file(piece, file_, others, HugePages::none));
-        if (!moved) {
+        if (!move_piece(piece, others, survey.huge, vouches(policy))) {
             const int reason = errno;
             for (const Span unused : uses_.remove(survey.pages)) {
                 take_back(unused, vouches(policy));
             }
             errno = reason;
-            return Refusal::system;
+            return others == Others::stop && is_of_threads(reason) ? Refusal::threads
+                                                                   : Refusal::system;
         }
     }
     return Refusal::none;
+}
+
+/// The second best will do for who vouches: threads that go on, and then small pages.
+bool UserMemory::move_piece(Span piece, Others others, HugePages huge, bool vouched) const noexcept
+{
+    if (move_to_file(piece, file_, others, huge)) {
+        return true;
+    }
+    if (!vouched) {
+        return false;
+    }
+    const Others second = others == Others::stop ? Others::none : others;
+    return (second != others && move_to_file(piece, file_, second, huge)) ||
+           (huge == HugePages::collapsed && move_to_file(piece, file_, second, HugePages::none));
 }
 
 /// Sees to it that there is a file, up to the address `last`.
@@ -237,6 +255,13 @@ Refusal UserMemory::prepare_file(std::uintptr_t last)
 
 /// The program may have closed the descriptor, and opened another file in its place.
 bool UserMemory::file_is_ours() const noexcept { return identity_of(file_) == identity_; }
+
+/// Whether some of these pages of the file are still mapped by memory that is private now.
+bool UserMemory::is_abandoned(Span pages) const noexcept
+{
+    return std::any_of(abandoned_.begin(), abandoned_.end(),
+                       [&](Span kept) { return !common_part(kept, pages).empty(); });
+}
 
 void UserMemory::punch(Span pages) const noexcept
 {
@@ -297,16 +322,18 @@ void UserMemory::take_back(Span pages, bool vouched)
         for (const MappedPart& part : parts) {
             const bool anonymous =
                 can_replace(others) &&
-                move_to_private(part.pages, file_, part.offset, others, part.huge);
+                (move_to_private(part.pages, file_, part.offset, others, part.huge) ||
+                 (vouched && others == Others::stop &&
+                  move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
             all = all && anonymous;
             progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
         }
         more = parts.full() && progress;
     }
-    if (all) {
-        punch(pages);
-    } else {
+    if (!all) {
         abandoned_.push_back(pages);
+    } else if (!is_abandoned(pages)) {
+        punch(pages);
     }
 }
 

@@ -35,12 +35,15 @@ private:
     SharedRange share_foreign(const Survey& survey, Span pages, Span range);
     Refusal convert(Span pages, SharePolicy policy, Survey& survey);
     Refusal convert_surveyed(const Survey& survey, SharePolicy policy);
+    [[nodiscard]] bool move_piece(Span piece, Others others, HugePages huge,
+                                  bool vouched) const noexcept;
     Refusal prepare_file(std::uintptr_t last);
     SharedRange claim(Span range, Span pages, bool vouched) const noexcept;
     [[nodiscard]] bool file_is_ours() const noexcept;
     [[nodiscard]] ShortList<MappedPart> where_mapped(Span pages, Detail detail) const noexcept;
     void take_back(Span pages, bool vouched);
     void take_back_in_child(Span pages) noexcept;
+    [[nodiscard]] bool is_abandoned(Span pages) const noexcept;
     void punch(Span pages) const noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
