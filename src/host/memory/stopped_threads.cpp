@@ -23,6 +23,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/settings.hpp"
@@ -36,6 +37,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds longest_stopping{1};
+constexpr int most_retries = 10; ///< where one sleeps in a write, to a disk perhaps
 constexpr std::size_t most_threads = 1024;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
@@ -343,6 +345,11 @@ StoppedThreads StoppedThreads::stop() noexcept
         return {};
     }
     StoppedThreads stopped = stop_once();
+    for (int retries = 0; !stopped && errno == EBUSY && retries < most_retries; ++retries) {
+        const timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
+        syscall(SYS_nanosleep, &moment, nullptr);
+        stopped = stop_once();
+    }
     if (!stopped && errno == EPERM) {
         const bool asked =
             may_ask_yama() && syscall(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;
