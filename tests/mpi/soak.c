@@ -224,12 +224,12 @@ static void most(struct footprint *f, struct footprint more)
     f->mappings = more.mappings > f->mappings ? more.mappings : f->mappings;
 }
 
-/* UCX notes each munmap until its cache of registrations is next used, which only long messages of
- * the host do: some 60 to 400 bytes for a window, in blocks of 150 KB, which are part of MPICH 4's
- * heap and mappings elsewhere. */
+/* The host's UCX notes each munmap until its cache of registrations is next used, which only long
+ * messages of the host do: some 60 to 700 bytes for a window, in blocks of 150 KB, which are part
+ * of MPICH 4's heap and mappings elsewhere. Nothing of it with UCX_RCACHE_ENABLE=n. */
 static void check_flat(const struct footprint *first, const struct footprint *last, long windows)
 {
-    enum { NOTED = 512, WINDOWS_NOTED_IN_A_BLOCK = 1000 };
+    enum { NOTED = 1024, WINDOWS_NOTED_IN_A_BLOCK = 1000 };
     bool const in_heap = strcmp(CHECK_HOST, "mpich4") == 0;
     CHECK(last->heap <= first->heap + MORE_HEAP + (in_heap ? NOTED * windows : 0));
     CHECK(last->resident <= first->resident + MORE_RESIDENT + NOTED * windows);

@@ -33,7 +33,9 @@ bool may_choose(std::string_view transports, std::initializer_list<std::string_v
 }
 
 /// Settings of our context alone: neither the environment nor other users of UCX see them.
-void configure(const Library& ucx, ucp_config_t* config, const std::string& transports)
+/// `registrations`: memory is registered with hardware, and worth a cache.
+void configure(const Library& ucx, ucp_config_t* config, const std::string& transports,
+               bool registrations)
 {
     const auto set = [&](const char* name, const char* value) {
         const ucs_status_t status = ucx.config_modify(config, name, value);
@@ -48,6 +50,10 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
         chosen = transports;
     }
     set("KEEPALIVE_INTERVAL", "1s");
+    if (!registrations && std::getenv("UCX_RCACHE_ENABLE") == nullptr) {
+        // It notes each munmap of the program until it is used, and here it never is.
+        set("RCACHE_ENABLE", "n");
+    }
     if (may_choose(chosen, {"shm", "sm", "mm", "posix", "sysv"})) {
         // Without it, endpoints that report errors do not use shared memory.
         set("MM_ERROR_HANDLING", "y");
@@ -71,8 +77,12 @@ UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const NetworkOpti
       transports_(options.transports),
       always_access_(options.always_access)
 {
-    make_context(options.transports);
+    make_context(options.transports, false);
     hardware_ = asks_hardware(ucx_.transports(context_));
+    if (hardware_) {
+        ucx_.cleanup(context_);
+        make_context(options.transports, true);
+    }
     try {
         make_worker();
     } catch (...) {
@@ -84,11 +94,11 @@ UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const NetworkOpti
     }
 }
 
-void UcxFabric::make_context(const std::string& transports)
+void UcxFabric::make_context(const std::string& transports, bool registrations)
 {
     ucp_config_t* config = nullptr;
     require(ucx_, ucx_.config_read(nullptr, nullptr, &config), "cannot read UCX's settings");
-    configure(ucx_, config, transports);
+    configure(ucx_, config, transports, registrations);
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
     params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | UCP_FEATURE_RMA;

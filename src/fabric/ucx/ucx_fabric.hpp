@@ -52,7 +52,7 @@ private:
     struct LongReceive;
 
     // ucx_fabric.cpp
-    void make_context(const std::string& transports);
+    void make_context(const std::string& transports, bool registrations);
     void make_worker();
     Peer& peer_of(int number);
     Peer& sender_of(std::uint64_t identity) { return peer_of(numbers_.number(identity)); }
