@@ -22,7 +22,9 @@ def arguments(
     shell = str(remote_shell)
     if host.family == "mpich":
         launcher = ["-launcher", "ssh", "-launcher-exec", shell]
-        return ["-localhost", here, *launcher, "-hosts", places]
+        # Intel's fills the first node with two ranks where there is to be one on each, unless told.
+        each_node = ["-ppn", str(each)] if host.name == "impi" else []
+        return ["-localhost", here, *launcher, *each_node, "-hosts", places]
     agent = _REMOTE_SHELL[host.name]
     # Each node would bind its first rank to the first core, and they are the same cores. Open MPI 5
     # fills the first node with more ranks than it has slots for, unless told how many.
