@@ -3,13 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/shared_memory.hpp"
 #include "fabric/sim/random.hpp"
+#include "host/memory/devices.hpp"
 #include "host/memory/huge_pages.hpp"
 #include "host/memory/page_uses.hpp"
 
@@ -134,8 +138,19 @@ TEST(MemoryRules, OtherThreadsAndDevicesCount)
     EXPECT_EQ(refusal(2, 0, SharePolicy::automatic, true), Refusal::none);
     EXPECT_EQ(refusal(0, 0, SharePolicy::automatic, false), Refusal::threads);
     EXPECT_EQ(refusal(1, 4, SharePolicy::automatic, true), Refusal::pinned);
+    EXPECT_EQ(refusal_of(ProcessState{1, 0, true}, SharePolicy::automatic, true), Refusal::pinned);
+    EXPECT_EQ(refusal_of(ProcessState{1, 0, true}, SharePolicy::always, true), Refusal::none);
     EXPECT_EQ(refusal(2, 4, SharePolicy::always, false), Refusal::none);
     EXPECT_EQ(refusal(1, 0, SharePolicy::never, true), Refusal::policy);
+}
+
+TEST(Devices, AreFoundAmongOpenFiles)
+{
+    constexpr std::array<std::string_view, 2> wanted{"/dev/nu", "/no/such/device"};
+    const File null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(has_open(wanted));
+    constexpr std::array<std::string_view, 1> other{"/no/such/device"};
+    EXPECT_FALSE(has_open(other));
 }
 
 TEST(HugePages, AreFoundInTheKernelsWords)

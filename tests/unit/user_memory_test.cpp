@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -886,6 +887,38 @@ TEST_F(UserMemoryTest, OtherThreadsLoseNoStoreWithoutRights)
         GTEST_SKIP() << "only root can give its rights up, or threads cannot be stopped here";
     }
     EXPECT_TRUE(went_well(start_process([] { return become_nobody() && loses_no_store(); })));
+}
+
+/// Pins a page for a device, as far as the kernel's account goes. Not set: not allowed here.
+File pin(const Pages& memory)
+{
+    io_uring_params params{};
+    File ring(static_cast<int>(syscall(SYS_io_uring_setup, 1, &params)));
+    const iovec buffer{memory.data(), page};
+    const bool pinned = ring && syscall(SYS_io_uring_register, ring.descriptor(),
+                                        IORING_REGISTER_BUFFERS, &buffer, 1) == 0;
+    return pinned && host::memory::process_state().pinned != 0 ? std::move(ring) : File();
+}
+
+TEST_F(UserMemoryTest, StaysWhatItIsWhereADeviceMayKnowIt)
+{
+    const pid_t child = start_process([] {
+        const Pages memory(4);
+        const Pages other(1);
+        fill(memory.data(), memory.bytes());
+        SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        const File pinned = pin(other);
+        if (!pinned) {
+            return true; // nothing to see
+        }
+        const bool refused =
+            share(other.data(), page, SharePolicy::automatic).refusal() == Refusal::pinned;
+        range.release();
+        const SharedRange again = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        return refused && again && area_at(memory.data()).shared &&
+               holds(memory.data(), memory.bytes());
+    });
+    EXPECT_TRUE(went_well(child));
 }
 
 /// From now on this process can neither hold threads nor stop them.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/shared_memory.hpp"
+#include "host/memory/devices.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -225,6 +226,7 @@ ProcessState process_state() noexcept
             state.pinned = decimal<std::uint64_t>(value);
         }
     }
+    state.devices = has_device_open();
     return state;
 }
 

@@ -52,10 +52,11 @@ bool visit_areas(int descriptor, Span span, AreaVisitor& visitor) noexcept;
 /// Whether one of the words of `flags` is `flag`, two letters.
 [[nodiscard]] bool has_flag(const Area& area, std::string_view flag) noexcept;
 
-/// From /proc/self/status.
+/// From /proc/self/status, and which devices are open.
 struct ProcessState {
     int threads = 0;          ///< 0: the kernel does not tell
     std::uint64_t pinned = 0; ///< kilobytes that devices may access
+    bool devices = false;     ///< such are open whose memory is not counted there
 };
 [[nodiscard]] ProcessState process_state() noexcept;
 

@@ -104,7 +104,7 @@ Refusal refusal_of(const ProcessState& state, SharePolicy policy, bool can_hold)
     if (policy == SharePolicy::always) {
         return Refusal::none;
     }
-    if (state.pinned != 0) {
+    if (is_pinned(state)) {
         return Refusal::pinned;
     }
     return state.threads == 1 || can_hold ? Refusal::none : Refusal::threads;

@@ -39,6 +39,12 @@ enum class Refusal : std::uint8_t {
 /// `local` is an address in this thread's stack.
 [[nodiscard]] Refusal refusal_of(const Area& area, std::uintptr_t local) noexcept;
 
+/// Whether a device may access memory of this process by itself.
+[[nodiscard]] inline bool is_pinned(const ProcessState& state) noexcept
+{
+    return state.pinned != 0 || state.devices;
+}
+
 /// Whether the process as it is allows it. `can_hold`: other threads can be held or stopped while
 /// the pages are replaced.
 [[nodiscard]] Refusal refusal_of(const ProcessState& state, SharePolicy policy,

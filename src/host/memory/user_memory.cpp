@@ -312,6 +312,11 @@ void UserMemory::take_back(Span pages, bool vouched)
         return;
     }
     const ProcessState state = process_state();
+    if (is_pinned(state) && !vouched) {
+        log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(), text(Refusal::pinned));
+        uses_.add(pages); // for good
+        return;
+    }
     const Others others = others_of(state, vouched);
     const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
     bool all = true;
