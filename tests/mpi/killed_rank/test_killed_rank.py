@@ -32,7 +32,8 @@ OURS = "sidelight"
 # What makes a launcher go on when a rank is dead.
 GO_ON = {"openmpi4": ["--enable-recovery"],
          "openmpi5": ["--with-ft", "ulfm"],
-         "mpich5": ["-disable-auto-cleanup"]}
+         "mpich5": ["-disable-auto-cleanup"],
+         "impi": ["-disable-auto-cleanup"]}
 
 
 class Job:
