@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
-#include "host/memory/shareable.hpp"
+#include "host/memory/replacement.hpp"
+#include "host/signals.hpp"
 
-using namespace sidelight::host::memory;
+using namespace sidelight::host;
 
-namespace {
-
-const char* name_of(OtherThreads others) noexcept
+/// What becomes of other threads while memory that a program brings is made shareable, for
+/// `sidelight info`: held, stopped, or neither, and then it stays private where there are any.
+SIDELIGHT_ENTRY const char* sidelight_other_threads()
 {
-    switch (others) {
-    case OtherThreads::held:
+    const SignalsBlocked blocked;
+    switch (memory::best_others()) {
+    case memory::Others::hold:
         return "held";
-    case OtherThreads::stopped:
+    case memory::Others::stop:
         return "stopped";
-    case OtherThreads::neither:
+    case memory::Others::none:
         break;
     }
     return "neither";
 }
-
-} // namespace
-
-/// What becomes of other threads while memory that a program brings is made shareable, for
-/// `sidelight info`: held, stopped, or neither, and then it stays private where there are any.
-SIDELIGHT_ENTRY const char* sidelight_other_threads() { return name_of(other_threads()); }

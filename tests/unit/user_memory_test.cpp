@@ -921,6 +921,27 @@ TEST_F(UserMemoryTest, StaysWhatItIsWhereADeviceMayKnowIt)
     EXPECT_TRUE(went_well(child));
 }
 
+/// What was never shared has nothing to stay for.
+TEST_F(UserMemoryTest, KeptPagesAreFreeAgainAlsoWhereADeviceMayKnowThem)
+{
+    const pid_t child = start_process([] {
+        const Pages memory(4);
+        const Pages other(2);
+        const SharedRange elsewhere = share(other.data() + page, page, SharePolicy::automatic);
+        SharedRange kept =
+            share(memory.data(), memory.bytes(), SharePolicy::never, IfPrivate::keep);
+        {
+            const File pinned = pin(other);
+            kept.release();
+        }
+        while (host::memory::process_state().pinned != 0) { // given up by the kernel later on
+            usleep(1000);
+        }
+        return elsewhere && share(memory.data(), memory.bytes(), SharePolicy::automatic);
+    });
+    EXPECT_TRUE(went_well(child));
+}
+
 /// From now on this process can neither hold threads nor stop them.
 bool forbid_holding_and_stopping()
 {

@@ -273,4 +273,12 @@ bool can_replace(Others others) noexcept
     return held;
 }
 
+Others best_others() noexcept
+{
+    if (can_replace(Others::hold)) {
+        return Others::hold;
+    }
+    return can_replace(Others::stop) ? Others::stop : Others::none;
+}
+
 } // namespace sidelight::host::memory

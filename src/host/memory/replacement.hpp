@@ -37,4 +37,7 @@ enum class Others : std::uint8_t {
 /// every function that the real replacement calls, since the dynamic linker may not run in it.
 [[nodiscard]] bool can_replace(Others others) noexcept;
 
+/// The better way to keep other threads away that can be had here; `none`: there is none.
+[[nodiscard]] Others best_others() noexcept;
+
 } // namespace sidelight::host::memory

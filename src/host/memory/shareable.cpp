@@ -9,9 +9,7 @@
 #include <pthread.h>
 
 #include "base/log.hpp"
-#include "host/memory/replacement.hpp"
 #include "host/memory/user_memory.hpp"
-#include "host/signals.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -69,15 +67,6 @@ SharedRange share(const void* base, std::size_t size, SharePolicy policy,
             base, text(range.refusal()), system ? ": " : "", system ? std::strerror(errno) : "");
     }
     return range;
-}
-
-OtherThreads other_threads() noexcept
-{
-    const SignalsBlocked blocked;
-    if (can_replace(Others::hold)) {
-        return OtherThreads::held;
-    }
-    return can_replace(Others::stop) ? OtherThreads::stopped : OtherThreads::neither;
 }
 
 } // namespace sidelight::host::memory

@@ -53,13 +53,4 @@ enum class IfPrivate : std::uint8_t {
 [[nodiscard]] SharedRange share(const void* base, std::size_t size, SharePolicy policy,
                                 IfPrivate if_private = IfPrivate::leave) noexcept;
 
-/// What can be done with other threads while memory is made shareable, on this system and for this
-/// user: the first of these that can.
-enum class OtherThreads : std::uint8_t {
-    held,    ///< those that touch it, for so long
-    stopped, ///< all of them
-    neither, ///< so it stays private, unless the policy is `always`
-};
-[[nodiscard]] OtherThreads other_threads() noexcept;
-
 } // namespace sidelight::host::memory

@@ -44,19 +44,22 @@ bool holds_own_state(Span pages) noexcept
            pages.holds(reinterpret_cast<std::uintptr_t>(&errno));
 }
 
-/// Whether the process as it is allows it. The limit comes first: what fails because of it would
-/// count as impossible from then on.
-Refusal refusal_of_process(SharePolicy policy) noexcept
+/// Whether the process as it is allows it. Threads come last, and nothing is tried with them where
+/// there is another reason. The limit comes before: what fails because of it would count as
+/// impossible from then on.
+Refusal refusal_of_process(const ProcessState& state, SharePolicy policy) noexcept
 {
-    if (policy != SharePolicy::never && file_size_is_limited()) {
+    const Refusal refusal = refusal_of(state, policy, true);
+    if (refusal != Refusal::none) {
+        return refusal;
+    }
+    if (file_size_is_limited()) {
         return Refusal::file_limit;
     }
-    const ProcessState state = process_state();
-    const bool can_hold =
-        state.threads > 1 && (can_replace(Others::hold) || can_replace(Others::stop));
-    return refusal_of(state, policy, can_hold);
+    return refusal_of(state, policy, state.threads > 1 && best_others() != Others::none);
 }
 
+/// What can be seen before anything is replaced.
 Refusal refusal_before(Span pages, Others others) noexcept
 {
     if (holds_own_state(pages)) {
@@ -71,10 +74,8 @@ Others others_of(const ProcessState& state, bool vouched) noexcept
     if (state.threads == 1) {
         return Others::none;
     }
-    if (can_replace(Others::hold)) {
-        return Others::hold;
-    }
-    return vouched && !can_replace(Others::stop) ? Others::none : Others::stop;
+    const Others best = best_others();
+    return best != Others::none || vouched ? best : Others::hold; // which then cannot be had
 }
 
 /// Whether threads could not be stopped, and not something else has failed.
@@ -125,9 +126,10 @@ SharedRange UserMemory::share_surveyed(Span range, SharePolicy policy)
         return share_foreign(survey, pages, range);
     }
     if (survey.kind == Survey::Kind::mixed) {
-        Refusal refusal = refusal_of_process(policy);
+        const ProcessState state = process_state();
+        Refusal refusal = refusal_of_process(state, policy);
         if (refusal == Refusal::none) {
-            refusal = convert(pages, policy, survey);
+            refusal = convert(pages, policy, state, survey);
         }
         if (refusal != Refusal::none) {
             return SharedRange(refusal);
@@ -168,7 +170,8 @@ SharedRange UserMemory::share_foreign(const Survey& survey, Span pages, Span ran
 /// Where there are many ranges already, what lies between a new one and its neighbours is taken
 /// along if that can be. Else each of a thousand windows in a heap would cut a mapping out of it,
 /// and the kernel goes through all mappings before a range whenever it is asked about that range.
-Refusal UserMemory::convert(Span pages, SharePolicy policy, Survey& survey)
+Refusal UserMemory::convert(Span pages, SharePolicy policy, const ProcessState& state,
+                            Survey& survey)
 {
     Refusal refusal = Refusal::none;
     const bool many = uses_.runs() >= many_ranges;
@@ -176,7 +179,7 @@ Refusal UserMemory::convert(Span pages, SharePolicy policy, Survey& survey)
         survey = survey_private(tried, identity_, vouches(policy));
         refusal = survey.refusal;
         if (refusal == Refusal::none) {
-            refusal = convert_surveyed(survey, policy);
+            refusal = convert_surveyed(survey, policy, state);
         }
         if (refusal == Refusal::none || tried == pages) {
             break;
@@ -186,9 +189,10 @@ Refusal UserMemory::convert(Span pages, SharePolicy policy, Survey& survey)
 }
 
 /// Adds the claim as well: `survey.pages` are in use afterwards, or nothing has changed.
-Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
+Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy,
+                                     const ProcessState& state)
 {
-    const Others others = others_of(process_state(), vouches(policy));
+    const Others others = others_of(state, vouches(policy));
     if (const Refusal refusal = refusal_before(survey.pages, others); refusal != Refusal::none) {
         return refusal;
     }
@@ -196,10 +200,8 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy)
         return refusal;
     }
     for (const Span piece : survey.pieces) {
-        if (uses_.any(piece)) {
-            return Refusal::in_use; // to be kept, or unmapped while it is in a window
-        }
-        if (is_abandoned(piece)) {
+        // To be kept, or unmapped while it is in a window; or its place in the file is taken.
+        if (uses_.any(piece) || is_abandoned(piece)) {
             return Refusal::in_use;
         }
     }
@@ -311,6 +313,12 @@ void UserMemory::take_back(Span pages, bool vouched)
             pages.bytes());
         return;
     }
+    const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
+    auto parts = where_mapped(pages, detail);
+    if (parts.empty()) { // private all along, or gone
+        empty(pages);
+        return;
+    }
     const ProcessState state = process_state();
     if (is_pinned(state) && !vouched) {
         log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(), text(Refusal::pinned));
@@ -318,26 +326,38 @@ void UserMemory::take_back(Span pages, bool vouched)
         return;
     }
     const Others others = others_of(state, vouched);
-    const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
     bool all = true;
-    bool more = true;
-    while (more) {
-        const auto parts = where_mapped(pages, detail);
+    for (bool more = true; more;) {
         bool progress = false;
         for (const MappedPart& part : parts) {
-            const bool anonymous =
-                can_replace(others) &&
-                (move_to_private(part.pages, file_, part.offset, others, part.huge) ||
-                 (vouched && others == Others::stop &&
-                  move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
+            const bool anonymous = make_anonymous(part, others, vouched);
             all = all && anonymous;
             progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
         }
         more = parts.full() && progress;
+        if (more) {
+            parts = where_mapped(pages, detail);
+        }
     }
-    if (!all) {
+    if (all) {
+        empty(pages);
+    } else {
         abandoned_.push_back(pages);
-    } else if (!is_abandoned(pages)) {
+    }
+}
+
+bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouched) const noexcept
+{
+    return can_replace(others) &&
+           (move_to_private(part.pages, file_, part.offset, others, part.huge) ||
+            (vouched && others == Others::stop &&
+             move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
+}
+
+/// Nobody maps these pages of the file any more, but for those that were left behind.
+void UserMemory::empty(Span pages) const noexcept
+{
+    if (!is_abandoned(pages)) {
         punch(pages);
     }
 }

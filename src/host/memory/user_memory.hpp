@@ -33,8 +33,8 @@ public:
 private:
     SharedRange share_surveyed(Span range, SharePolicy policy);
     SharedRange share_foreign(const Survey& survey, Span pages, Span range);
-    Refusal convert(Span pages, SharePolicy policy, Survey& survey);
-    Refusal convert_surveyed(const Survey& survey, SharePolicy policy);
+    Refusal convert(Span pages, SharePolicy policy, const ProcessState& state, Survey& survey);
+    Refusal convert_surveyed(const Survey& survey, SharePolicy policy, const ProcessState& state);
     [[nodiscard]] bool move_piece(Span piece, Others others, HugePages huge,
                                   bool vouched) const noexcept;
     Refusal prepare_file(std::uintptr_t last);
@@ -44,6 +44,9 @@ private:
     void take_back(Span pages, bool vouched);
     void take_back_in_child(Span pages) noexcept;
     [[nodiscard]] bool is_abandoned(Span pages) const noexcept;
+    [[nodiscard]] bool make_anonymous(const MappedPart& part, Others others,
+                                      bool vouched) const noexcept;
+    void empty(Span pages) const noexcept;
     void punch(Span pages) const noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
