@@ -942,10 +942,9 @@ TEST_F(UserMemoryTest, KeptPagesAreFreeAgainAlsoWhereADeviceMayKnowThem)
     EXPECT_TRUE(went_well(child));
 }
 
-/// From now on this process can neither hold threads nor stop them.
-bool forbid_holding_and_stopping()
+/// From now on this process can neither hold threads nor stop them; `deny` is what comes of it.
+bool forbid_holding_and_stopping(std::uint32_t deny = SECCOMP_RET_ERRNO | EPERM)
 {
-    const auto deny = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | EPERM);
     std::array<sock_filter, 5> code{{
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 1, 0),
@@ -981,6 +980,18 @@ TEST_F(UserMemoryTest, PagesThatWereLeftBehindAreNotEmptiedByALaterRange)
         GTEST_SKIP() << "only root can give its rights up";
     }
     EXPECT_TRUE(went_well(child));
+}
+
+/// Who tries to hold threads is killed here.
+TEST_F(UserMemoryTest, NothingIsTriedWithThreadsWhereMemoryIsToStayPrivate)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const Pages memory(1);
+        const SecondThread thread;
+        return forbid_holding_and_stopping(SECCOMP_RET_KILL_PROCESS) &&
+               share(memory.data(), page, SharePolicy::never, IfPrivate::keep).refusal() ==
+                   Refusal::policy;
+    })));
 }
 
 TEST_F(UserMemoryTest, WhatIsForbiddenIsKnownWithOneThread)
