@@ -57,7 +57,7 @@ bool Window::access(Op& op, const Place& place) noexcept
     target.flushable.store(false, std::memory_order_release); // flushes tell `waited_for_`
     const Access state = access_more(*access);
     if (state == Access::pending) {
-        process_.unpushed_ = true;
+        process_.note_sent();
         return true;
     }
     process_.remote_accesses_.give_back(access);
@@ -105,7 +105,7 @@ void Window::access_finished(fabric::Completion& self, Status status) noexcept
     Op& op = *access.op;
     const Access state = status == Status::ok ? window.access_more(access) : Access::failed;
     if (state == Access::pending) {
-        process.unpushed_ = true;
+        process.note_sent();
         return;
     }
     process.remote_accesses_.give_back(&access);

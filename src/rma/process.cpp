@@ -25,6 +25,7 @@ void Process::destroy_window(Window& window) noexcept
         left_.emplace(window.id(), window.rank());
     }
     by_id_.erase(window.id());
+    latest_ = nullptr;
     std::erase_if(windows_, [&](const auto& owned) { return owned.get() == &window; });
 }
 
@@ -36,9 +37,8 @@ bool Process::progress() noexcept
         moved |= window->progress();
         window = next;
     }
-    if (messages()) {
-        unpushed_ = false;
-        fabric_.push();
+    if (held_) {
+        push_all();
     }
     return moved;
 }
@@ -60,8 +60,15 @@ Window* Process::window_of(std::span<const std::byte> message, MessageHeader& he
         return nullptr;
     }
     std::memcpy(&header, message.data(), sizeof header);
+    if (latest_ != nullptr && latest_->id() == header.window) {
+        return latest_;
+    }
     const auto found = by_id_.find(header.window);
-    return found != by_id_.end() ? found->second : nullptr;
+    if (found == by_id_.end()) {
+        return nullptr;
+    }
+    latest_ = found->second;
+    return latest_;
 }
 
 void Process::receive(int from, std::span<const std::byte> message) noexcept
@@ -133,7 +140,7 @@ void Process::send_to_process(int peer, MessageKind kind) noexcept
 {
     MessageHeader header;
     header.kind = kind;
-    unpushed_ = true;
+    note_sent();
     static_cast<void>(fabric_.send(peer, std::as_bytes(std::span(&header, 1)), {}));
 }
 
@@ -173,7 +180,7 @@ void Process::tell_left(int to, const MessageHeader& asked) noexcept
     header.window = asked.window;
     header.origin = static_cast<std::uint32_t>(found->second);
     header.number = header.origin;
-    unpushed_ = true;
+    note_sent();
     static_cast<void>(fabric_.send(to, std::as_bytes(std::span(&header, 1)), {}));
 }
 

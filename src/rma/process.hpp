@@ -70,8 +70,7 @@ public:
     void push() noexcept
     {
         if (unpushed_) [[unlikely]] {
-            unpushed_ = false;
-            fabric_.push();
+            push_all();
         }
     }
 
@@ -102,6 +101,18 @@ private:
         any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
     }
 
+    /// Something is to leave with the next `push`; unless that is held back, at once.
+    void note_sent() noexcept
+    {
+        unpushed_ = true;
+        held_ = true;
+    }
+    void push_all() noexcept
+    {
+        unpushed_ = false;
+        held_ = false;
+        fabric_.push();
+    }
     void note_met(int peer) noexcept;
     void note_departed(int peer) noexcept;
     void send_to_process(int peer, MessageKind kind) noexcept;
@@ -113,7 +124,9 @@ private:
     bool threaded_ = false;
     bool allows_rows_ = false;
     std::atomic<bool> messages_{false};
-    bool unpushed_ = false; ///< something was sent that must not be held back
+    bool unpushed_ = false;    ///< something was sent that must not be held back
+    bool held_ = false;        ///< something was sent since the last push
+    Window* latest_ = nullptr; ///< the one that a message named last
     /// Windows with epochs that need progress, or with remote origins that wait for a lock.
     List<Window, &Window::in_busy_> busy_windows_;
     std::atomic<bool> any_busy_{false}; ///< whether that list has any, for those without the engine

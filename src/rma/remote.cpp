@@ -107,7 +107,7 @@ void Window::send(int target, MessageHeader header, std::span<const std::byte> p
     }
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
-    process_.unpushed_ = true;
+    process_.note_sent();
     static_cast<void>(process_.fabric_.send(targets_[target].peer,
                                             std::as_bytes(std::span(&header, 1)), payload));
 }
@@ -118,6 +118,7 @@ Status Window::send_long(int target, MessageHeader header, std::span<const std::
 {
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
+    process_.held_ = true; // its receiver is still to be woken
     return process_.fabric_.send_long(targets_[target].peer, std::as_bytes(std::span(&header, 1)),
                                       payload, sent);
 }
