@@ -44,6 +44,9 @@ public:
     virtual Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
     virtual Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
 
+    /// Whether an access is never pending: its Completion is not used.
+    [[nodiscard]] bool moves_at_once() const noexcept { return at_once_; }
+
     /// Whether an access to so many bytes is quicker than messages.
     [[nodiscard]] bool is_worthwhile(std::size_t bytes, bool alone) const noexcept
     {
@@ -51,10 +54,13 @@ public:
     }
 
 protected:
-    explicit RemoteMemory(Worthwhile worthwhile) noexcept : worthwhile_(worthwhile) {}
+    RemoteMemory(Worthwhile worthwhile, bool at_once) noexcept
+        : worthwhile_(worthwhile), at_once_(at_once)
+    {}
 
 private:
     Worthwhile worthwhile_;
+    bool at_once_;
 };
 
 } // namespace sidelight::fabric

@@ -125,6 +125,7 @@ struct Direct {
         Target& target = window.first_target_[rank];
         target.light = Light::none;
         window.open_target(target, false);
+        window.waited_for_ = window.ages_;
         --window.locks_open_;
         if (target.control->lock.depart(target.light_type)) [[unlikely]] {
             window.wake_members();
@@ -154,6 +155,7 @@ struct Direct {
             relax_cpu();
         }
         window.barriers_ = number;
+        window.waited_for_ = window.ages_;
         epoch->barrier_in = number;
         epoch->opened_at = ++window.clock_;
         window.used_.store(false, relaxed);

@@ -6,6 +6,15 @@
 /// Flushes: conditions on the operations issued before them (P1, VI and VII.C).
 namespace sidelight::rma {
 
+namespace {
+
+bool nothing_to_flush(const Part& part, FlushScope scope) noexcept
+{
+    return part.granted && (scope == FlushScope::local ? part.local : part.outstanding) == 0;
+}
+
+} // namespace
+
 Status Window::flush(int target, FlushScope scope, Request* request) noexcept
 {
     if (scope == FlushScope::remote) {
@@ -23,6 +32,11 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
         return Status::ok;
     }
     if (const PartRef where = find_part(target); where && where.epoch->passive()) {
+        if (!targets_[target].lost && nothing_to_flush(where.part(), scope)) {
+            order_direct();
+            conclude(request);
+            return Status::ok;
+        }
         return begin_flush(target, scope, request);
     }
     return targets_[target].lost ? Status::lost : Status::rma_sync;

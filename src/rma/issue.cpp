@@ -83,6 +83,10 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     used_.store(true, relaxed);
+    if (granted && !place.mapped && access_at_once(operation, place)) {
+        finish(request);
+        return Status::ok;
+    }
     if (light && !place.mapped) {
         if (Status status = weigh(target, operation.target); status != Status::ok) {
             return status;

@@ -24,6 +24,12 @@ bool moves_bytes(const Operation& operation) noexcept
     return operation.kind == OperationKind::put || operation.kind == OperationKind::get;
 }
 
+/// Whether both sides are one block that begins at the address.
+bool is_block(const Operation& operation) noexcept
+{
+    return operation.layout->contiguous && operation.origin.layout->contiguous;
+}
+
 } // namespace
 
 /// Whether the fabric has taken it over; it may be complete, and gone. What is not taken goes by
@@ -66,6 +72,36 @@ bool Window::access(Op& op, const Place& place) noexcept
     }
     full_barrier(); // as after what is stored into mapped memory
     end_op(op, Status::ok);
+    return true;
+}
+
+/// A block that the fabric moves within the call is complete on return, as on mapped memory:
+/// nothing is recorded for it, and the epoch need not be there.
+bool Window::access_at_once(const Operation& operation, Place& place) noexcept
+{
+    Target& target = targets_[operation.target];
+    if (target.remote == nullptr || !target.remote->moves_at_once() || !place.checked ||
+        !moves_bytes(operation) || !is_block(operation)) {
+        return false;
+    }
+    const std::size_t bytes = operation.origin.bytes();
+    if (!target.remote->is_worthwhile(bytes, rules::is_first_since_wait(ages_ + 1, waited_for_))) {
+        return false;
+    }
+    const AccessPiece piece{.here = static_cast<std::byte*>(operation.origin.address),
+                            .there = place.address,
+                            .bytes = bytes};
+    fabric::Completion unused;
+    const Access state = operation.kind == OperationKind::put
+                             ? target.remote->put({&piece, 1}, unused)
+                             : target.remote->get({&piece, 1}, unused);
+    if (state != Access::complete) {
+        place.checked = false;
+        return false;
+    }
+    ++ages_;
+    target.flushable.store(false, std::memory_order_release); // flushes tell `waited_for_`
+    unfenced_.store(true, relaxed);
     return true;
 }
 

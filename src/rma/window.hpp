@@ -259,7 +259,7 @@ private:
         std::size_t address = 0;
         std::byte* memory = nullptr;
         bool mapped = false;
-        bool checked = false; ///< all of it is known to be the target's
+        bool checked = false; ///< all of it is known to be the target's; the fabric may access it
     };
     [[nodiscard]] PartRef find_part(int target) noexcept;
     [[nodiscard]] bool is_open(PartRef where) noexcept;
@@ -289,6 +289,7 @@ private:
 
     // native.cpp: what the fabric performs on the target's memory
     bool access(Op& op, const Place& place) noexcept;
+    bool access_at_once(const Operation& operation, Place& place) noexcept;
     fabric::Access access_more(RemoteAccess& access) noexcept;
     static void access_finished(fabric::Completion& self, Status status) noexcept;
     void want_key(Target& target, int rank) noexcept;

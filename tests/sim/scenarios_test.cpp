@@ -394,7 +394,33 @@ TEST(Copies, AreForOperationsThatAreAlone)
     a.write(Call::put, 1);    // copied
     a.write(Call::put, 1, 8); // as well: it is large
     a.unlock(1, blocking);
-    run(d.finish(), [](World& world) { EXPECT_EQ(world.copies(), 5); });
+    for (int i = 0; i < 3; ++i) { // without an epoch of its own, as nothing is recorded
+        a.lock(LockType::shared, 1);
+        a.write(Call::put, 1); // copied
+        a.unlock(1, blocking);
+    }
+    run(d.finish(), [](World& world) { EXPECT_EQ(world.copies(), 8); });
+}
+
+TEST(Copies, AreForTheFirstOperationAfterAFence)
+{
+    Draft d(2, 2);
+    d.program().carried = true;
+    d.program().copied = true;
+    d.program().copied_from = 64;
+    const int fences = 4;
+    for (int rank = 0; rank < 2; ++rank) {
+        Author a = d.rank(rank);
+        for (int i = 0; i < fences; ++i) {
+            a.fence(blocking);
+            if (rank == 0) {
+                a.write(Call::put, 1); // copied
+                a.write(Call::put, 1);
+            }
+        }
+        a.fence(blocking, {.no_succeed = true});
+    }
+    run(d.finish(), [=](World& world) { EXPECT_EQ(world.copies(), fences); });
 }
 
 /// How often messages of the origin of a start epoch leave, all told.

@@ -112,7 +112,7 @@ private:
     class Copied final : public fabric::RemoteMemory {
     public:
         Copied(World& world, std::byte* memory) noexcept
-            : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}),
+            : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}, true),
               world_(world),
               memory_(memory)
         {}

@@ -105,7 +105,8 @@ SeedTeller::~SeedTeller() { restore_handlers(); }
 /// Every other access fails, so that as many go by messages.
 class OthersMemory final : public fabric::RemoteMemory {
 public:
-    explicit OthersMemory(SilentFabric& fabric) noexcept : RemoteMemory({}), fabric_(fabric) {}
+    explicit OthersMemory(SilentFabric& fabric) noexcept : RemoteMemory({}, false), fabric_(fabric)
+    {}
 
     fabric::Access put(std::span<const fabric::AccessPiece> pieces,
                        fabric::Completion& /*done*/) noexcept override

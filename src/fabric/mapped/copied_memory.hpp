@@ -26,7 +26,7 @@ class CopiedMemory final : public RemoteMemory {
 public:
     /// Offsets are counted from `base`, an address of the owner.
     CopiedMemory(pid_t owner, std::uint64_t base, Worthwhile worthwhile) noexcept
-        : RemoteMemory(worthwhile), owner_(owner), base_(base)
+        : RemoteMemory(worthwhile, true), owner_(owner), base_(base)
     {}
 
     Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept override;

@@ -46,7 +46,7 @@ private:
 class CardMemory final : public RemoteMemory {
 public:
     CardMemory(Endpoint& endpoint, Key key) noexcept
-        : RemoteMemory({}), endpoint_(endpoint), key_(key)
+        : RemoteMemory({}, false), endpoint_(endpoint), key_(key)
     {}
 
     Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept override

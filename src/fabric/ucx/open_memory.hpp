@@ -32,7 +32,7 @@ struct Transfer : Outgoing {
 class OpenMemory final : public RemoteMemory {
 public:
     OpenMemory(UcxFabric& fabric, Peer& peer, ucp_rkey_h key, std::uint64_t base) noexcept
-        : RemoteMemory({}), fabric_(fabric), peer_(peer), key_(key), base_(base)
+        : RemoteMemory({}, false), fabric_(fabric), peer_(peer), key_(key), base_(base)
     {}
     ~OpenMemory() override;
     OpenMemory(const OpenMemory&) = delete;
