@@ -22,6 +22,19 @@ std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t count)
     return bytes;
 }
 
+/// Half of the words are zero.
+std::vector<std::byte> some_words(std::mt19937& random, std::size_t count)
+{
+    std::vector<std::byte> bytes = some_bytes(random, count);
+    for (std::size_t word = 0; word < count; word += 8) {
+        if (random() % 2 == 0) {
+            std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(word),
+                        std::min<std::size_t>(8, count - word), std::byte{0});
+        }
+    }
+    return bytes;
+}
+
 TEST(Frames, WhatIsAppendedComesOutAgain)
 {
     std::mt19937 random(1);
@@ -30,8 +43,8 @@ TEST(Frames, WhatIsAppendedComesOutAgain)
         FrameWriter writer(room);
         std::vector<std::vector<std::byte>> messages;
         for (;;) {
-            const auto first = some_bytes(random, random() % 100);
-            const auto second = some_bytes(random, random() % 300);
+            const auto first = some_words(random, random() % 100);
+            const auto second = some_words(random, random() % 3 == 0 ? random() % 300 : 8);
             if (!writer.fits(first.size() + second.size())) {
                 break;
             }
@@ -59,21 +72,46 @@ TEST(Frames, WhatIsAppendedComesOutAgain)
 
 TEST(Frames, FitsToTheByte)
 {
-    alignas(frame_alignment) std::array<std::byte, 64> room;
-    FrameWriter writer(room);
-    constexpr std::size_t rest = room.size() - sizeof(BatchHeader) - sizeof(FrameHeader);
-    EXPECT_TRUE(writer.fits(rest));
-    EXPECT_FALSE(writer.fits(rest + 1));
-    EXPECT_FALSE(writer.fits(~std::size_t{0}));
-    EXPECT_FALSE(writer.fits(~std::size_t{0} - 7));
-    const std::vector<std::byte> message(rest);
-    writer.append(message, {});
-    EXPECT_FALSE(writer.fits(0));
-    EXPECT_EQ(writer.sealed().size(), room.size());
+    for (const std::size_t rest : {std::size_t{40}, short_bytes, short_bytes + 8}) {
+        std::vector<std::uint64_t> room((sizeof(BatchHeader) + sizeof(FrameHeader) + rest) / 8);
+        FrameWriter writer(std::as_writable_bytes(std::span(room)));
+        EXPECT_TRUE(writer.fits(rest));
+        EXPECT_FALSE(writer.fits(rest + 1));
+        EXPECT_FALSE(writer.fits(~std::size_t{0}));
+        EXPECT_FALSE(writer.fits(~std::size_t{0} - 7));
+        const std::vector<std::byte> message(rest, std::byte{1});
+        writer.append(message, {});
+        EXPECT_FALSE(writer.fits(0));
+        EXPECT_EQ(writer.sealed().size(), 8 * room.size());
+    }
+}
+
+TEST(Frames, ZerosOfAShortMessageTakeNoRoom)
+{
+    const auto frame_of = [](std::size_t bytes, std::size_t one) {
+        std::vector<std::uint64_t> room(100);
+        FrameWriter writer(std::as_writable_bytes(std::span(room)));
+        std::vector<std::byte> message(bytes);
+        message.at(one) = std::byte{1};
+        writer.append(std::span(message).first(bytes / 2), std::span(message).subspan(bytes / 2));
+        FrameReader reader(writer.frames());
+        const auto found = reader.next();
+        EXPECT_TRUE(found &&
+                    std::equal(found->begin(), found->end(), message.begin(), message.end()));
+        EXPECT_FALSE(reader.next());
+        EXPECT_FALSE(reader.malformed());
+        return writer.frames().size();
+    };
+    for (const std::size_t bytes : {std::size_t{7}, std::size_t{64}, std::size_t{100}}) {
+        EXPECT_EQ(frame_of(bytes, 0), sizeof(FrameHeader) + 8);
+        EXPECT_EQ(frame_of(bytes, bytes - 1), sizeof(FrameHeader) + 8);
+    }
+    EXPECT_EQ(frame_of(short_bytes, 9), sizeof(FrameHeader) + 8);
+    EXPECT_EQ(frame_of(short_bytes + 8, 9), sizeof(FrameHeader) + short_bytes + 8);
 }
 
 /// Reads all frames of bytes that lie at the very end of their memory, so that the sanitizers see
-/// the first one beyond; whatever comes out must lie inside.
+/// the first one beyond; a long message must lie inside, a short one is no longer than it may be.
 std::size_t read_all(const std::vector<std::byte>& bytes)
 {
     const auto exact = std::make_unique<std::byte[]>(bytes.size());
@@ -82,8 +120,10 @@ std::size_t read_all(const std::vector<std::byte>& bytes)
     std::size_t messages = 0;
     unsigned sum = 0;
     while (const auto message = reader.next()) {
-        EXPECT_GE(message->data(), exact.get());
-        EXPECT_LE(message->data() + message->size(), exact.get() + bytes.size());
+        if (message->size() > short_bytes) {
+            EXPECT_GE(message->data(), exact.get());
+            EXPECT_LE(message->data() + message->size(), exact.get() + bytes.size());
+        }
         for (const std::byte byte : *message) {
             sum += static_cast<unsigned>(byte);
         }
@@ -96,18 +136,25 @@ std::size_t read_all(const std::vector<std::byte>& bytes)
 TEST(Frames, AnyBytesAreReadWithinTheirBounds)
 {
     std::mt19937 random(2);
-    constexpr std::array<std::uint64_t, 8> lengths{
-        0, 1, 7, 8, ~std::uint64_t{0}, ~std::uint64_t{0} - 7, std::uint64_t{1} << 63, 1U << 31};
+    constexpr std::array<std::uint32_t, 9> lengths{
+        0,       1, 7, 8, short_bytes, short_bytes + 1, ~std::uint32_t{0}, ~std::uint32_t{0} - 7,
+        1U << 31};
     std::size_t messages = 0;
     for (int round = 0; round < 100000; ++round) {
-        std::vector<std::byte> bytes = some_bytes(random, random() % 80);
-        // Lengths that nearly fit, in places where a length may be.
+        const std::size_t most = random() % 4 == 0 ? 800 : 80;
+        std::vector<std::byte> bytes = some_bytes(random, random() % most);
+        // Lengths that nearly fit, in places where a length may be, with words that are nearly
+        // there.
         for (std::size_t place = 0; place + sizeof(FrameHeader) <= bytes.size(); place += 8) {
             const unsigned choice = random() % 4;
-            const std::uint64_t left = bytes.size() - place - sizeof(FrameHeader);
-            const FrameHeader header{.bytes = choice == 0   ? lengths[random() % lengths.size()]
-                                              : choice == 1 ? left + random() % 3 - 1
-                                                            : random() % 24};
+            const auto left =
+                static_cast<std::uint32_t>(bytes.size() - place - sizeof(FrameHeader));
+            const auto some = static_cast<std::uint32_t>(random());
+            const std::uint32_t length = choice == 0   ? lengths.at(some % lengths.size())
+                                         : choice == 1 ? left + some % 3 - 1
+                                                       : some % 24;
+            const FrameHeader header{
+                .bytes = length, .words = static_cast<std::uint32_t>(random()) >> random() % 32};
             std::memcpy(bytes.data() + place, &header, sizeof header);
         }
         messages += read_all(bytes);
@@ -117,13 +164,23 @@ TEST(Frames, AnyBytesAreReadWithinTheirBounds)
 
 TEST(Frames, ALengthBeyondTheEndIsMalformed)
 {
-    for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 6}) {
-        std::array<std::byte, sizeof(FrameHeader) + 8> frame{};
-        std::memcpy(frame.data(), &bytes, sizeof bytes);
+    const auto malformed = [](const FrameHeader& header, std::size_t follow) {
+        std::vector<std::byte> frame(sizeof header + follow);
+        std::memcpy(frame.data(), &header, sizeof header);
         FrameReader reader(frame);
-        EXPECT_FALSE(reader.next());
-        EXPECT_TRUE(reader.malformed());
-    }
+        return !reader.next() && reader.malformed();
+    };
+    constexpr std::uint32_t whole = short_bytes + 1;
+    EXPECT_FALSE(malformed({.bytes = whole, .words = 0}, whole + 7));
+    EXPECT_TRUE(malformed({.bytes = whole, .words = 0}, whole + 6));
+    EXPECT_TRUE(malformed({.bytes = ~std::uint32_t{0}, .words = 0}, 400));
+    EXPECT_TRUE(malformed({.bytes = ~std::uint32_t{0} - 6, .words = 0}, 400));
+    // Of a short one: words that are not there, part of a word, words beyond its length.
+    EXPECT_FALSE(malformed({.bytes = 16, .words = 3}, 16));
+    EXPECT_TRUE(malformed({.bytes = 16, .words = 3}, 8));
+    EXPECT_TRUE(malformed({.bytes = 16, .words = 3}, 15));
+    EXPECT_TRUE(malformed({.bytes = 16, .words = 4}, 16));
+    EXPECT_TRUE(malformed({.bytes = 0, .words = 1}, 16));
     const std::array<std::byte, 7> too_short{};
     FrameReader reader(too_short);
     EXPECT_FALSE(reader.next());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,9 +22,12 @@ struct BatchHeader {
     std::uint64_t sequence = 0; ///< batches sent to this receiver before
 };
 
-/// Begins every message in a batch; the next one begins at a multiple of 8 after it.
+/// Begins every message in a batch; the next one begins at a multiple of 8 after it. A short
+/// message lies there without those of its words, of 8 bytes, that are zero: most fields of its
+/// header are.
 struct FrameHeader {
-    std::uint64_t bytes = 0;
+    std::uint32_t bytes = 0; ///< of the message
+    std::uint32_t words = 0; ///< of a short one: bit i says whether word i is there
 };
 
 /// Comes before the header of a long message.
@@ -32,7 +38,11 @@ struct LongHeader {
 
 inline constexpr std::size_t frame_alignment = 8;
 
-/// What a message of so many bytes takes in a batch.
+/// The words of a short message, which has a bit for each.
+using FrameWords = std::array<std::uint64_t, 32>;
+inline constexpr std::size_t short_bytes = sizeof(FrameWords);
+
+/// What a message of so many bytes takes in a batch at most.
 constexpr std::size_t frame_bytes(std::size_t message) noexcept
 {
     return sizeof(FrameHeader) + round_up(message, frame_alignment);
@@ -66,13 +76,22 @@ public:
     /// Appends a message, in two parts, that fits.
     void append(std::span<const std::byte> first, std::span<const std::byte> second) noexcept
     {
-        const FrameHeader header{.bytes = first.size() + second.size()};
-        std::byte* place = room_.data() + used_;
-        std::memcpy(place, &header, sizeof header);
-        place += sizeof header;
-        copy(place, first);
-        copy(place + first.size(), second);
-        used_ += frame_bytes(header.bytes);
+        FrameHeader header{.bytes = static_cast<std::uint32_t>(first.size() + second.size())};
+        std::byte* frame = room_.data() + used_;
+        std::byte* place = frame + sizeof header;
+        if (header.bytes > short_bytes) {
+            copy(place, first);
+            copy(place + first.size(), second);
+            place += round_up(header.bytes, frame_alignment);
+        } else {
+            FrameWords words;
+            auto* bytes = reinterpret_cast<std::byte*>(words.data());
+            copy(bytes, first);
+            copy(bytes + first.size(), second);
+            place = pack(words, header, place);
+        }
+        std::memcpy(frame, &header, sizeof header);
+        used_ = static_cast<std::size_t>(place - room_.data());
     }
 
     /// Writes the header; nothing may be appended any more.
@@ -84,7 +103,35 @@ public:
     /// The batch, once it is sealed.
     [[nodiscard]] std::span<const std::byte> sealed() const noexcept { return room_.first(used_); }
 
+    /// What comes after its header.
+    [[nodiscard]] std::span<const std::byte> frames() const noexcept
+    {
+        return sealed().subspan(sizeof(BatchHeader));
+    }
+
 private:
+    /// Writes the words that are not zero, says so in the header, and answers where they end. What
+    /// comes after the message in the last word is made zero.
+    static std::byte* pack(FrameWords& words, FrameHeader& header, std::byte* place) noexcept
+    {
+        const std::size_t whole = header.bytes / frame_alignment;
+        const std::size_t rest = header.bytes % frame_alignment;
+        if (rest != 0) {
+            words[whole] &= ~std::uint64_t{0} >> 8 * (frame_alignment - rest);
+        }
+        const std::size_t count = whole + (rest != 0 ? 1 : 0);
+        std::uint32_t there = 0;
+        for (std::size_t index = 0; index < count; ++index) {
+            const std::uint64_t word = words[index];
+            const std::uint32_t some = word != 0 ? 1 : 0;
+            std::memcpy(place, &word, sizeof word); // there is room for all
+            place += some * sizeof word;
+            there |= some << index;
+        }
+        header.words = there;
+        return place;
+    }
+
     static void copy(std::byte* place, std::span<const std::byte> bytes) noexcept
     {
         if (!bytes.empty()) { // an empty span may have no address
@@ -101,11 +148,18 @@ class FrameReader {
 public:
     explicit FrameReader(std::span<const std::byte> frames) noexcept : left_(frames) {}
 
-    /// The next message. Empty: there is none, and `malformed` says whether that is the end.
+    /// The next message, which is there until the one after it is asked for. Empty: there is none,
+    /// and `malformed` says whether that is the end.
     [[nodiscard]] std::optional<std::span<const std::byte>> next() noexcept
     {
         const auto header = read_plain<FrameHeader>(left_);
-        if (!header || header->bytes > left_.size() - sizeof(FrameHeader) ||
+        if (!header) {
+            return std::nullopt;
+        }
+        if (header->bytes <= short_bytes) {
+            return unpack(*header);
+        }
+        if (header->bytes > left_.size() - sizeof(FrameHeader) ||
             frame_bytes(header->bytes) > left_.size()) {
             return std::nullopt;
         }
@@ -117,7 +171,28 @@ public:
     [[nodiscard]] bool malformed() const noexcept { return !left_.empty(); }
 
 private:
+    std::optional<std::span<const std::byte>> unpack(const FrameHeader& header) noexcept
+    {
+        const std::size_t count = round_up(header.bytes, frame_alignment) / frame_alignment;
+        if (static_cast<std::size_t>(std::bit_width(header.words)) > count) {
+            return std::nullopt;
+        }
+        std::fill_n(words_.begin(), count, 0);
+        std::size_t at = sizeof header;
+        for (std::uint32_t there = header.words; there != 0; there &= there - 1) {
+            if (at == left_.size() / frame_alignment * frame_alignment) {
+                return std::nullopt;
+            }
+            std::uint64_t& word = words_[static_cast<std::size_t>(std::countr_zero(there))];
+            std::memcpy(&word, left_.data() + at, sizeof word);
+            at += sizeof word;
+        }
+        left_ = left_.subspan(at);
+        return std::as_bytes(std::span(words_)).first(header.bytes);
+    }
+
     std::span<const std::byte> left_;
+    FrameWords words_; ///< of the latest short message
 };
 
 } // namespace sidelight::fabric::ucx
