@@ -72,6 +72,17 @@ public:
         }
     }
 
+    /// The same after plain stores that the caller has made, or somebody for it.
+    void ring_after_stores() noexcept
+    {
+        if (lingering()) [[likely]] {
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        } else {
+            full_barrier();
+        }
+        ring_if_slept_at();
+    }
+
     /// Wakes all who have entered. Comes after an atomic read-modify-write of the word that they
     /// wait for. While nobody sleeps: one load.
     void ring() noexcept

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fabric/fabric.hpp"
+#include "fabric/fast_box.hpp"
 #include "fabric/peer_numbers.hpp"
 
 namespace sidelight::fabric {
@@ -26,6 +27,10 @@ public:
     /// The number of the process with that identity, which is reached at `address`; the connection
     /// is made by the first message to it. Throws std::bad_alloc.
     virtual int meet(std::uint64_t identity, std::span<const std::byte> address) = 0;
+
+    /// Small messages to that peer may go by this box, to the inbox that its network was opened
+    /// with. Whoever sends them wakes it: `event_fd` tells nothing of them.
+    virtual void use_box(int peer, FastOutbox box) = 0;
 
     /// Readable when something has happened since `arm` answered true, or sometimes for no reason.
     [[nodiscard]] virtual int event_fd() const noexcept = 0;
@@ -49,6 +54,7 @@ struct NetworkOptions {
     std::string transports = "auto"; ///< as UCX_TLS; auto: as UCX decides
     bool always_access = false;      ///< memory of peers is opened also where UCX accesses it by
                                      ///< messages of its own: for tests
+    FastInbox* inbox = nullptr;      ///< where peers of this node leave small messages; outlives it
     std::string library = "auto";    ///< path of libucp.so.0; auto: the one that the loader finds
 };
 

@@ -15,6 +15,7 @@ namespace sidelight::network_tests {
 namespace {
 
 class Ends : public testing::TestWithParam<const char*> {};
+class Sleepers : public testing::TestWithParam<const char*> {};
 
 /// Sleeps at the event descriptor until the condition holds. Answers how often.
 int sleep_until(Member& member, Checker& checker, const std::function<bool()>& condition)
@@ -33,7 +34,7 @@ int sleep_until(Member& member, Checker& checker, const std::function<bool()>& c
     return sleeps;
 }
 
-TEST_P(Ends, AMessageWakesASleeper)
+TEST_P(Sleepers, AreWokenByAMessage)
 {
     EXPECT_TRUE(run_team(2, GetParam(), [](Member& member) {
         member.meet_all();
@@ -234,7 +235,8 @@ TEST_P(Ends, WithoutTheOtherTakesItsTimeOnly)
     }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Ends, testing::ValuesIn(all_transports), transports_name);
+INSTANTIATE_TEST_SUITE_P(Over, Sleepers, testing::ValuesIn(all_transports), transports_name);
+INSTANTIATE_TEST_SUITE_P(Over, Ends, testing::ValuesIn(all_ways), transports_name);
 
 } // namespace
 } // namespace sidelight::network_tests

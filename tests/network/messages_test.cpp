@@ -233,7 +233,7 @@ TEST_P(Messages, TooLongForTheirCallAreRefused)
     }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Messages, testing::ValuesIn(all_transports), transports_name);
+INSTANTIATE_TEST_SUITE_P(Over, Messages, testing::ValuesIn(all_ways), transports_name);
 
 } // namespace
 } // namespace sidelight::network_tests

@@ -21,11 +21,13 @@ namespace {
 constexpr unsigned longest_seconds = 100;
 
 /// The library under test may be chosen: SIDELIGHT_UCX=<path of libucp.so.0>.
-fabric::NetworkOptions options(const std::string& transports, Opening opening)
+fabric::NetworkOptions options(const std::string& transports, Opening opening,
+                               fabric::FastInbox& inbox)
 {
     const char* library = std::getenv("SIDELIGHT_UCX");
-    return {.transports = transports,
+    return {.transports = transports == boxes ? "posix,self" : transports,
             .always_access = opening == Opening::always,
+            .inbox = &inbox,
             .library = library != nullptr ? library : "auto"};
 }
 
@@ -55,8 +57,10 @@ Member::Member(Board& board, int rank, int members, const std::string& transport
     : board_(board),
       rank_(rank),
       members_(members),
+      boxed_(transports == boxes),
+      inbox_(board.entries[rank].boxes),
       numbers_(std::make_unique<fabric::PeerNumbers>(identity_of(rank))),
-      fabric_(fabric::open_network(*numbers_, options(transports, opening))),
+      fabric_(fabric::open_network(*numbers_, options(transports, opening, inbox_))),
       peers_(static_cast<std::size_t>(members), -1)
 {
     if (!fabric_) {
@@ -81,6 +85,9 @@ int Member::meet(int rank)
     }
     const int number = fabric_->meet(entry.identity.load(), {entry.address, entry.address_bytes});
     peers_[static_cast<std::size_t>(rank)] = number;
+    if (boxed_ && rank != rank_) {
+        fabric_->use_box(number, fabric::FastOutbox(entry.boxes.claim(), identity_of(rank_)));
+    }
     return number;
 }
 

@@ -33,6 +33,7 @@ struct Board {
         std::atomic<std::uint64_t> identity{0}; ///< written last
         std::size_t address_bytes = 0;
         std::byte address[max_address];
+        fabric::FastBoxes boxes;
     };
     Entry entries[max_members];
     std::atomic<int> arrived{0};
@@ -75,6 +76,8 @@ private:
     int rank_;
     int members_;
     int barriers_ = 0;
+    bool boxed_;
+    fabric::FastInbox inbox_;
     std::unique_ptr<fabric::PeerNumbers> numbers_;
     std::unique_ptr<fabric::NetworkFabric> fabric_;
     std::vector<int> peers_;
@@ -90,8 +93,13 @@ std::vector<int> run_team_to_any_end(int members, const std::string& transports,
                                      const std::function<void(Member&)>& body,
                                      Opening opening = Opening::with_hardware);
 
+/// UCX's shared memory, and a box for small messages to each peer.
+inline constexpr const char* boxes = "boxes";
+
 /// The tests run over each of these: UCX_TLS.
 inline constexpr const char* all_transports[] = {"tcp", "posix,self", "shm,self", "all"};
+/// Tests where nobody sleeps run over boxes, too: UCX hears nothing of what comes by these.
+inline constexpr const char* all_ways[] = {"tcp", "posix,self", "shm,self", "all", boxes};
 
 inline std::string transports_name(const testing::TestParamInfo<const char*>& parameter)
 {

@@ -11,6 +11,7 @@ namespace sidelight::fabric {
 JoinedFabric::JoinedFabric(NetworkOptions options)
     : options_(std::move(options)), numbers_(mapped_.address().identity)
 {
+    options_.inbox = &mapped_.inbox();
     peers_.push_back({.mapped = MappedFabric::own_peer});
 }
 
@@ -44,27 +45,34 @@ Status JoinedFabric::send(int peer, std::span<const std::byte> header,
     if (network_ == nullptr) {
         return Status::unsupported;
     }
-    return sent(peer, network_->send(peer, header, payload));
+    note_sending(peer);
+    return network_->send(peer, header, payload);
 }
 
 Status JoinedFabric::send_long(int peer, std::span<const std::byte> header,
-                               std::span<const std::byte> payload, Completion& sent_out) noexcept
+                               std::span<const std::byte> payload, Completion& sent) noexcept
 {
     if (network_ == nullptr) {
         return Status::unsupported;
     }
-    return sent(peer, network_->send_long(peer, header, payload, sent_out));
+    note_sending(peer);
+    return network_->send_long(peer, header, payload, sent);
 }
 
-/// A peer of this node may sleep at its doorbell, where the network does not wake it.
-Status JoinedFabric::sent(int peer, Status status) noexcept
+/// A peer of this node may sleep at its doorbell, where the network does not wake it; and it may
+/// have a box.
+void JoinedFabric::note_sending(int number) noexcept
 {
-    const auto number = static_cast<std::size_t>(peer);
-    if (number < peers_.size() && peers_[number].mapped >= 0 && !peers_[number].to_ring) {
-        peers_[number].to_ring = true;
-        to_ring_.push_back(peer);
+    const auto index = static_cast<std::size_t>(number);
+    if (index >= peers_.size() || peers_[index].mapped < 0 || peers_[index].to_ring) {
+        return;
     }
-    return status;
+    Peer& peer = peers_[index];
+    peer.to_ring = true;
+    to_ring_.push_back(number);
+    if (number != own_peer && !std::exchange(peer.asked_for_box, true)) {
+        network_->use_box(number, mapped_.claim_box(peer.mapped));
+    }
 }
 
 void JoinedFabric::push() noexcept
@@ -76,10 +84,11 @@ void JoinedFabric::push() noexcept
     if (to_ring_.empty()) {
         return;
     }
-    full_barrier(); // what the network has written for them comes before the look at their bells
     for (const int peer : to_ring_) {
         peers_[static_cast<std::size_t>(peer)].to_ring = false;
-        wake(peer);
+        if (Doorbell* bell = bell_of(peer); bell != nullptr) {
+            bell->ring_after_stores(); // the network's
+        }
     }
     to_ring_.clear();
 }

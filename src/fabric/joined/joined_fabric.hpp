@@ -53,9 +53,10 @@ private:
     struct Peer {
         int mapped = -1;      ///< its number there, if it has a doorbell
         bool to_ring = false; ///< in the list of those that have been sent something
+        bool asked_for_box = false;
     };
 
-    Status sent(int peer, Status status) noexcept;
+    void note_sending(int number) noexcept;
 
     NetworkOptions options_;
     MappedFabric mapped_;

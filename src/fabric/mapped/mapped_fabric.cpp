@@ -21,17 +21,30 @@ std::uint64_t random_identity() noexcept
     return identity;
 }
 
-} // namespace
-
-MappedFabric::MappedFabric() : file_(create_memory_file())
+/// Zeroed memory is a page at which nobody sleeps and whose boxes are free: this only names it.
+ProcessPage* page_in(const Mapping& mapping) noexcept
 {
-    Mapping page = file_ ? Mapping::shared(file_, sizeof(Doorbell)) : Mapping();
-    if (!page) {
+    return reinterpret_cast<ProcessPage*>(mapping.data());
+}
+
+Mapping make_page(const File& file)
+{
+    Mapping mapping = file ? Mapping::shared(file, sizeof(ProcessPage)) : Mapping();
+    if (!mapping) {
         throw std::system_error(errno, std::generic_category(), "cannot make a doorbell");
     }
-    address_ = {.identity = random_identity(), .bell = address_of(file_)};
-    bell_ = new (page.data()) Doorbell;
-    peers_.push_back({std::move(page), bell_});
+    return mapping;
+}
+
+} // namespace
+
+MappedFabric::MappedFabric()
+    : file_(create_memory_file()),
+      address_{.identity = random_identity(), .bell = address_of(file_)},
+      own_(make_page(file_)),
+      inbox_(page_in(own_)->boxes)
+{
+    peers_.push_back({{}, page_in(own_)});
     numbers_.emplace(address_.identity, own_peer);
 }
 
@@ -42,14 +55,13 @@ int MappedFabric::meet(const PeerAddress& peer)
         return known->second;
     }
     const File file = open_memory_file(peer.bell);
-    Mapping page = file ? Mapping::shared(file, sizeof(Doorbell)) : Mapping();
-    if (!page) {
+    Mapping mapping = file ? Mapping::shared(file, sizeof(ProcessPage)) : Mapping();
+    if (!mapping) {
         log(LogLevel::warn, "cannot map the doorbell of process %d", peer.bell.owner);
     }
-    // The owner has made it: this only names what is there.
-    auto* bell = reinterpret_cast<Doorbell*>(page.data());
     const int number = static_cast<int>(peers_.size());
-    peers_.push_back({std::move(page), bell});
+    ProcessPage* page = page_in(mapping);
+    peers_.push_back({std::move(mapping), page});
     numbers_.emplace(peer.identity, number);
     return number;
 }
@@ -71,7 +83,14 @@ bool MappedFabric::poll(Receiver& /*receiver*/) noexcept { return false; }
 
 Doorbell* MappedFabric::bell_of(int peer) noexcept
 {
-    return peers_[static_cast<std::size_t>(peer)].bell;
+    ProcessPage* page = peers_[static_cast<std::size_t>(peer)].page;
+    return page != nullptr ? &page->bell : nullptr;
+}
+
+FastOutbox MappedFabric::claim_box(int peer) noexcept
+{
+    ProcessPage* page = peers_[static_cast<std::size_t>(peer)].page;
+    return FastOutbox(page != nullptr ? page->boxes.claim() : nullptr, address_.identity);
 }
 
 } // namespace sidelight::fabric

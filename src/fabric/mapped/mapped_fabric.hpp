@@ -8,6 +8,7 @@
 #include "base/doorbell.hpp"
 #include "base/shared_memory.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/fast_box.hpp"
 
 namespace sidelight::fabric {
 
@@ -16,6 +17,12 @@ namespace sidelight::fabric {
 struct PeerAddress {
     std::uint64_t identity = 0; ///< random, so that a process id that is used again does not match
     MemoryFileAddress bell;
+};
+
+/// What each process has in memory that its peers map.
+struct ProcessPage {
+    Doorbell bell;
+    FastBoxes boxes; ///< for a network; pages of it that nobody claims are never touched
 };
 
 /// The fabric of one node: every member of a window is mapped, so no message is ever needed and
@@ -28,12 +35,17 @@ public:
     MappedFabric();
 
     [[nodiscard]] const PeerAddress& address() const noexcept { return address_; }
-    [[nodiscard]] Doorbell& bell() noexcept { return *bell_; }
+    [[nodiscard]] Doorbell& bell() noexcept { return peers_.front().page->bell; }
+    /// Where small messages of peers that have a box come in.
+    [[nodiscard]] FastInbox& inbox() noexcept { return inbox_; }
 
     /// The number of that process; the same each time, and `own_peer` for this process itself.
     /// A doorbell that cannot be mapped is as good as none: who sleeps there looks again by itself
     /// within a millisecond. Throws std::bad_alloc.
     int meet(const PeerAddress& peer);
+
+    /// A box of that peer, which stays this process's. It may be none.
+    [[nodiscard]] FastOutbox claim_box(int peer) noexcept;
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
@@ -47,13 +59,14 @@ public:
 
 private:
     struct Peer {
-        Mapping page;
-        Doorbell* bell = nullptr;
+        Mapping mapping;
+        ProcessPage* page = nullptr;
     };
 
     File file_; ///< stays open: peers may come at any time
     PeerAddress address_;
-    Doorbell* bell_ = nullptr;
+    Mapping own_;
+    FastInbox inbox_;
     std::vector<Peer> peers_;
     std::unordered_map<std::uint64_t, int> numbers_; ///< by identity
 };

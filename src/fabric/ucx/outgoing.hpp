@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/fast_box.hpp"
 #include "fabric/ucx/frames.hpp"
 #include "fabric/ucx/library.hpp"
 
@@ -41,6 +42,7 @@ struct Batch : Outgoing {
 
     void clear() noexcept { frames = FrameWriter({static_cast<std::byte*>(bytes), capacity}); }
 
+    std::uint64_t sequence = 0; ///< from departure on
     alignas(frame_alignment) std::byte bytes[capacity];
     FrameWriter frames;
 };
@@ -110,6 +112,8 @@ struct Peer {
 
     Batch* open = nullptr;  ///< being filled
     std::uint64_t sent = 0; ///< batches
+    FastOutbox box;         ///< for small ones
+    bool watched = false;   ///< UCX has been given something for it, and tells when it is lost
     OutgoingList waiting;   ///< for the connection
 
     std::size_t outstanding = 0;    ///< requests that UCX has not finished

@@ -55,7 +55,9 @@ void UcxFabric::push() noexcept
         depart_open_batch(*peer);
     }
     held_.clear();
-    flush_requested();
+    if (!to_flush_.empty()) {
+        flush_requested();
+    }
 }
 
 Status UcxFabric::send_long(int number, std::span<const std::byte> header,
@@ -83,7 +85,8 @@ try {
 void UcxFabric::depart_open_batch(Peer& peer) noexcept
 {
     if (Batch* batch = std::exchange(peer.open, nullptr); batch != nullptr) {
-        batch->frames.seal({.sender = numbers_.own_identity(), .sequence = peer.sent++});
+        batch->sequence = peer.sent++;
+        batch->frames.seal({.sender = numbers_.own_identity(), .sequence = batch->sequence});
         depart(*batch);
     }
 }
@@ -103,11 +106,22 @@ void UcxFabric::depart(Outgoing& item) noexcept
         }
         return;
     }
+    if (peer.watched && item.kind == Outgoing::Kind::batch && put_into_box(item)) {
+        retire(item, UCS_OK);
+        return;
+    }
     start(item);
+}
+
+bool UcxFabric::put_into_box(Outgoing& item) noexcept
+{
+    const auto& batch = static_cast<Batch&>(item);
+    return item.peer->box.put(batch.sequence, batch.frames.frames());
 }
 
 void UcxFabric::start(Outgoing& item) noexcept
 {
+    item.peer->watched = true;
     ucp_request_param_t param{};
     param.op_attr_mask =
         UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;

@@ -32,6 +32,18 @@ bool may_choose(std::string_view transports, std::initializer_list<std::string_v
            });
 }
 
+/// What the user lets UCX choose of, as UCX_TLS; empty: as it likes.
+std::string chosen_transports(const std::string& transports)
+{
+    const char* inherited = std::getenv("UCX_TLS");
+    return transports != "auto" ? transports : inherited != nullptr ? inherited : "";
+}
+
+bool may_share_memory(std::string_view transports)
+{
+    return may_choose(transports, {"shm", "sm", "mm", "posix", "sysv"});
+}
+
 /// Settings of our context alone: neither the environment nor other users of UCX see them.
 /// `registrations`: memory is registered with hardware, and worth a cache.
 void configure(const Library& ucx, ucp_config_t* config, const std::string& transports,
@@ -43,18 +55,16 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
             log(LogLevel::warn, "UCX: %s=%s: %s", name, value, ucx.status_string(status));
         }
     };
-    const char* inherited = std::getenv("UCX_TLS");
-    std::string_view chosen = inherited != nullptr ? inherited : "";
+    const std::string chosen = chosen_transports(transports);
     if (transports != "auto") {
         set("TLS", transports.c_str());
-        chosen = transports;
     }
     set("KEEPALIVE_INTERVAL", "1s");
     if (!registrations && std::getenv("UCX_RCACHE_ENABLE") == nullptr) {
         // It notes each munmap of the program until it is used, and here it never is.
         set("RCACHE_ENABLE", "n");
     }
-    if (may_choose(chosen, {"shm", "sm", "mm", "posix", "sysv"})) {
+    if (may_share_memory(chosen)) {
         // Without it, endpoints that report errors do not use shared memory.
         set("MM_ERROR_HANDLING", "y");
         // A batch with one small operation, 96 bytes, then lies in the queue itself.
@@ -75,6 +85,8 @@ UcxFabric::UcxFabric(const Library& ucx, PeerNumbers& numbers, const NetworkOpti
     : ucx_(ucx),
       numbers_(numbers),
       transports_(options.transports),
+      inbox_(options.inbox),
+      uses_boxes_(may_share_memory(chosen_transports(options.transports))),
       always_access_(options.always_access)
 {
     make_context(options.transports, false);
@@ -152,6 +164,17 @@ Peer& UcxFabric::peer_of(int number)
     return *peers_[index];
 }
 
+/// Most messages come from the sender of the one before.
+Peer& UcxFabric::sender_of(std::uint64_t identity)
+{
+    auto& [latest, peer] = latest_sender_;
+    if (peer == nullptr || latest != identity) {
+        peer = &peer_of(numbers_.number(identity));
+        latest = identity;
+    }
+    return *peer;
+}
+
 int UcxFabric::meet(std::uint64_t identity, std::span<const std::byte> address)
 {
     Peer& peer = sender_of(identity);
@@ -164,26 +187,64 @@ int UcxFabric::meet(std::uint64_t identity, std::span<const std::byte> address)
     return peer.number;
 }
 
+void UcxFabric::use_box(int number, FastOutbox box)
+{
+    if (uses_boxes_) {
+        peer_of(number).box = box;
+    }
+}
+
 bool UcxFabric::poll(Receiver& receiver) noexcept
 {
     receiver_ = &receiver;
-    bool moved = ucx_.worker_progress(worker_) != 0;
-    moved = hand_over_ready() || moved;
+    bool moved = progress();
+    if (has_news()) {
+        moved = tell_news() || moved;
+    }
+    receiver_ = nullptr;
+    return moved;
+}
+
+/// A look at UCX takes longer than one at the boxes: while these bring messages it has its turn,
+/// and no more.
+bool UcxFabric::progress() noexcept
+{
+    constexpr unsigned looks_after_message = 64;
+    constexpr unsigned looks_per_turn = 4;
+    const bool boxed = inbox_ != nullptr && inbox_->take([this](const FastMessage& batch) noexcept {
+        take_batch_of(sender_of(batch.sender), batch.number, batch.bytes);
+    });
+    if (boxed) {
+        boxes_only_ = boxes_only_ % looks_per_turn + looks_after_message;
+    }
+    if (boxes_only_ != 0 && --boxes_only_ % looks_per_turn != 0) {
+        return boxed;
+    }
+    return ucx_.worker_progress(worker_) != 0 || boxed;
+}
+
+/// Whether there is something to tell the receiver, or to do, outside of UCX's handlers.
+bool UcxFabric::has_news() const noexcept
+{
+    return !finished_.empty() || !placed_.empty() || !failed_.empty() || !ready_.empty() ||
+           !to_connect_.empty() || !accessed_.empty() || !to_flush_.empty() || !closed_.empty();
+}
+
+bool UcxFabric::tell_news() noexcept
+{
+    bool moved = hand_over_ready();
     connect_requested();
     moved = tell_placed() || moved;
     moved = tell_finished() || moved;
     moved = tell_accessed() || moved;
     flush_requested();
     moved = tell_lost() || moved;
-    moved = tell_closed() || moved;
-    receiver_ = nullptr;
-    return moved;
+    return tell_closed() || moved;
 }
 
 bool UcxFabric::arm() noexcept
 {
-    return finished_.empty() && placed_.empty() && failed_.empty() && ready_.empty() &&
-           to_connect_.empty() && accessed_.empty() && to_flush_.empty() &&
+    return !has_news() && (inbox_ == nullptr || inbox_->empty()) &&
            ucx_.worker_arm(worker_) == UCS_OK;
 }
 

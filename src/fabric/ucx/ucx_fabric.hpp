@@ -29,6 +29,8 @@ public:
     [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
     int meet(std::uint64_t identity, std::span<const std::byte> address) override;
 
+    void use_box(int peer, FastOutbox box) override;
+
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override;
@@ -54,13 +56,17 @@ private:
     // ucx_fabric.cpp
     void make_context(const std::string& transports, bool registrations);
     void make_worker();
+    bool progress() noexcept;
+    [[nodiscard]] bool has_news() const noexcept;
+    bool tell_news() noexcept;
     Peer& peer_of(int number);
-    Peer& sender_of(std::uint64_t identity) { return peer_of(numbers_.number(identity)); }
+    Peer& sender_of(std::uint64_t identity);
 
     // sending.cpp
     Batch* take_batch() noexcept;
     void depart(Outgoing& item) noexcept;
     void depart_open_batch(Peer& peer) noexcept;
+    static bool put_into_box(Outgoing& item) noexcept;
     void start(Outgoing& item) noexcept;
     void retire(Outgoing& item, ucs_status_t status) noexcept;
     bool tell_finished() noexcept;
@@ -136,6 +142,10 @@ private:
     int event_fd_ = -1;
     std::size_t max_header_ = 0;
     std::string transports_;
+    std::pair<std::uint64_t, Peer*> latest_sender_{0, nullptr}; ///< its identity
+    FastInbox* inbox_;                                          ///< null: none has a box
+    bool uses_boxes_;                ///< the choice of transports leaves room for shared memory
+    unsigned boxes_only_ = 0;        ///< looks that are at boxes, but for one in some
     bool always_access_;             ///< also where UCX does it by messages
     bool hardware_ = false;          ///< the context has transports that access memory
     std::vector<ucp_mem_h> exposed_; ///< memory of this process
