@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/cpu.hpp"
 #include "base/heavy_barrier.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
@@ -33,6 +34,22 @@ bool sweep_for_host() noexcept
     return moved || completed;
 }
 
+/// A peer that waits for each answer sends its next message at once, and a turn of some hosts'
+/// loops takes as long as that: so it is waited for here, for a microsecond or two, and for few in
+/// a row, since the host waits meanwhile.
+void await_next_message() noexcept
+{
+    constexpr int most_messages = 16;
+    constexpr int most_looks = 20;
+    for (int messages = 0, looks = 0; messages < most_messages && looks < most_looks; ++looks) {
+        relax_cpu();
+        if (sweep_for_host()) {
+            ++messages;
+            looks = 0;
+        }
+    }
+}
+
 /// Called from the host's loop, some million times a second. A look at a network may be a system
 /// call, so while no window waits for anything only one time in so many looks; but after a message
 /// the next one is likely soon: some host's loop takes as long as a message.
@@ -47,6 +64,9 @@ bool sweep_from_host() noexcept
         return false;
     }
     const bool moved = sweep_for_host();
+    if (moved) {
+        await_next_message();
+    }
     expecting = moved ? looks_after_message : expecting - (expecting != 0 ? 1 : 0);
     return moved;
 }
