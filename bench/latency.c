@@ -3,9 +3,10 @@
  * Latency of the standard's one-sided calls. It knows nothing of Sidelight: the same program runs
  * on the host alone and under `sidelight run`.
  *
- *     latency [--quick] [--window allocate|allocate_shared|create|dynamic] [LINE...]
+ *     latency [--quick] [--window allocate|allocate_shared|create|dynamic] [--beside] [LINE...]
  *
- * `create` is memory of malloc(); `dynamic` is the same, attached to an empty window. On two ranks:
+ * `create` is memory of malloc(); `dynamic` is the same, attached to an empty window. With --beside
+ * all lines but the fence are measured on an allocated window as well, in turn. On two ranks:
  * every line of the table below, or those named. On any other number: `fence` alone. Rank 0
  * measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
  */
@@ -211,6 +212,9 @@ static long agree(void *context, long repetitions)
 
 static void open_around(enum Around around, const struct Bench *bench)
 {
+    if (bench == NULL) {
+        return;
+    }
     if (around == LOCK_ALL && bench->rank == 0) {
         MPI_Win_lock_all(0, bench->win);
     } else if (around == FENCE) {
@@ -220,9 +224,9 @@ static void open_around(enum Around around, const struct Bench *bench)
 
 static void close_around(enum Around around, const struct Bench *bench)
 {
-    if (around == LOCK_ALL && bench->rank == 0) {
+    if (bench != NULL && around == LOCK_ALL && bench->rank == 0) {
         MPI_Win_unlock_all(bench->win);
-    } else if (around == FENCE) {
+    } else if (bench != NULL && around == FENCE) {
         MPI_Win_fence(MPI_MODE_NOSUCCEED, bench->win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -306,6 +310,7 @@ static void release(struct Bench *bench, enum Kind kind)
 struct Options {
     const struct Plan *plan;
     enum Kind kind;
+    bool beside;
 };
 
 static bool read_kind(const char *name, enum Kind *kind)
@@ -323,11 +328,14 @@ static bool read_options(int argc, char **argv, struct Options *options)
 {
     static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
                                           {"window", required_argument, NULL, 'w'},
+                                          {"beside", no_argument, NULL, 'b'},
                                           {NULL, 0, NULL, 0}};
     *options = (struct Options){.plan = &full_plan, .kind = ALLOCATE};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
             options->plan = &quick_plan;
+        } else if (found == 'b') {
+            options->beside = true;
         } else if (found != 'w' || !read_kind(optarg, &options->kind)) {
             return false;
         }
@@ -335,8 +343,9 @@ static bool read_options(int argc, char **argv, struct Options *options)
     return true;
 }
 
-static void measure_lines(struct Bench *bench, int ranks, const struct Plan *plan,
-                          char *const *names, int count)
+/* `beside` may be NULL. */
+static void measure_lines(struct Bench *bench, struct Bench *beside, int ranks,
+                          const struct Plan *plan, char *const *names, int count)
 {
     const struct Team team = {.rank = bench->rank, .context = NULL, .agree = agree};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
@@ -346,8 +355,11 @@ static void measure_lines(struct Bench *bench, int ranks, const struct Plan *pla
             if (own_plan.least_repetitions < lines[i].least_repetitions) {
                 own_plan.least_repetitions = lines[i].least_repetitions;
             }
+            struct Bench *other = lines[i].around != FENCE ? beside : NULL;
             open_around(lines[i].around, bench);
-            measure(&team, &lines[i].line, bench, &own_plan);
+            open_around(lines[i].around, other);
+            measure_beside(&team, &lines[i].line, bench, other, &own_plan);
+            close_around(lines[i].around, other);
             close_around(lines[i].around, bench);
         }
     }
@@ -357,20 +369,25 @@ int main(int argc, char **argv)
 {
     struct Options options;
     struct Bench bench = {.word = 1};
+    struct Bench beside = {.word = 1};
     int ranks = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!read_options(argc, argv, &options) || !prepare(&bench, ranks, options.kind)) {
+    if (!read_options(argc, argv, &options) || !prepare(&bench, ranks, options.kind) ||
+        (options.beside && !prepare(&beside, ranks, ALLOCATE))) {
         fprintf(stderr, "usage: latency [--quick] [--window "
-                        "allocate|allocate_shared|create|dynamic] [LINE...]\n");
+                        "allocate|allocate_shared|create|dynamic] [--beside] [LINE...]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (!bind_to_core(bench.rank, ranks)) {
         fprintf(stderr, "latency: rank %d is not bound to a core\n", bench.rank);
     }
-    measure_lines(&bench, ranks, ranks > 2 ? &crowded_plan : options.plan, argv + optind,
-                  argc - optind);
+    measure_lines(&bench, options.beside ? &beside : NULL, ranks,
+                  ranks > 2 ? &crowded_plan : options.plan, argv + optind, argc - optind);
     release(&bench, options.kind);
+    if (options.beside) {
+        release(&beside, ALLOCATE);
+    }
     MPI_Finalize();
     return 0;
 }

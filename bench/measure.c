@@ -29,13 +29,27 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* What a line is measured on: the second is NULL unless something is measured beside it. */
+struct Subjects {
+    void *contexts[2];
+};
+
+enum { OWN, BESIDE };
+
+/* How the leader tells which subject a batch is for. */
+static long signed_for(int subject, long repetitions)
+{
+    return subject == BESIDE ? -repetitions : repetitions;
+}
+
 /* One batch: the time in microseconds that it took. Leader only. Where the others take part, one
  * repetition before it waits until all of them have left Team.agree: among more processes than
  * cores that takes longer than a batch. */
-static double time_batch(const struct Team *team, const struct Line *line, void *context,
-                         long repetitions)
+static double time_batch(const struct Team *team, const struct Line *line,
+                         const struct Subjects *subjects, int subject, long repetitions)
 {
-    team->agree(team->context, repetitions);
+    void *context = subjects->contexts[subject];
+    team->agree(team->context, signed_for(subject, repetitions));
     if (line->follow != NULL) {
         line->lead(context, 1);
     }
@@ -46,24 +60,24 @@ static double time_batch(const struct Team *team, const struct Line *line, void 
 
 /* The shortest of a few batches: one that nothing interrupted. */
 static double time_undisturbed_batch(const struct Team *team, const struct Line *line,
-                                     void *context, long repetitions)
+                                     const struct Subjects *subjects, long repetitions)
 {
-    double shortest = time_batch(team, line, context, repetitions);
+    double shortest = time_batch(team, line, subjects, OWN, repetitions);
     for (int i = 0; i < 2; ++i) {
-        const double took = time_batch(team, line, context, repetitions);
+        const double took = time_batch(team, line, subjects, OWN, repetitions);
         shortest = took < shortest ? took : shortest;
     }
     return shortest;
 }
 
 /* How many repetitions make a batch. Trying it out is the warm-up as well. */
-static long calibrate(const struct Team *team, const struct Line *line, void *context,
-                      const struct Plan *plan)
+static long calibrate(const struct Team *team, const struct Line *line,
+                      const struct Subjects *subjects, const struct Plan *plan)
 {
     const long least = plan->least_repetitions;
     const long most = (1L << 20) / least * least;
     for (long repetitions = least; repetitions < most; repetitions *= 2) {
-        const double took = time_undisturbed_batch(team, line, context, repetitions);
+        const double took = time_undisturbed_batch(team, line, subjects, repetitions);
         if (took >= plan->batch_microseconds / 2) {
             const long fitting = (long)((double)repetitions * plan->batch_microseconds / took);
             return fitting > least ? fitting / least * least : least;
@@ -72,51 +86,86 @@ static long calibrate(const struct Team *team, const struct Line *line, void *co
     return most;
 }
 
-static void print_result(const char *name, double *samples, int count, long repetitions)
+/* The samples of one subject. */
+struct Samples {
+    double microseconds[MAX_BATCHES];
+    int count;
+};
+
+static double median_of(struct Samples *samples)
 {
-    qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
+    qsort(samples->microseconds, (size_t)samples->count, sizeof *samples->microseconds,
+          compare_doubles);
+    return samples->microseconds[samples->count / 2];
+}
+
+static void print_result(const char *name, struct Samples *own, struct Samples *beside,
+                         long repetitions)
+{
+    const double median = median_of(own);
     printf("{\"line\": \"%s\", \"microseconds\": %.6f, \"least\": %.6f, \"upper_quartile\": %.6f, "
-           "\"batches\": %d, \"repetitions\": %ld}\n",
-           name, samples[count / 2], samples[0], samples[3 * count / 4], count, repetitions);
+           "\"batches\": %d, \"repetitions\": %ld",
+           name, median, own->microseconds[0], own->microseconds[3 * own->count / 4], own->count,
+           repetitions);
+    if (beside->count != 0) {
+        printf(", \"beside\": %.6f", median_of(beside));
+    }
+    printf("}\n");
     fflush(stdout);
 }
 
-static void lead(const struct Team *team, const struct Line *line, void *context,
+static void lead(const struct Team *team, const struct Line *line, const struct Subjects *subjects,
                  const struct Plan *plan)
 {
-    double samples[MAX_BATCHES];
+    struct Samples samples[2] = {{.count = 0}, {.count = 0}};
     printf("{\"starts\": \"%s\"}\n", line->name);
     fflush(stdout);
-    const long repetitions = calibrate(team, line, context, plan);
-    const double end = now_microseconds() + plan->limit_microseconds;
-    int count = 0;
+    const long repetitions = calibrate(team, line, subjects, plan);
+    const int measured = subjects->contexts[BESIDE] != NULL ? 2 : 1;
+    if (measured == 2) {
+        time_batch(team, line, subjects, BESIDE, repetitions);
+    }
+    const double end = now_microseconds() + measured * plan->limit_microseconds;
     do {
-        samples[count++] = time_batch(team, line, context, repetitions) / (double)repetitions;
-    } while (count < plan->batches && now_microseconds() < end);
+        for (int subject = 0; subject < measured; ++subject) {
+            struct Samples *taken = &samples[subject];
+            taken->microseconds[taken->count++] =
+                time_batch(team, line, subjects, subject, repetitions) / (double)repetitions;
+        }
+    } while (samples[OWN].count < plan->batches && now_microseconds() < end);
     team->agree(team->context, 0);
-    print_result(line->name, samples, count, repetitions);
+    print_result(line->name, &samples[OWN], &samples[BESIDE], repetitions);
 }
 
-static void follow(const struct Team *team, const struct Line *line, void *context)
+static void follow(const struct Team *team, const struct Line *line,
+                   const struct Subjects *subjects)
 {
-    long repetitions = team->agree(team->context, 0);
-    while (repetitions > 0) {
+    long agreed = team->agree(team->context, 0);
+    while (agreed != 0) {
         if (line->follow != NULL) {
+            void *context = subjects->contexts[agreed < 0 ? BESIDE : OWN];
             line->follow(context, 1);
-            line->follow(context, repetitions);
+            line->follow(context, labs(agreed));
         }
-        repetitions = team->agree(team->context, 0);
+        agreed = team->agree(team->context, 0);
+    }
+}
+
+void measure_beside(const struct Team *team, const struct Line *line, void *context, void *beside,
+                    const struct Plan *plan)
+{
+    const struct Subjects subjects = {{context, beside}};
+    if (team->rank == 0) {
+        lead(team, line, &subjects, plan);
+    } else {
+        follow(team, line, &subjects);
     }
 }
 
 void measure(const struct Team *team, const struct Line *line, void *context,
              const struct Plan *plan)
 {
-    if (team->rank == 0) {
-        lead(team, line, context, plan);
-    } else {
-        follow(team, line, context);
-    }
+    measure_beside(team, line, context, NULL, plan);
 }
 
 bool bind_to_core(int rank, int ranks)

@@ -18,8 +18,9 @@ typedef void Action(void *context, long repetitions);
 struct Team {
     int rank; /* rank 0 leads */
     void *context;
-    /* Collective: returns the leader's `repetitions` in every process. What the others do until the
-     * leader calls is wait, so this is also where the target of a passive measurement sits. */
+    /* Collective: returns the leader's `repetitions` in every process, whatever its sign. What the
+     * others do until the leader calls is wait, so this is also where the target of a passive
+     * measurement sits. */
     long (*agree)(void *context, long repetitions);
 };
 
@@ -51,6 +52,11 @@ struct Line {
  * */
 void measure(const struct Team *team, const struct Line *line, void *context,
              const struct Plan *plan);
+
+/* The same, and in turn with it, batch by batch, the same action on `beside`: its median is the
+ * member "beside" of the result. What disturbs one of them disturbs the other as much. */
+void measure_beside(const struct Team *team, const struct Line *line, void *context, void *beside,
+                    const struct Plan *plan);
 
 /* Binds the caller to the `rank`th of the cores that it may use; with more than two ranks to the
  * first two of them together. Returns false where that fails. */

@@ -181,8 +181,7 @@ class Columns(unittest.TestCase):
         self.assertEqual(self.choose("create", 1), usual)
         self.assertEqual(self.choose("dynamic", 2), usual)
         self.assertEqual(self.choose("dynamic", 1, {SHARING: "never"}), usual)
-        beside = [BARE, self.host.name, under, under + ALLOCATED]
-        self.assertEqual(self.choose("dynamic", 1), (beside, []))
+        self.assertEqual(self.choose("dynamic", 1), usual)
 
     def test_without_the_program_of_the_network(self):
         (self.tree / "bench/network").unlink()
@@ -203,13 +202,16 @@ class Columns(unittest.TestCase):
         self.assertIn(f"{SHARING}=never", under)
         self.assertNotIn(f"{SHARING}=never", alone)
 
-    def test_an_allocated_window_is_for_its_lines_alone(self):
-        chosen, _ = latency_columns.choose_columns([self.host], "dynamic", 1, {})
-        measured = {line.name for line in lines_for("dynamic", 1) if chosen[-1].measures(line)}
-        self.assertIn("put_8", measured)
-        self.assertFalse(measured & {"fence", "fence_8", "load"})
-        self.assertIn("--window=allocate", chosen[-1].command(2, [], None))
-        self.assertIn("--window=dynamic", chosen[-2].command(2, [], None))
+    def test_an_allocated_window_is_measured_beside_a_dynamic_one(self):
+        def command(window, nodes, settings):
+            chosen, _ = latency_columns.choose_columns([self.host], window, nodes, settings)
+            self.assertNotIn("--beside", chosen[-2].command(2, [], None))
+            return chosen[-1].command(2, [], None)
+
+        self.assertIn("--window=dynamic", command("dynamic", 1, {}))
+        self.assertIn("--beside", command("dynamic", 1, {}))
+        self.assertNotIn("--beside", command("create", 1, {}))
+        self.assertNotIn("--beside", command("dynamic", 1, {SHARING: "never"}))
 
 
 class Reports(unittest.TestCase):

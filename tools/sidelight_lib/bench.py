@@ -15,7 +15,7 @@ from . import latency_runs, own_accesses
 from .console import progress
 from .hosts import HostError
 from .latency_columns import Column, choose_columns, choose_hosts
-from .latency_lines import Line, Sample, lines_for
+from .latency_lines import ALLOCATED, Line, Sample, lines_for
 from .latency_table import Report, print_report
 from .namespaces import Nodes
 
@@ -161,6 +161,10 @@ def _measure_lines(
         report.errors.extend(results.errors)
         for key, names in wanted.items():
             figures, outcome = results.figures.get(key, {}), results.outcomes.get(key, "")
-            report.samples.extend(
-                Sample(number, column.name, name, figures, outcome) for name in names
-            )
+            for name in names:
+                report.samples.append(Sample(number, column.name, name, figures, outcome))
+                if "beside" in figures:
+                    allocated = {"microseconds": figures["beside"]}
+                    report.samples.append(
+                        Sample(number, column.name + ALLOCATED, name, allocated)
+                    )

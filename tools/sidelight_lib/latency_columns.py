@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import hosts
 from .hosts import Host, HostError
-from .latency_lines import ALLOCATED, BARE, SHARING, UNDER, Line
+from .latency_lines import BARE, SHARING, UNDER, Line
 from .namespaces import Nodes
 
 # One process of the network's program on each of two nodes. If the first fails, the other waits for
@@ -36,12 +36,11 @@ class Column:
     host: Host | None = None
     preload: Path | None = None
     settings: Mapping[str, str] | None = None  # of Sidelight
+    beside_allocated: bool = False  # measured in turn with an allocated window, in one program
 
     def measures(self, line: Line) -> bool:
         if self.host is None:
             return bool(line.bare)
-        if self.name.endswith(ALLOCATED):
-            return line.allocated_limit is not None
         return not line.information
 
     def key(self, line: Line) -> str:
@@ -57,7 +56,8 @@ class Column:
         """The programs bind themselves, all alike, so launchers must not."""
         if self.host is None:
             return _network(options, nodes) if nodes else _bare(ranks, options)
-        argv = [self.host.program("bench/latency"), f"--window={self.window}", *options]
+        program = [self.host.program("bench/latency"), f"--window={self.window}"]
+        argv = [*program, *(["--beside"] if self.beside_allocated else []), *options]
         where = {"preload": self.preload, "extra_env": self.settings}
         if nodes:
             return nodes.launch(self.host, ranks, argv, **where)
@@ -123,10 +123,8 @@ def choose_columns(
         if not host.library.exists():
             notes.append(f"{host.name} is measured alone: {host.library} is not built")
             continue
-        under.append(Column(host.name + UNDER, window, host, host.library, settings))
-        if beside_allocated:
-            name = host.name + UNDER + ALLOCATED
-            under.append(Column(name, "allocate", host, host.library, settings))
+        name = host.name + UNDER
+        under.append(Column(name, window, host, host.library, settings, beside_allocated))
     return columns + under, notes
 
 

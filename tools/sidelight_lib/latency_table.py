@@ -104,12 +104,12 @@ def machine() -> dict[str, Any]:
 
 def print_report(report: Report) -> None:
     """The human table. It is as wide as its columns need: a narrow terminal wraps it."""
-    needed = 80 + 11 * len(_shown(report))
+    needed = 80 + 11 * len(report.columns)
     columns = max(needed, shutil.get_terminal_size().columns)
     console = rich("console").Console(width=columns, highlight=False)
     facts = machine()
     console.print(_table(report))
-    if any(column.endswith(ALLOCATED) for column in report.columns):
+    if any(sample.column.endswith(ALLOCATED) for sample in report.samples):
         console.print(_against_allocated(report))
     console.print(f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}.")
     console.print(f"{BINDING}.")
@@ -129,11 +129,6 @@ def print_report(report: Report) -> None:
         console.print("What the crashed programs said is in the output of --json.")
 
 
-def _shown(report: Report) -> list[str]:
-    """The columns of the table. Those of allocated windows are in the one below it."""
-    return [column for column in report.columns if not column.endswith(ALLOCATED)]
-
-
 def _table(report: Report) -> Any:
     call = f"MPI_Win_{_CALLS.get(report.window, report.window)}"
     where = f" on {report.nodes} nodes, over TCP" if report.nodes > 1 else ""
@@ -141,7 +136,7 @@ def _table(report: Report) -> Any:
     table = rich("table").Table(title=title, title_justify="left")
     table.add_column("")
     bare = "network" if report.nodes > 1 else "machine"
-    for column in _shown(report):
+    for column in report.columns:
         host, under, _ = column.partition(UNDER)
         heading = f"{host}\n{bare if column == BARE else 'sidelight' if under else 'alone'}"
         table.add_column(heading, justify="right", style="bold" if under else None)
@@ -154,7 +149,7 @@ def _table(report: Report) -> Any:
         name = judgement.line
         cells = [
             _cell(figures.get(name, {}).get(column), failed.get(name, {}).get(column))
-            for column in _shown(report)
+            for column in report.columns
         ]
         table.add_row(_title(lines[name]), *cells, *_verdict(lines[name], judgement))
     return table
