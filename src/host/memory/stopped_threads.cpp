@@ -163,6 +163,13 @@ bool may_ask_yama() noexcept
     return settings().kernel_copy != kernel_copy_never && text_in(file).view().substr(0, 1) == "1";
 }
 
+/// ThreadSanitizer keeps an account of each thread, and the tracer has none.
+#ifdef __SANITIZE_THREAD__
+constexpr bool is_instrumented = true;
+#else
+constexpr bool is_instrumented = false;
+#endif
+
 /// Valgrind runs the tracer as a thread of its own, behind a lock that a stopped one may hold.
 bool is_emulated() noexcept
 {
@@ -336,11 +343,7 @@ void StoppedThreads::Tracer::let_go() noexcept
 
 StoppedThreads StoppedThreads::stop() noexcept
 {
-#ifdef __SANITIZE_THREAD__
-    errno = ENOTSUP; // it keeps an account of each thread, and the tracer has none
-    return {};
-#else
-    if (is_emulated() || !proc_is_ours(getpid())) {
+    if (is_instrumented || is_emulated() || !proc_is_ours(getpid())) {
         errno = ENOTSUP;
         return {};
     }
@@ -359,7 +362,6 @@ StoppedThreads StoppedThreads::stop() noexcept
         }
     }
     return stopped;
-#endif
 }
 
 StoppedThreads StoppedThreads::stop_once() noexcept
