@@ -156,14 +156,17 @@ void add_word(void* memory, const void* from, void* result) noexcept
                                      MPI_Op op) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
-    rma::ReduceOp reduce = rma::ReduceOp::sum;
-    if (layout == nullptr || !find_reduce_op(op, reduce)) {
+    if (layout == nullptr) {
         return false;
     }
     const std::size_t width = datatype::shape_of(layout->basic).atomic;
     std::byte* memory = element(window, rank, displacement, width);
+    rma::ReduceOp reduce = rma::ReduceOp::sum;
+    if (memory == nullptr || !find_reduce_op(op, reduce)) {
+        return false;
+    }
     rma::ReductionKernel* kernel = rma::reduction(reduce, layout->basic).atomic;
-    if (memory == nullptr || kernel == nullptr) {
+    if (kernel == nullptr) {
         return false;
     }
     rma::Direct::made_atomic_access(window);

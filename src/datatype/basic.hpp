@@ -35,22 +35,23 @@ struct BasicShape {
 
 inline constexpr std::size_t basic_count = static_cast<std::size_t>(Basic::count_);
 
+// clang-format off
+inline constexpr std::array<BasicShape, basic_count> basic_shapes{{
+    {0, 0, 0}, {1, 1, 1},                                                  // none, byte
+    {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0},               // i8 .. i128
+    {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8},                            // u8 .. u64
+    {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0}, {16, 16, 0},             // f16 .. f128
+    {4, 4, 4}, {8, 8, 8}, {16, 16, 0}, {32, 32, 0}, {32, 32, 0},           // c16 .. c128
+    {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0},               // logical
+    {1, 1, 1}, {4, 4, 4},                                                  // char
+    {8, 8, 8}, {12, 16, 0}, {12, 16, 0}, {8, 8, 8}, {6, 8, 8}, {20, 32, 0}, // pairs
+    {8, 8, 8}, {16, 16, 0},
+}};
+// clang-format on
+
 [[nodiscard]] constexpr BasicShape shape_of(Basic basic) noexcept
 {
-    // clang-format off
-    constexpr std::array<BasicShape, basic_count> shapes{{
-        {0, 0, 0}, {1, 1, 1},                                                  // none, byte
-        {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0},               // i8 .. i128
-        {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8},                            // u8 .. u64
-        {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0}, {16, 16, 0},             // f16 .. f128
-        {4, 4, 4}, {8, 8, 8}, {16, 16, 0}, {32, 32, 0}, {32, 32, 0},           // c16 .. c128
-        {1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 8}, {16, 16, 0},               // logical
-        {1, 1, 1}, {4, 4, 4},                                                  // char
-        {8, 8, 8}, {12, 16, 0}, {12, 16, 0}, {8, 8, 8}, {6, 8, 8}, {20, 32, 0}, // pairs
-        {8, 8, 8}, {16, 16, 0},
-    }};
-    // clang-format on
-    return shapes[static_cast<std::size_t>(basic)];
+    return basic_shapes[static_cast<std::size_t>(basic)];
 }
 
 } // namespace sidelight::datatype

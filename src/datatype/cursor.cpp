@@ -34,23 +34,6 @@ void copy_blocks(const Blocks& to, const Blocks& from) noexcept
 
 } // namespace
 
-Cursor::Cursor(const Buffer& buffer) noexcept
-    : layout_(buffer.layout),
-      element_(static_cast<std::byte*>(buffer.address)),
-      repeat_(element_),
-      elements_left_(buffer.count)
-{
-    if (layout_ == nullptr || layout_->size == 0 || buffer.count == 0) {
-        return;
-    }
-    repeats_left_ = layout_->repeats;
-    enter_run();
-    if (layout_->contiguous) {
-        piece_.length = buffer.bytes();
-        elements_left_ = 1;
-    }
-}
-
 Blocks Cursor::blocks() const noexcept
 {
     const Run& run = layout_->runs[run_];

@@ -26,7 +26,24 @@ struct Blocks {
 /// with a Basic starts and ends between elements, except where the elements themselves have holes.
 class Cursor {
 public:
-    explicit Cursor(const Buffer& buffer) noexcept;
+    explicit Cursor(const Buffer& buffer) noexcept
+        : layout_(buffer.layout),
+          element_(static_cast<std::byte*>(buffer.address)),
+          repeat_(element_),
+          elements_left_(buffer.count)
+    {
+        if (layout_ == nullptr || layout_->size == 0 || buffer.count == 0) {
+            return;
+        }
+        if (layout_->contiguous) {
+            piece_ = {element_, buffer.bytes()};
+            blocks_left_ = 1;
+            elements_left_ = 1;
+        } else {
+            repeats_left_ = layout_->repeats;
+            enter_run();
+        }
+    }
 
     /// What is left of the piece at the cursor; of length 0 at the end.
     [[nodiscard]] Piece piece() const noexcept { return piece_; }

@@ -72,26 +72,24 @@ void RowGate::note_element() noexcept
 }
 
 /// With the gate held an element is safe whether the gate is open or not: rows need it too.
-void ElementAccess::enter_slowly(std::uint32_t number) noexcept
+ElementSlot* ElementAccess::enter_slowly(RowGate& gate, ElementSlot* slot,
+                                         std::uint32_t number) noexcept
 {
-    ElementSlot* own = std::exchange(slot_, nullptr);
     for (;;) {
-        if (own != nullptr) {
-            own->target.store(0, std::memory_order_release);
+        if (slot != nullptr) {
+            slot->target.store(0, std::memory_order_release);
         }
-        gate_.acquire();
-        if (own == nullptr || gate_.closed()) {
-            if (gate_.closed()) {
-                gate_.note_element();
+        gate.acquire();
+        if (slot == nullptr || gate.closed()) {
+            if (gate.closed()) {
+                gate.note_element();
             }
-            return;
+            return nullptr;
         }
-        gate_.release();
-        slot_ = own;
-        if (try_enter(number)) {
-            return;
+        gate.release();
+        if (try_enter(gate, *slot, number)) {
+            return slot;
         }
-        slot_ = nullptr;
     }
 }
 

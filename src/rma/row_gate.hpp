@@ -62,8 +62,8 @@ public:
                                          std::uint32_t number) noexcept
         : gate_(gate), slot_(slot)
     {
-        if (slot_ == nullptr || !try_enter(number)) [[unlikely]] {
-            enter_slowly(number);
+        if (slot_ == nullptr || !try_enter(gate_, *slot_, number)) [[unlikely]] {
+            slot_ = enter_slowly(gate_, slot_, number);
         }
     }
     [[gnu::always_inline]] ~ElementAccess()
@@ -79,13 +79,17 @@ public:
 
 private:
     /// The side of the exchange that has no barrier (base/heavy_barrier.hpp).
-    [[gnu::always_inline]] bool try_enter(std::uint32_t number) noexcept
+    [[gnu::always_inline]] static bool try_enter(RowGate& gate, ElementSlot& slot,
+                                                 std::uint32_t number) noexcept
     {
-        slot_->target.store(number, std::memory_order_relaxed);
+        slot.target.store(number, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        return !gate_.closed();
+        return !gate.closed();
     }
-    void enter_slowly(std::uint32_t number) noexcept;
+    /// Answers by which slot; null: the gate is held. No member, so that the object stays in
+    /// registers.
+    static ElementSlot* enter_slowly(RowGate& gate, ElementSlot* slot,
+                                     std::uint32_t number) noexcept;
 
     RowGate& gate_;
     ElementSlot* slot_; ///< null: the gate is held instead

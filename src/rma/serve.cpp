@@ -18,8 +18,8 @@ using datatype::Layout;
 
 namespace {
 
-/// Payloads are aligned for the widest element before a reduction reads them. Elements with holes
-/// travel without them, one in a message.
+/// For elements that are aligned as a reduction wants them. Those with holes travel without them,
+/// one in a message.
 struct alignas(64) Staging {
     std::array<std::byte, piece_bytes> bytes;
 };
@@ -49,6 +49,21 @@ bool is_basic(std::uint8_t basic) noexcept
 {
     return basic > static_cast<std::uint8_t>(Basic::none) &&
            basic < static_cast<std::uint8_t>(Basic::count_);
+}
+
+/// The elements that a message brings: where they are, if they may be read there, else unpacked.
+Buffer elements_of(std::span<const std::byte> packed, const Elements& elements,
+                   Staging& staging) noexcept
+{
+    constexpr std::size_t widest = 16;
+    const std::size_t alignment = std::min(elements.layout.size, widest);
+    if (elements.layout.contiguous &&
+        reinterpret_cast<std::uintptr_t>(packed.data()) % alignment == 0) {
+        return elements.at(const_cast<std::byte*>(packed.data())); // only read from
+    }
+    const Buffer unpacked = elements.at(staging.bytes.data());
+    unpack(packed, unpacked);
+    return unpacked;
 }
 
 /// The extent of all that a message's elements touch; 0 for what is no number of them, or for more
@@ -273,11 +288,12 @@ void Window::serve_accumulate(const Message& message) noexcept
     const Elements elements{layout, header.bytes / layout.size};
     Staging from;
     Staging old;
-    unpack(message.payload, elements.at(from.bytes.data()));
-    const Status status = combine_here(header, elements.at(from.bytes.data()),
+    const Status status = combine_here(header, elements_of(message.payload, elements, from),
                                        elements.at(old.bytes.data()), elements.at(memory));
     if (status != Status::ok || header.flag == 0) {
         answer_accumulate(header, status);
+    } else if (layout.contiguous) {
+        answer(header, MessageKind::reply, {old.bytes.data(), header.bytes});
     } else {
         Staging packed;
         const std::size_t bytes = pack(elements.at(old.bytes.data()), packed.bytes.data());
