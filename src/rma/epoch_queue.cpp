@@ -48,10 +48,14 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     return epoch;
 }
 
-/// A light lock becomes an epoch, as if it had been one from the start: the oldest of the window,
-/// active and granted, with the place that it has.
+/// A light lock or access becomes an epoch, as if it had been one from the start: the oldest of the
+/// window, active and granted, with the place or the numbers that it has.
 Status Window::weigh(Target& target, int rank) noexcept
 {
+    if (target.light == Light::access) {
+        access_ = LightEpochs::access_fully(*this);
+        return access_ != nullptr ? Status::ok : Status::no_memory;
+    }
     Epoch* epoch = open(EpochKind::lock, 1);
     if (epoch == nullptr) {
         return Status::no_memory;

@@ -59,7 +59,7 @@ bool LightEpochs::start(Window& window, std::span<const int> targets, int polls)
     for (const int rank : targets) {
         const Target& target = window.first_target_[rank];
         const auto& granted = window.own().words(rank).granted;
-        if (!target.mapped || !poll(polls, [&] {
+        if (target.control == nullptr || !poll(polls, [&] {
                 return rules::light_access_granted(target.accesses + 1,
                                                    granted.load(std::memory_order_acquire));
             })) {
@@ -73,7 +73,7 @@ bool LightEpochs::start(Window& window, std::span<const int> targets, int polls)
         window.light_access_.add(rank);
         ++target.accesses;
         target.light = Light::access;
-        target.reach.store(target.size, std::memory_order_release);
+        window.open_access(target, true);
     }
     return true;
 }
@@ -88,10 +88,11 @@ Status LightEpochs::end_access(Window& window) noexcept
     Status status = Status::ok;
     window.light_access_.close();
     --window.pending_;
+    window.waited_for_ = window.ages_;
     for (const int rank : window.light_access_.peers()) {
         Target& target = window.first_target_[rank];
         target.light = Light::none;
-        target.reach.store(0, std::memory_order_release);
+        window.open_access(target, false);
         target.done = target.accesses;
         // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
         // `exposure_over` at the target.
@@ -101,6 +102,44 @@ Status LightEpochs::end_access(Window& window) noexcept
         }
     }
     return status;
+}
+
+/// With the numbers that it has; active and granted, so that nothing is left to be counted.
+Epoch* LightEpochs::make_full(Window& window, EpochKind kind, const LightGroup& group) noexcept
+{
+    const std::span<const int> peers = group.peers();
+    Epoch* epoch = window.open(kind, peers.size());
+    if (epoch == nullptr) {
+        return nullptr;
+    }
+    for (std::size_t index = 0; index < peers.size(); ++index) {
+        const Target& peer = window.first_target_[peers[index]];
+        Part& part = epoch->parts[index];
+        part.rank = peers[index];
+        part.number = kind == EpochKind::access ? peer.accesses : peer.exposures;
+        part.granted = true;
+    }
+    epoch->parts_granted = static_cast<std::uint32_t>(peers.size());
+    epoch->opened_at = 0;
+    epoch->state = next_state(epoch->state, EpochEvent::activate);
+    window.queue_.push_front(epoch); // it was active before any that is deferred now
+    return epoch;
+}
+
+Epoch* LightEpochs::access_fully(Window& window) noexcept
+{
+    Epoch* epoch = make_full(window, EpochKind::access, window.light_access_);
+    if (epoch == nullptr) {
+        return nullptr;
+    }
+    for (std::uint32_t index = 0; index < epoch->parts.size(); ++index) {
+        Target& target = window.target_of(epoch->parts[index]);
+        target.light = Light::none;
+        target.epoch = epoch;
+        target.part = index;
+    }
+    window.light_access_.close();
+    return epoch;
 }
 
 bool LightEpochs::wait(Window& window, int polls) noexcept
@@ -124,21 +163,10 @@ bool LightEpochs::wait(Window& window, int polls) noexcept
 
 Epoch* LightEpochs::expose_fully(Window& window) noexcept
 {
-    const std::span<const int> origins = window.light_exposure_.peers();
-    Epoch* epoch = window.open(EpochKind::exposure, origins.size());
-    if (epoch == nullptr) {
-        return nullptr;
+    Epoch* epoch = make_full(window, EpochKind::exposure, window.light_exposure_);
+    if (epoch != nullptr) {
+        window.light_exposure_.close();
     }
-    for (std::size_t index = 0; index < origins.size(); ++index) {
-        Part& part = epoch->parts[index];
-        part.rank = origins[index];
-        part.number = window.first_target_[part.rank].exposures;
-        part.granted = true;
-    }
-    epoch->parts_granted = static_cast<std::uint32_t>(origins.size());
-    epoch->state = next_state(epoch->state, EpochEvent::activate);
-    window.queue_.push_front(epoch); // it was active before any that is deferred now
-    window.light_exposure_.close();
     return epoch;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/status.hpp"
+#include "rma/kinds.hpp"
 
 namespace sidelight::rma {
 
@@ -36,10 +37,9 @@ private:
     std::array<int, most_peers> peers_{};
 };
 
-/// Access and exposure epochs towards few members on mapped memory, in a window where no epoch is
-/// held back or holds one back, and nobody is lost. Nothing would ever be recorded in them and
-/// nobody waits for them, so they are the numbers that both sides count, and no more:
-/// docs/design/epochs.md.
+/// Access and exposure epochs towards few members of this node, in a window where no epoch is held
+/// back or holds one back, and nobody is lost. While nothing is recorded in them and nobody waits
+/// for them they are the numbers that both sides count, and no more: docs/design/epochs.md.
 ///
 /// A call that answers false has changed nothing, and Window's function of the same name does the
 /// same the long way. Each polls up to `polls` times for what it needs of the peers. All need the
@@ -55,6 +55,9 @@ struct LightEpochs {
     /// `complete` where the access is known to be light: also where a target is lost, which it
     /// tells.
     static Status end_access(Window& window) noexcept;
+    /// Gives the access that is open an Epoch, for an operation that has to be recorded; it becomes
+    /// the window's. Null: no memory; it stays as it is.
+    [[nodiscard]] static Epoch* access_fully(Window& window) noexcept;
     /// Gives the exposure that is open an Epoch, so that it can be closed before it is over, or
     /// given up. Null: no memory; it stays as it is.
     [[nodiscard]] static Epoch* expose_fully(Window& window) noexcept;
@@ -63,6 +66,8 @@ private:
     /// Whether an access or exposure epoch opened now would be active at once and hold nothing back
     /// while it is open.
     [[nodiscard]] static bool possible(const Window& window, std::span<const int> peers) noexcept;
+    [[nodiscard]] static Epoch* make_full(Window& window, EpochKind kind,
+                                          const LightGroup& group) noexcept;
 };
 
 } // namespace sidelight::rma

@@ -237,6 +237,12 @@ private:
             target.regions_open.store(open && direct_regions_, std::memory_order_release);
         }
     }
+    /// The same in an access epoch, which has no flushes.
+    void open_access(Target& target, bool open) noexcept
+    {
+        open_target(target, open);
+        target.flushable.store(false, std::memory_order_release);
+    }
     void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
     void greet(int rank) noexcept;
     bool note_loss(Epoch& epoch, const Part& part) noexcept;

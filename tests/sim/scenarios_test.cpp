@@ -415,7 +415,7 @@ TEST(Copies, AreForTheFirstOperationAfterAFence)
             a.fence(blocking);
             if (rank == 0) {
                 a.write(Call::put, 1); // copied
-                a.write(Call::put, 1);
+                a.compute(1'000'000);  // it comes last, and its fence goes on as the next
             }
         }
         a.fence(blocking, {.no_succeed = true});
