@@ -10,18 +10,23 @@
 namespace sidelight::host::memory {
 namespace {
 
-constexpr std::array<std::string_view, 8> devices{
-    "/dev/nvidia", "/dev/kfd", "/dev/dri/",   "/dev/infiniband/",
-    "/dev/hfi1",   "/dev/cxi", "/dev/accel/", "/dev/dsa/",
+/// Devices of one kind.
+struct Kind {
+    const char* there;       ///< what is there wherever the driver is
+    std::string_view prefix; ///< of the paths of all of them
 };
 
-/// One of each kind that is there wherever its driver is.
+constexpr std::array kinds{
+    Kind{"/dev/nvidiactl", "/dev/nvidia"}, Kind{"/dev/kfd", "/dev/kfd"},
+    Kind{"/dev/dri", "/dev/dri/"},         Kind{"/dev/infiniband", "/dev/infiniband/"},
+    Kind{"/dev/hfi1_0", "/dev/hfi1"},      Kind{"/dev/cxi0", "/dev/cxi"},
+    Kind{"/dev/accel", "/dev/accel/"},     Kind{"/dev/dsa", "/dev/dsa/"},
+};
+
 bool system_has_devices() noexcept
 {
-    constexpr std::array there{"/dev/nvidiactl", "/dev/kfd",  "/dev/dri",   "/dev/infiniband",
-                               "/dev/hfi1_0",    "/dev/cxi0", "/dev/accel", "/dev/dsa"};
-    return std::any_of(there.begin(), there.end(),
-                       [](const char* path) { return access(path, F_OK) == 0; });
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [](const Kind& kind) { return access(kind.there, F_OK) == 0; });
 }
 
 } // namespace
@@ -50,7 +55,13 @@ bool has_open(std::span<const std::string_view> paths) noexcept
 bool has_device_open() noexcept
 {
     static const bool possible = system_has_devices();
-    return possible && has_open(devices);
+    if (!possible) {
+        return false;
+    }
+    std::array<std::string_view, kinds.size()> prefixes;
+    std::transform(kinds.begin(), kinds.end(), prefixes.begin(),
+                   [](const Kind& kind) { return kind.prefix; });
+    return has_open(prefixes);
 }
 
 } // namespace sidelight::host::memory
