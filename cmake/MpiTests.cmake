@@ -3,16 +3,17 @@
 #
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
-#                      [NO_PRELOAD] [NO_SANITIZER] [PASS <regular expression>] [LABEL <label>]
-#                      [SKIP_HOSTS <host> <reason> ...])
+#                      [NO_PRELOAD] [NO_SANITIZER] [ORDINARY_USER] [PASS <regular expression>]
+#                      [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
 # preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone. With PASS
 # the program has to print what matches, whatever its exit status. LABEL takes the place of the
 # suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
-# has sanitizers, because it measures what they change. Defects of a host are data: SKIP_HOSTS, with
-# the reason printed. The test is mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of
-# namespaces, and it is hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
+# has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
+# rights. Defects of a host are data: SKIP_HOSTS, with the reason printed. The test is
+# mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it is
+# hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
 
 set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 
@@ -28,7 +29,7 @@ endif()
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD;NO_SANITIZER" "NODES;PROGRAM;TIMEOUT;ODD;PASS;LABEL"
+        "NO_PRELOAD;NO_SANITIZER;ORDINARY_USER" "NODES;PROGRAM;TIMEOUT;ODD;PASS;LABEL"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -73,6 +74,9 @@ macro(sidelight_register_mpi_test host ranks)
         endif()
         if(NOT arg_NO_PRELOAD)
             list(APPEND options --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+        endif()
+        if(arg_ORDINARY_USER)
+            list(APPEND options --ordinary-user)
         endif()
         if(arg_ODD)
             list(APPEND options --odd ${arg_ODD})

@@ -5,17 +5,20 @@
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
 fails. It also fails when the program ends but leaves a process behind. Exit status: that of
 mpiexec, 124 after the limit, 125 for a process left behind, 77 where the machine cannot have
-several nodes (1 if the environment variable CI is set: there they must be had)."""
+several nodes (1 if the environment variable CI is set: there they must be had) or an ordinary user
+cannot reach the program."""
 
 import argparse
 import contextlib
 import functools
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 
@@ -51,6 +54,8 @@ def arguments():
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--odd", metavar="NAME=VALUE",
                         help="a variable for ranks with odd numbers alone")
+    parser.add_argument("--ordinary-user", action="store_true",
+                        help="where this is root: without its rights, as the user nobody")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser.parse_args()
@@ -113,7 +118,28 @@ def left_behind(run):
     return found
 
 
-def start(options, run, nodes):
+class Unreachable(Exception):
+    """An ordinary user cannot run the program."""
+
+
+def as_ordinary_user(options, stack):
+    """What subprocess takes to run the job without root's rights, from a folder of its own."""
+    if not options.ordinary_user or os.geteuid() != 0:
+        return {}, {}
+    try:
+        user = pwd.getpwnam("nobody")
+    except KeyError as error:
+        raise Unreachable("there is no user nobody") from error
+    home = stack.enter_context(tempfile.TemporaryDirectory(prefix="ordinary-user-"))
+    os.chown(home, user.pw_uid, user.pw_gid)
+    rights = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": [], "cwd": home}
+    for path in filter(None, [options.program, options.preload]):
+        if subprocess.run(["test", "-r", path], check=False, **rights).returncode != 0:
+            raise Unreachable(f"the user nobody cannot read {path}")
+    return rights, {"HOME": home, "TMPDIR": home, "USER": "nobody", "LOGNAME": "nobody"}
+
+
+def start(options, run, nodes, stack):
     """mpiexec, and all it starts, with the mark of the run."""
     host = hosts.find(options.host, options.program)
     extra = dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
@@ -125,9 +151,10 @@ def start(options, run, nodes):
         program = ["/bin/sh", "-c", ON_ODD_RANKS, options.odd, *program]
     command = launch(options.n, program, preload=options.preload, extra_env=extra)
     added = nodes.environment(host) if nodes else host.environment()
-    environment = {**os.environ, **added, MARK: run}
+    rights, home = as_ordinary_user(options, stack)
+    environment = {**os.environ, **added, **home, MARK: run}
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
-                            start_new_session=True)
+                            start_new_session=True, **rights)
 
 
 def wait(job, options, run):
@@ -143,11 +170,11 @@ def wait(job, options, run):
     return status
 
 
-def run_job(options, nodes):
+def run_job(options, nodes, stack):
     """Runs the program, and leaves nothing of it. Returns the exit status."""
     run = uuid.uuid4().hex
     try:
-        status = wait(start(options, run, nodes), options, run)
+        status = wait(start(options, run, nodes, stack), options, run)
     finally:
         kill_all(run)
     return status if status >= 0 else 128 - status
@@ -166,9 +193,12 @@ def main():
         with contextlib.ExitStack() as stack:
             count = options.nodes
             nodes = stack.enter_context(namespaces.Nodes(count)) if count else None
-            return run_job(options, nodes)
+            return run_job(options, nodes, stack)
     except namespaces.NodesError as error:
         return refuse(error)
+    except Unreachable as error:
+        print(f"run_ranks: {error}", flush=True)
+        return SKIPPED
     except hosts.HostError as error:
         sys.exit(f"run_ranks: {error}")
 

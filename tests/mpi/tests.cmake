@@ -60,5 +60,6 @@ sidelight_mpi_test(failed_requests RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)
