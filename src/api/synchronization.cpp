@@ -163,6 +163,7 @@ SIDELIGHT_ENTRY int MPI_Win_fence(int assertion, MPI_Win win)
     rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && assertion == 0 && !Runtime::threaded() &&
         Direct::fence(*window, Runtime::polls())) [[likely]] {
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return fence_slowly(assertion, win);
@@ -175,6 +176,7 @@ SIDELIGHT_ENTRY int MPI_Win_post(MPI_Group group, int assertion, MPI_Win win)
     if (object != nullptr && (assertion & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) == 0 &&
         object->post_group.knows(group) &&
         LightEpochs::post(*object->window, object->post_group.ranks())) [[likely]] {
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return post_slowly(group, assertion, win);
@@ -187,6 +189,7 @@ SIDELIGHT_ENTRY int MPI_Win_start(MPI_Group group, int assertion, MPI_Win win)
     if (object != nullptr && assertion == 0 && object->start_group.knows(group) &&
         LightEpochs::start(*object->window, object->start_group.ranks(), Runtime::polls()))
         [[likely]] {
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return start_slowly(group, assertion, win);
@@ -197,6 +200,7 @@ SIDELIGHT_ENTRY int MPI_Win_complete(MPI_Win win)
 {
     rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && !Runtime::threaded() && LightEpochs::complete(*window)) [[likely]] {
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return complete_slowly(win);
@@ -208,6 +212,7 @@ SIDELIGHT_ENTRY int MPI_Win_wait(MPI_Win win)
     rma::Window* window = window_table::find_cached(win);
     if (window != nullptr && !Runtime::threaded() && LightEpochs::wait(*window, Runtime::polls()))
         [[likely]] {
+        Runtime::pass_by();
         return MPI_SUCCESS;
     }
     return wait_slowly(win);
