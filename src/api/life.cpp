@@ -52,10 +52,13 @@ void give_up_communicator() noexcept
                            nullptr);
 }
 
-void close_down() noexcept
+/// `for_good`: no session goes on with windows of its own.
+void close_down(bool for_good) noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->close_network();
+        if (for_good) {
+            runtime->close_network();
+        }
         runtime->stop_progress();
     }
     datatype::close_cache();
@@ -67,9 +70,10 @@ void close_down() noexcept
 
 SIDELIGHT_ENTRY int MPI_Finalize(void)
 {
-    close_down();
+    const bool any_session = sessions.load(std::memory_order_relaxed) > 0;
+    close_down(!any_session);
     const int code = table().Finalize();
-    if (sessions.load(std::memory_order_relaxed) > 0) {
+    if (any_session) {
         // Windows of sessions go on.
         if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
             runtime->start_progress();
@@ -100,7 +104,7 @@ SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
     }
     if (!host::mpi::world_is_up()) {
         if (sessions.load(std::memory_order_relaxed) == 1) {
-            close_down();
+            close_down(true);
         } else {
             give_up_communicator(); // it may come from this session
         }

@@ -21,6 +21,9 @@ bool host_is_locked() noexcept
     return Runtime::program_has_threads() && host::mpi::is_in_worker_hook();
 }
 
+/// Whether the last sweep has left the fabric close to the next message. Relaxed: a hint.
+std::atomic<bool> messages_are_close{false};
+
 /// Tries, and never waits.
 bool sweep_for_host() noexcept
 {
@@ -30,18 +33,22 @@ bool sweep_for_host() noexcept
         return completed;
     }
     const bool moved = runtime->process().progress();
+    messages_are_close.store(runtime->messages_are_close(), std::memory_order_relaxed);
     runtime->lock().release();
     return moved || completed;
 }
 
-/// A peer that waits for each answer sends its next message at once, and a turn of some hosts'
+/// A neighbour that waits for each answer sends its next message at once, and a turn of some hosts'
 /// loops takes as long as that: so it is waited for here, for a microsecond or two, and for few in
-/// a row, since the host waits meanwhile.
+/// a row, since the host waits meanwhile. Not where looking is a system call.
 void await_next_message() noexcept
 {
     constexpr int most_messages = 16;
     constexpr int most_looks = 20;
-    for (int messages = 0, looks = 0; messages < most_messages && looks < most_looks; ++looks) {
+    int messages = 0;
+    for (int looks = 0; messages < most_messages && looks < most_looks &&
+                        messages_are_close.load(std::memory_order_relaxed);
+         ++looks) {
         relax_cpu();
         if (sweep_for_host()) {
             ++messages;
@@ -177,8 +184,9 @@ void Runtime::close_network() noexcept
     waiter_.stop_listening();
     const EngineGuard guard(lock_);
     if (fabric_.network() != nullptr) {
-        fabric_.network()->close(process_, limit);
+        fabric_.close_network(process_, limit);
         hear_messages(false);
+        heard_ = false;
     }
 }
 

@@ -99,6 +99,12 @@ public:
             existing()->sweep_now_and_then();
         }
     }
+    /// Whether a look for the next message is worth while at once. Where ranks share cores its
+    /// sender may need this one. Holds the engine.
+    [[nodiscard]] bool messages_are_close() const noexcept
+    {
+        return !waiter_.crowded() && fabric_.is_close();
+    }
     /// After something that another thread may wait for has completed.
     void rouse() noexcept
     {

@@ -37,6 +37,12 @@ public:
     /// Sleeps until a ring after `enter`, or for `limit`, or, rarely, for no reason.
     void sleep(Visit visit, std::chrono::nanoseconds limit) noexcept;
 
+    /// Whether anybody has entered whom no ring has answered yet. Who has entered sees it.
+    [[nodiscard]] bool is_slept_at() const noexcept
+    {
+        return sleepers(state_.load(std::memory_order_relaxed)) != 0;
+    }
+
     /// Ends the visit. Answers whether there was a ring.
     bool leave(Visit visit) noexcept;
 

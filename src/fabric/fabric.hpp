@@ -88,6 +88,9 @@ public:
     /// Hands what has arrived to the receiver. Answers whether there was anything.
     virtual bool poll(Receiver& receiver) noexcept = 0;
 
+    /// Whether the next message is likely soon and a poll for it takes next to no time.
+    [[nodiscard]] virtual bool is_close() const noexcept { return false; }
+
     /// The doorbell where that process sleeps, if it is mapped here: `publish` there spares the
     /// caller the atomic instruction and `wake`. It stays as long as the fabric.
     [[nodiscard]] virtual Doorbell* bell_of(int /*peer*/) noexcept { return nullptr; }

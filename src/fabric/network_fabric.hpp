@@ -28,12 +28,19 @@ public:
     /// is made by the first message to it. Throws std::bad_alloc.
     virtual int meet(std::uint64_t identity, std::span<const std::byte> address) = 0;
 
+    /// Whether peers of this node are worth a box.
+    [[nodiscard]] virtual bool wants_boxes() const noexcept = 0;
+
     /// Small messages to that peer may go by this box, to the inbox that its network was opened
     /// with. Whoever sends them wakes it: `event_fd` tells nothing of them.
     virtual void use_box(int peer, FastOutbox box) = 0;
 
     /// Readable when something has happened since `arm` answered true, or sometimes for no reason.
     [[nodiscard]] virtual int event_fd() const noexcept = 0;
+
+    /// The next poll looks at everything, also at what is looked at less often while boxes bring
+    /// messages: somebody is about to sleep.
+    virtual void look_everywhere() noexcept = 0;
 
     /// Prepares `event_fd` for a sleeper. False: there is something to do now, poll instead.
     /// Once per sleep: an event is told by one `arm` only.

@@ -437,7 +437,7 @@ private:
     std::unique_ptr<fabric::ExposedMemory> exposed_; ///< this member's, since somebody asked
 
     std::uint64_t clock_ = 0;      ///< openings and closings so far
-    std::uint64_t ages_ = 0;       ///< operations recorded or in flight so far
+    std::uint64_t ages_ = 0;       ///< operations so far that were recorded or moved by the fabric
     std::uint64_t waited_for_ = 0; ///< up to that age they were flushed, or their epoch was closed
     std::size_t unfinished_ = 0;   ///< operations recorded or in flight now
     std::size_t pending_ = 0;

@@ -10,6 +10,13 @@ sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
+# The network is closed with the last session, and opened again.
+sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated
+    SKIP_HOSTS mpich4 "has no sessions"
+               openmpi4 "has no sessions"
+               openmpi5 "crashes in a session after the end of the last one"
+               impi "does not start again after its end")
 
 # What is left to the host: windows that messages are needed for where there is no network, and all
 # windows where the library is told so.

@@ -23,6 +23,22 @@ bool JoinedFabric::open_network()
     return network_ != nullptr;
 }
 
+/// Boxes that were claimed stay as they are: their numbers do not begin anew with another network.
+bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
+{
+    if (network_ == nullptr) {
+        return true;
+    }
+    const bool left = network_->close(receiver, limit);
+    network_.reset();
+    tried_ = false;
+    for (const int peer : to_ring_) {
+        peers_[static_cast<std::size_t>(peer)].to_ring = false;
+    }
+    to_ring_.clear();
+    return left;
+}
+
 int JoinedFabric::meet(const PeerAddress& peer, std::span<const std::byte> network_address)
 {
     const auto number = static_cast<std::size_t>(numbers_.number(peer.identity));
@@ -70,7 +86,7 @@ void JoinedFabric::note_sending(int number) noexcept
     Peer& peer = peers_[index];
     peer.to_ring = true;
     to_ring_.push_back(number);
-    if (number != own_peer && !std::exchange(peer.asked_for_box, true)) {
+    if (number != own_peer && network_->wants_boxes() && !std::exchange(peer.asked_for_box, true)) {
         network_->use_box(number, mapped_.claim_box(peer.mapped));
     }
 }
@@ -95,8 +111,16 @@ void JoinedFabric::push() noexcept
 
 bool JoinedFabric::poll(Receiver& receiver) noexcept
 {
-    return network_ != nullptr && network_->poll(receiver);
+    if (network_ == nullptr) {
+        return false;
+    }
+    if (mapped_.bell().is_slept_at()) {
+        network_->look_everywhere(); // it may be the last look before a sleep
+    }
+    return network_->poll(receiver);
 }
+
+bool JoinedFabric::is_close() const noexcept { return network_ != nullptr && network_->is_close(); }
 
 Doorbell* JoinedFabric::bell_of(int peer) noexcept
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,10 @@ public:
     /// said why, once. May take some ms. Throws std::bad_alloc.
     bool open_network();
 
+    /// Ends all connections, as NetworkFabric::close. It may be opened again. Answers whether all
+    /// has left.
+    bool close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept;
+
     /// Null: it is not open. Its address goes to the other members of a window, it can be slept at,
     /// and it has to be closed; but messages are sent and polled here.
     [[nodiscard]] NetworkFabric* network() noexcept { return network_.get(); }
@@ -41,6 +46,7 @@ public:
     Status send_long(int peer, std::span<const std::byte> header,
                      std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
+    [[nodiscard]] bool is_close() const noexcept override;
     [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;
     bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;

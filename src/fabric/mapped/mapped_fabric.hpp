@@ -26,7 +26,7 @@ struct ProcessPage {
 };
 
 /// The fabric of one node: every member of a window is mapped, so no message is ever needed and
-/// all that is left to do is to wake those who sleep. Each process has one page with its doorbell,
+/// all that is left to do is to wake those who sleep. Each process has a ProcessPage,
 /// which a peer maps once, however many windows they share.
 /// `meet` and `wake` come from the thread that holds the engine; `bell` may be used by any.
 class MappedFabric final : public Fabric {

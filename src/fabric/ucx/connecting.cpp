@@ -80,9 +80,13 @@ void UcxFabric::abandon(Peer& peer) noexcept
     peer.early_longs.clear();
 }
 
+/// What it had left in its box is older than its end.
 bool UcxFabric::tell_lost() noexcept
 {
     const bool any = !failed_.empty();
+    if (any) {
+        take_boxes();
+    }
     for (std::size_t next = 0; next < failed_.size(); ++next) { // more may fail meanwhile
         Peer& peer = *failed_[next];
         peer.lost = true;

@@ -67,7 +67,7 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
     if (may_share_memory(chosen)) {
         // Without it, endpoints that report errors do not use shared memory.
         set("MM_ERROR_HANDLING", "y");
-        // A batch with one small operation, 96 bytes, then lies in the queue itself.
+        // A batch with a few small operations then lies in the queue itself.
         set("MM_FIFO_ELEM_SIZE", "256");
     }
     if (may_choose(chosen, {"tcp"})) {
@@ -187,12 +187,7 @@ int UcxFabric::meet(std::uint64_t identity, std::span<const std::byte> address)
     return peer.number;
 }
 
-void UcxFabric::use_box(int number, FastOutbox box)
-{
-    if (uses_boxes_) {
-        peer_of(number).box = box;
-    }
-}
+void UcxFabric::use_box(int number, FastOutbox box) { peer_of(number).box = box; }
 
 bool UcxFabric::poll(Receiver& receiver) noexcept
 {
@@ -206,21 +201,29 @@ bool UcxFabric::poll(Receiver& receiver) noexcept
 }
 
 /// A look at UCX takes longer than one at the boxes: while these bring messages it has its turn,
-/// and no more.
+/// and no more; unless one of them came early, because what was sent before it comes by UCX.
 bool UcxFabric::progress() noexcept
 {
     constexpr unsigned looks_after_message = 64;
     constexpr unsigned looks_per_turn = 4;
-    const bool boxed = inbox_ != nullptr && inbox_->take([this](const FastMessage& batch) noexcept {
-        take_batch_of(sender_of(batch.sender), batch.number, batch.bytes);
-    });
+    const bool boxed = take_boxes();
     if (boxed) {
         boxes_only_ = boxes_only_ % looks_per_turn + looks_after_message;
+    }
+    if (!ready_.empty()) {
+        boxes_only_ = 0;
     }
     if (boxes_only_ != 0 && --boxes_only_ % looks_per_turn != 0) {
         return boxed;
     }
     return ucx_.worker_progress(worker_) != 0 || boxed;
+}
+
+bool UcxFabric::take_boxes() noexcept
+{
+    return inbox_ != nullptr && inbox_->take([this](const FastMessage& batch) noexcept {
+        take_batch_of(sender_of(batch.sender), batch.number, batch.bytes);
+    });
 }
 
 /// Whether there is something to tell the receiver, or to do, outside of UCX's handlers.

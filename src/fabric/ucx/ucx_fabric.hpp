@@ -29,7 +29,10 @@ public:
     [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
     int meet(std::uint64_t identity, std::span<const std::byte> address) override;
 
+    [[nodiscard]] bool wants_boxes() const noexcept override { return uses_boxes_; }
     void use_box(int peer, FastOutbox box) override;
+    void look_everywhere() noexcept override { boxes_only_ = 0; }
+    [[nodiscard]] bool is_close() const noexcept override { return boxes_only_ != 0; }
 
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
@@ -57,6 +60,7 @@ private:
     void make_context(const std::string& transports, bool registrations);
     void make_worker();
     bool progress() noexcept;
+    bool take_boxes() noexcept;
     [[nodiscard]] bool has_news() const noexcept;
     bool tell_news() noexcept;
     Peer& peer_of(int number);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/joined/joined_fabric.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "base/cpu.hpp"
+#include "base/shared_memory.hpp"
+#include "unit/processes.hpp"
+
+/// Doorbells and network together. The test's own process never loads UCX.
+namespace sidelight::network_tests {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using fabric::JoinedFabric;
+
+constexpr std::chrono::nanoseconds nap = std::chrono::milliseconds(1); ///< of who lingers before
+constexpr std::chrono::nanoseconds for_ever = std::chrono::seconds(20);
+
+/// Where two processes find each other.
+struct Meeting {
+    struct Entry {
+        std::atomic<bool> there{false};
+        fabric::PeerAddress address;
+        std::size_t bytes = 0;
+        std::array<std::byte, 32768> network;
+    };
+    std::array<Entry, 2> entries;
+    std::atomic<int> over{0};
+};
+
+class Counter final : public fabric::Receiver {
+public:
+    void receive(int, std::span<const std::byte> message) noexcept override
+    {
+        std::uint64_t number = 0;
+        std::memcpy(&number, message.data(), sizeof number);
+        in_order = in_order && number == received;
+        ++received;
+    }
+    std::byte* place(int, std::span<const std::byte>, std::size_t) noexcept override
+    {
+        return nullptr;
+    }
+    void placed(int, std::span<const std::byte>, std::size_t) noexcept override {}
+    void lost(int) noexcept override { in_order = false; }
+
+    std::uint64_t received = 0;
+    bool in_order = true;
+};
+
+/// Everything that one of the two has.
+struct End {
+    JoinedFabric fabric{{.transports = "posix,self"}};
+    Counter counter;
+    int peer = -1;
+    std::uint64_t sent = 0;
+    Clock::duration longest_sleep{};
+
+    bool meet(Meeting& meeting, std::size_t rank)
+    {
+        if (!fabric.open_network()) {
+            return false;
+        }
+        Meeting::Entry& own = meeting.entries.at(rank);
+        const auto address = fabric.network()->address();
+        std::copy(address.begin(), address.end(), own.network.begin());
+        own.bytes = address.size();
+        own.address = fabric.address();
+        own.there = true;
+        Meeting::Entry& other = meeting.entries.at(1 - rank);
+        while (!other.there) {
+            usleep(100);
+        }
+        peer = fabric.meet(other.address, std::span(other.network).first(other.bytes));
+        return true;
+    }
+
+    void send(std::size_t bytes)
+    {
+        std::array<std::byte, 1000> payload{};
+        const std::uint64_t number = sent++;
+        static_cast<void>(fabric.send(peer, std::as_bytes(std::span(&number, 1)),
+                                      std::span(payload).first(bytes)));
+        fabric.push();
+    }
+
+    void poll_for(std::uint64_t count)
+    {
+        while (counter.received < count) {
+            fabric.poll(counter);
+            usleep(0);
+        }
+    }
+
+    /// Sleeps at the bell alone, as a thread does while another one listens to the network.
+    void sleep_for(std::uint64_t count)
+    {
+        while (counter.received < count) {
+            const Doorbell::Visit visit = fabric.bell().enter();
+            const Clock::time_point begin = Clock::now();
+            if (!look()) {
+                fabric.bell().sleep(visit, fabric.bell().lingering() ? nap : for_ever);
+            }
+            longest_sleep = std::max(longest_sleep, Clock::now() - begin);
+            fabric.bell().leave(visit);
+            fabric.poll(counter);
+        }
+    }
+
+    /// Before a sleep.
+    bool look()
+    {
+        const auto end = Clock::now() + Doorbell::linger_time;
+        while (fabric.bell().lingering() && Clock::now() < end) {
+            if (fabric.poll(counter)) {
+                return true;
+            }
+            relax_cpu();
+        }
+        return fabric.poll(counter);
+    }
+};
+
+/// Each waits for the other's message before it sends the next, first by polling, until UCX has
+/// connected them, then asleep. One message in some is too long for a box.
+bool exchange(Meeting& meeting, std::size_t rank, bool lingering)
+{
+    constexpr std::uint64_t awake = 50;
+    constexpr std::uint64_t rounds = 3000;
+    End end;
+    end.fabric.bell().let_linger(lingering);
+    if (!end.meet(meeting, rank)) {
+        return false;
+    }
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        const std::size_t bytes = round % 7 == 3 ? 1000 : 8;
+        if (rank == 0) {
+            end.send(bytes);
+        }
+        round < awake ? end.poll_for(round + 1) : end.sleep_for(round + 1);
+        if (rank == 1) {
+            end.send(bytes);
+        }
+    }
+    ++meeting.over;
+    while (meeting.over < 2) {
+        end.fabric.poll(end.counter);
+    }
+    end.fabric.close_network(end.counter, std::chrono::seconds(2));
+    return end.counter.in_order && end.counter.received == rounds &&
+           end.longest_sleep < std::chrono::seconds(10);
+}
+
+class Joined : public testing::TestWithParam<bool> {};
+
+TEST_P(Joined, WhoSleepsAtItsBellIsRungForEachMessage)
+{
+    const File file = create_memory_file();
+    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
+    ASSERT_TRUE(memory);
+    Meeting& meeting = *new (memory.data()) Meeting;
+    const bool lingering = GetParam();
+    const pid_t first = unit::start_process([&] { return exchange(meeting, 0, lingering); });
+    const pid_t second = unit::start_process([&] { return exchange(meeting, 1, lingering); });
+    EXPECT_TRUE(unit::went_well(first));
+    EXPECT_TRUE(unit::went_well(second));
+}
+
+/// As a program does that starts MPI again, with sessions.
+TEST(JoinedFabric, ANetworkThatWasClosedIsOpenedAgain)
+{
+    const pid_t process = unit::start_process([] {
+        JoinedFabric fabric({.transports = "posix,self"});
+        Counter nobody;
+        bool good = true;
+        for (int life = 0; life < 3; ++life) {
+            good = good && fabric.open_network() && fabric.network() != nullptr;
+            good = good && !fabric.network()->address().empty() && !fabric.poll(nobody);
+            fabric.close_network(nobody, std::chrono::seconds(2));
+            good = good && fabric.network() == nullptr && !fabric.poll(nobody);
+        }
+        return good;
+    });
+    EXPECT_TRUE(unit::went_well(process));
+}
+
+INSTANTIATE_TEST_SUITE_P(Bells, Joined, testing::Bool(), [](const auto& parameter) {
+    return parameter.param ? "lingering" : "plain";
+});
+
+} // namespace
+} // namespace sidelight::network_tests
