@@ -38,10 +38,14 @@ private:
     std::uint64_t life_ = 0;
 };
 
+/// The largest page that we know of. What is aligned to it shares no page with memory of a window,
+/// which may be replaced while others wait for a lock that lies there.
+inline constexpr std::size_t own_pages = std::size_t{64} << 10;
+
 /// Everything that this process has of Sidelight: made with its first window, kept until it ends.
 /// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
 /// sessions that it has opened so far.
-class Runtime {
+class alignas(own_pages) Runtime {
 public:
     /// The one of this process. Made at the first call, which comes from a collective call that
     /// makes a window. Throws std::bad_alloc and std::system_error.
