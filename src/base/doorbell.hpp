@@ -70,22 +70,18 @@ public:
     {
         if (lingering()) [[likely]] {
             word.store(value, std::memory_order_release);
-            std::atomic_signal_fence(std::memory_order_seq_cst);
-            ring_if_slept_at();
+            ring_stored();
         } else {
             word.exchange(value, std::memory_order_seq_cst);
             ring();
         }
     }
 
-    /// The same after plain stores that the caller has made, or somebody for it.
-    void ring_after_stores() noexcept
+    /// The same after plain stores that the caller has made, or somebody for it. Unless the
+    /// sleepers linger a full barrier comes between.
+    void ring_stored() noexcept
     {
-        if (lingering()) [[likely]] {
-            std::atomic_signal_fence(std::memory_order_seq_cst);
-        } else {
-            full_barrier();
-        }
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         ring_if_slept_at();
     }
 

@@ -2,7 +2,6 @@
 #include "rma/row_gate.hpp"
 
 #include <thread>
-#include <utility>
 
 #include "base/cpu.hpp"
 #include "base/heavy_barrier.hpp"

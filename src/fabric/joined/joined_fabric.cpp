@@ -100,11 +100,18 @@ void JoinedFabric::push() noexcept
     if (to_ring_.empty()) {
         return;
     }
+    bool ordered = false; // what the network has stored for them, before the look at their bells
     for (const int peer : to_ring_) {
         peers_[static_cast<std::size_t>(peer)].to_ring = false;
-        if (Doorbell* bell = bell_of(peer); bell != nullptr) {
-            bell->ring_after_stores(); // the network's
+        Doorbell* bell = bell_of(peer);
+        if (bell == nullptr) {
+            continue;
         }
+        if (!ordered && !bell->lingering()) {
+            full_barrier();
+            ordered = true;
+        }
+        bell->ring_stored();
     }
     to_ring_.clear();
 }
