@@ -78,8 +78,7 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
     *flush = {.request = request, .target = target, .scope = scope, .clock = clock_};
     Status status = Status::ok;
     if (target != all_targets) {
-        const PartRef where = find_part(target);
-        status = add_to_flush(*where.epoch, where.part(), *flush);
+        status = add_to_flush(find_part(target), *flush);
     } else {
         for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
              epoch = decltype(queue_)::after(*epoch)) {
@@ -105,8 +104,8 @@ Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept
     if (!epoch.open() || class_of(epoch.kind) == EpochClass::exposure) {
         return Status::ok;
     }
-    for (Part& part : epoch.parts) {
-        if (Status status = add_to_flush(epoch, part, flush); status != Status::ok) {
+    for (std::uint32_t part = 0; part < epoch.parts.size(); ++part) {
+        if (Status status = add_to_flush({&epoch, part}, flush); status != Status::ok) {
             return status;
         }
     }
@@ -115,15 +114,13 @@ Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept
 
 /// Where access is not granted yet, a marker waits for the grant, so that a flush also says that
 /// the lock is held.
-Status Window::add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept
+Status Window::add_to_flush(PartRef where, Flush& flush) noexcept
 {
-    if (!part.granted && epoch.active() && poll_grant(epoch, part)) {
-        count(epoch);
-    }
-    if (!part.granted) {
+    const Part& part = where.part();
+    if (!is_open(where)) {
         Operation marker;
         marker.target = part.rank;
-        if (Status status = record(epoch, part, marker, {}, nullptr); status != Status::ok) {
+        if (Status status = record(where, marker, {}, nullptr); status != Status::ok) {
             return status;
         }
     }

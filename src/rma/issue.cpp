@@ -65,9 +65,8 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (Status status = reach(operation.target); status != Status::ok) {
         return status;
     }
-    Target& target = targets_[operation.target];
-    const bool light = target.light != Light::none;
-    PartRef where = light ? PartRef{} : find_part(operation.target);
+    const bool light = targets_[operation.target].light != Light::none;
+    const PartRef where = light ? PartRef{} : find_part(operation.target);
     if (!light && !where) {
         return Status::rma_sync;
     }
@@ -83,27 +82,18 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     used_.store(true, relaxed);
-    if (granted && !place.mapped && access_at_once(operation, place)) {
-        finish(request);
-        return Status::ok;
+    const bool at_once = granted && (place.mapped || access_at_once(operation, place));
+    if (!at_once) {
+        return record(where, operation, place, request);
     }
-    if (light && !place.mapped) {
-        if (Status status = weigh(target, operation.target); status != Status::ok) {
-            return status;
-        }
-        where = find_part(operation.target);
-    }
-    if (!granted || !place.mapped) {
-        return record(*where.epoch, where.part(), operation, place, request);
-    }
-    const Status status = perform(operation, place.memory);
+    const Status status = place.mapped ? perform(operation, place.memory) : Status::ok;
     if (status == Status::ok) {
         finish(request);
     }
     return status;
 }
 
-/// Whether an operation issued in this part may be performed now.
+/// Whether access is granted, as far as this member can see now.
 bool Window::is_open(PartRef where) noexcept
 {
     Epoch& epoch = *where.epoch;
@@ -239,10 +229,18 @@ Status Window::perform(const Operation& operation, std::byte* base) noexcept
     return Status::op;
 }
 
-/// Where access is granted, `place` says where the operation goes.
-Status Window::record(Epoch& epoch, Part& part, const Operation& operation, const Place& place,
+/// Where access is granted, `place` says where the operation goes. A light epoch becomes one that
+/// records: it has no part yet.
+Status Window::record(PartRef where, const Operation& operation, const Place& place,
                       Request* request) noexcept
 {
+    if (!where) {
+        const int target = operation.target;
+        if (Status status = weigh(targets_[target], target); status != Status::ok) {
+            return status;
+        }
+        where = find_part(target);
+    }
     Op* op = process_.ops_.take();
     if (op == nullptr) {
         return Status::no_memory;
@@ -256,10 +254,11 @@ Status Window::record(Epoch& epoch, Part& part, const Operation& operation, cons
     op->holds = true;
     op->failure = Status::ok;
     op->window = this;
-    op->epoch = &epoch;
-    op->part = static_cast<std::uint32_t>(&part - epoch.parts.data());
+    op->epoch = where.epoch;
+    op->part = where.index;
     ++unfinished_;
-    ++epoch.unanswered;
+    ++where.epoch->unanswered;
+    Part& part = where.part();
     ++part.outstanding;
     ++part.local;
     ++part.held;

@@ -274,7 +274,7 @@ private:
                          Place& place) noexcept;
     Status check(const Operation& operation) const noexcept;
     Status perform(const Operation& operation, std::byte* memory) noexcept;
-    Status record(Epoch& epoch, Part& part, const Operation& operation, const Place& place,
+    Status record(PartRef where, const Operation& operation, const Place& place,
                   Request* request) noexcept;
     void execute(Op& op) noexcept;
     void execute_at(Op& op, const Place& place) noexcept;
@@ -289,7 +289,7 @@ private:
     Status flush_all(FlushScope scope, Request* request) noexcept;
     Status begin_flush(int target, FlushScope scope, Request* request) noexcept;
     Status add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept;
-    Status add_to_flush(Epoch& epoch, Part& part, Flush& flush) noexcept;
+    Status add_to_flush(PartRef where, Flush& flush) noexcept;
     void count_down(const Op& op, FlushScope scope) noexcept;
     void order_direct() noexcept;
 
