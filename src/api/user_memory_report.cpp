@@ -5,18 +5,10 @@
 
 using namespace sidelight::host;
 
-/// What becomes of other threads while memory that a program brings is made shareable, for
-/// `sidelight info`: held, stopped, or neither, and then it stays private where there are any.
-SIDELIGHT_ENTRY const char* sidelight_other_threads()
+/// Whether other threads can be stopped while memory that a program brings is made shareable, for
+/// `sidelight info`. If not, that memory stays private where there are any.
+SIDELIGHT_ENTRY bool sidelight_can_stop_threads()
 {
     const SignalsBlocked blocked;
-    switch (memory::best_others()) {
-    case memory::Others::hold:
-        return "held";
-    case memory::Others::stop:
-        return "stopped";
-    case memory::Others::none:
-        break;
-    }
-    return "neither";
+    return memory::can_replace(memory::Others::stop);
 }

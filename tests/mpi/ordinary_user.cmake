@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What depends on rights, without those of root: memory made shareable while other threads are
-# stopped rather than held, and copies by the kernel.
+# What depends on rights, without those of root: memory made shareable while other threads run, and
+# copies by the kernel.
 
-foreach(program created_windows dynamic_windows atomicity own_memory)
+foreach(program created_windows dynamic_windows atomicity own_memory locks_beside)
     sidelight_mpi_test(ordinary_user.${program} RANKS 3 PROGRAM ${program} ORDINARY_USER)
 endforeach()
 sidelight_mpi_test(ordinary_user.kernel_copy RANKS 2 PROGRAM kernel_copy ORDINARY_USER

@@ -20,6 +20,7 @@ sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS as
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
+sidelight_mpi_test(locks_beside RANKS 2)
 sidelight_mpi_test(communicators RANKS 2 4)
 
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600

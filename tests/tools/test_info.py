@@ -75,13 +75,13 @@ class Network(unittest.TestCase):
 class OwnMemory(unittest.TestCase):
     @unittest.skipUnless(BUILT, "no library is built")
     def test_the_library_knows(self):
-        self.assertIn(library.other_threads(BUILT[0]), ("held", "stopped", "neither"))
+        self.assertIn(library.can_stop_threads(BUILT[0]), (True, False))
 
     def test_in_a_sentence(self):
-        self.assertIn("SHARE_MEMORY", info.own_memory_line("never", "held"))
-        self.assertIn("stopped meanwhile", info.own_memory_line("auto", "stopped"))
-        self.assertIn("must not touch", info.own_memory_line("always", "neither"))
-        self.assertRegex(info.own_memory_line("auto", "neither"), "private.*user-memory")
+        self.assertIn("SHARE_MEMORY", info.own_memory_line("never", True))
+        self.assertIn("stopped meanwhile", info.own_memory_line("auto", True))
+        self.assertIn("must not use", info.own_memory_line("always", False))
+        self.assertRegex(info.own_memory_line("auto", False), "private.*user-memory")
 
 
 class Memory(unittest.TestCase):

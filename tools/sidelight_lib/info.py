@@ -55,7 +55,7 @@ def collect() -> dict[str, Any]:
     facts: dict[str, Any] = {
         "network": None,
         "memory": [],
-        "other_threads": None,
+        "can_stop_threads": None,
         "settings": [],
     }
     missing = "the library is not built for any host: run `make`"
@@ -65,7 +65,7 @@ def collect() -> dict[str, Any]:
             network = library.network(built[0])
             facts["network"] = network.as_dict()
             facts["memory"] = library.memory(built[0], network.address_bytes)
-            facts["other_threads"] = library.other_threads(built[0])
+            facts["can_stop_threads"] = library.can_stop_threads(built[0])
             missing = None
         except HostError as error:
             missing = str(error)
@@ -143,7 +143,7 @@ def _print_tables(facts: dict[str, Any]) -> None:
     policy = next(
         row["value"] for row in facts["settings"] if row["variable"] == "SIDELIGHT_SHARE_MEMORY"
     )
-    line = own_memory_line(policy, facts["other_threads"])
+    line = own_memory_line(policy, facts["can_stop_threads"])
     console.print(f"Memory of MPI_Win_create and MPI_Win_attach: {line}\n", markup=False)
     console.print(_memory_table(facts["memory"]))
     console.print(_settings_table(facts["settings"]))
@@ -156,17 +156,17 @@ def network_line(network: dict[str, Any]) -> str:
     return f"{network['description']}; addresses of {network['address_bytes']} B"
 
 
-def own_memory_line(policy: str, other_threads: str) -> str:
+def own_memory_line(policy: str, can_stop_threads: bool) -> str:
     """What becomes of a program's own memory under that value of SIDELIGHT_SHARE_MEMORY."""
     if policy == "never":
         return "stays private, as SIDELIGHT_SHARE_MEMORY says"
-    if other_threads != "neither":
-        return f"made shareable; other threads of the process are {other_threads} meanwhile"
+    if can_stop_threads:
+        return "made shareable; other threads of the process are stopped meanwhile"
     if policy == "always":
-        return "made shareable; other threads must not touch it meanwhile"
+        return "made shareable; other threads must not use it meanwhile"
     return (
         "made shareable in processes with one thread; stays private in others, since this system "
-        "lets threads be neither held nor stopped (docs/guide/user-memory.md)"
+        "does not let threads be stopped (docs/guide/user-memory.md)"
     )
 
 

@@ -102,14 +102,14 @@ def memory(library: Path, address_bytes: int) -> list[dict[str, int]]:
     return rows
 
 
-def other_threads(library: Path) -> str:
-    """What becomes of other threads while a program's own memory is made shareable."""
+def can_stop_threads(library: Path) -> bool:
+    """Whether other threads can be stopped while a program's own memory is made shareable."""
     try:
-        ask = ctypes.CDLL(str(library)).sidelight_other_threads
+        ask = ctypes.CDLL(str(library)).sidelight_can_stop_threads
     except (OSError, AttributeError) as error:
         raise HostError(f"{library} does not tell what it can ({error}): run `make`") from error
-    ask.restype = ctypes.c_char_p
-    return ask().decode()
+    ask.restype = ctypes.c_bool
+    return ask()
 
 
 def in_words(count: int) -> str:

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "host/memory/collapse.hpp"
-#include "host/memory/hold.hpp"
 #include "host/memory/present_pages.hpp"
 #include "host/memory/stopped_threads.hpp"
 
@@ -126,8 +125,6 @@ bool fill(PresentPages& present, Span view, const File& file, std::uint64_t offs
     return present.good();
 }
 
-bool is_held(Others others) noexcept { return others == Others::hold; }
-
 /// Stops them if that is asked for; answers whether they are as asked for.
 bool stop(Others others, StoppedThreads& stopped) noexcept
 {
@@ -151,47 +148,25 @@ bool move_to_file(Span pages, const File& file, Others others, HugePages huge) n
 {
     const bool aligned = huge != HugePages::none;
     Aside view(pages, aligned);
-    Aside away(pages, aligned);
-    Hold hold = is_held(others) ? Hold::open(false) : Hold();
-    if (!view || !away || (is_held(others) && !hold) ||
-        map(view.pages().first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
-            pages.first) == MAP_FAILED) {
+    if (!view || map(view.pages().first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
+                     pages.first) == MAP_FAILED) {
         return false;
     }
     if (aligned) {
         syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
-    PresentPages present(is_held(others) ? away.pages() : pages); // opens a file: before the stop
+    PresentPages present(pages); // opens a file: before the stop
     StoppedThreads stopped;
-    if (!stop(others, stopped)) {
-        return false;
-    }
-    if (!is_held(others)) {
-        return fill(present, view.pages(), file, pages.first, huge) &&
-               has_lasted(others, stopped) && put_in_place(view, pages, file);
-    }
-    // Moving the pages away is what stops the others, all at once: whoever comes now waits.
-    if (!hold.hold_missing(pages) || !move(pages, away.pages().first, MREMAP_DONTUNMAP)) {
-        return false;
-    }
-    const bool done =
-        fill(present, view.pages(), file, pages.first, huge) && put_in_place(view, pages, file);
-    const int reason = errno;
-    if (!done) {
-        move(away.pages(), pages.first, 0);
-    }
-    hold.end();
-    errno = reason;
-    return done;
+    return stop(others, stopped) && fill(present, view.pages(), file, pages.first, huge) &&
+           has_lasted(others, stopped) && put_in_place(view, pages, file);
 }
 
 bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others others,
                      bool huge) noexcept
 {
     Aside copy(pages, true);
-    Hold hold = is_held(others) ? Hold::open(true) : Hold();
-    if (!copy || (is_held(others) && !hold)) {
+    if (!copy) {
         return false;
     }
     if (huge) {
@@ -199,7 +174,7 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
     }
     announce(pages);
     StoppedThreads stopped;
-    if ((is_held(others) && !hold.hold_writes(pages)) || !stop(others, stopped)) {
+    if (!stop(others, stopped)) {
         return false;
     }
     FileData data(file, offset, pages.bytes());
@@ -214,14 +189,7 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
         return false;
     }
     copy.moved();
-    hold.end();
     return true;
-}
-
-bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept
-{
-    return map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(), offset) !=
-           MAP_FAILED;
 }
 
 namespace {
@@ -260,25 +228,7 @@ bool can_stop() noexcept
 bool can_replace(Others others) noexcept
 {
     static const bool alone = rehearse(Others::none);
-    if (others == Others::none) {
-        return alone;
-    }
-    if (others == Others::stop) {
-        return can_stop();
-    }
-    if (!Hold::open(true)) {
-        return false; // a process may give up the right to
-    }
-    static const bool held = rehearse(Others::hold);
-    return held;
-}
-
-Others best_others() noexcept
-{
-    if (can_replace(Others::hold)) {
-        return Others::hold;
-    }
-    return can_replace(Others::stop) ? Others::stop : Others::none;
+    return others == Others::none ? alone : can_stop();
 }
 
 } // namespace sidelight::host::memory

@@ -9,13 +9,13 @@
 
 /// Pages of this process change what is behind them, and keep their addresses and contents. Each
 /// function has done all, or nothing and answers false with errno. Where other threads run they
-/// are held or stopped (see Hold, StoppedThreads). Signals must be blocked. The heap may be what is
-/// replaced: nothing here allocates or touches it.
+/// are stopped (see StoppedThreads), also those that sleep: whoever waits at a word of these pages
+/// (futex) would not be found again by who wakes it. Signals must be blocked. The heap may be what
+/// is replaced: nothing here allocates or touches it.
 namespace sidelight::host::memory {
 
 enum class Others : std::uint8_t {
-    none, ///< no other thread, or the user vouches that none touches the pages
-    hold, ///< hold them, or fail
+    none, ///< no other thread, or the user vouches that none uses the pages
     stop, ///< stop them, or fail
 };
 
@@ -29,15 +29,8 @@ enum class Others : std::uint8_t {
 [[nodiscard]] bool move_to_private(Span pages, const File& file, std::uint64_t offset,
                                    Others others, bool huge) noexcept;
 
-/// The same pages of the file, but what is written to them is private from now on. No copy, and
-/// nobody needs to be held.
-[[nodiscard]] bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept;
-
 /// Whether `others` can be had on this system, tried on pages of our own. The first try also binds
 /// every function that the real replacement calls, since the dynamic linker may not run in it.
 [[nodiscard]] bool can_replace(Others others) noexcept;
-
-/// The better way to keep other threads away that can be had here; `none`: there is none.
-[[nodiscard]] Others best_others() noexcept;
 
 } // namespace sidelight::host::memory

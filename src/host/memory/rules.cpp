@@ -56,7 +56,7 @@ const char* text(Refusal refusal) noexcept
     case Refusal::pinned:
         return "a device may access memory of this process";
     case Refusal::threads:
-        return "other threads run, and can be neither held nor stopped";
+        return "other threads run, and cannot be stopped";
     case Refusal::huge_pages:
         return "shared memory would have no huge pages";
     case Refusal::huge_pages_to_come:
@@ -96,7 +96,7 @@ Refusal refusal_of(const Area& area, std::uintptr_t local) noexcept
     return is_ordinary(area.flags.data()) && is_plain_name(name) ? Refusal::none : Refusal::special;
 }
 
-Refusal refusal_of(const ProcessState& state, SharePolicy policy, bool can_hold) noexcept
+Refusal refusal_of(const ProcessState& state, SharePolicy policy, bool can_stop) noexcept
 {
     if (policy == SharePolicy::never) {
         return Refusal::policy;
@@ -107,7 +107,7 @@ Refusal refusal_of(const ProcessState& state, SharePolicy policy, bool can_hold)
     if (is_pinned(state)) {
         return Refusal::pinned;
     }
-    return state.threads == 1 || can_hold ? Refusal::none : Refusal::threads;
+    return state.threads == 1 || can_stop ? Refusal::none : Refusal::threads;
 }
 
 } // namespace sidelight::host::memory

@@ -45,9 +45,9 @@ enum class Refusal : std::uint8_t {
     return state.pinned != 0 || state.devices;
 }
 
-/// Whether the process as it is allows it. `can_hold`: other threads can be held or stopped while
+/// Whether the process as it is allows it. `can_stop`: other threads can be held or stopped while
 /// the pages are replaced.
 [[nodiscard]] Refusal refusal_of(const ProcessState& state, SharePolicy policy,
-                                 bool can_hold) noexcept;
+                                 bool can_stop) noexcept;
 
 } // namespace sidelight::host::memory

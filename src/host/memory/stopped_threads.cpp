@@ -16,8 +16,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -72,10 +74,10 @@ struct Text {
 struct StoppedThreads::Tracer {
     std::atomic<Phase> phase{Phase::stopping};
     int reason = 0; ///< why it failed
-    Clock::time_point begin;
     pid_t tracer = 0;
     pid_t process = 0;
     pid_t spared = 0; ///< the thread that stops the others
+    int bell = -1;    ///< an event that the tracer signals when it has stopped them, or has not
     std::size_t threads = 0;
     std::array<Traced, most_threads> traced{};
     alignas(dirent64) std::array<std::byte, 4096> listing{};
@@ -90,8 +92,7 @@ struct StoppedThreads::Tracer {
     [[nodiscard]] Text text_of(pid_t id, std::string_view name) const noexcept;
     [[nodiscard]] bool has_ended(pid_t id) const noexcept;
     [[nodiscard]] bool would_be_disturbed(pid_t id) const noexcept;
-    [[nodiscard]] bool in_time() const noexcept { return Clock::now() - begin < longest_stopping; }
-    bool await_all() noexcept;
+    void await_all() noexcept;
     void let_go() noexcept;
     bool fail(int why) noexcept
     {
@@ -196,6 +197,8 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
         self.let_go();
     }
     self.phase.store(stopped ? Phase::stopped : Phase::failed, std::memory_order_release);
+    constexpr std::uint64_t once = 1;
+    syscall(SYS_write, self.bell, &once, sizeof once);
     while (self.phase.load(std::memory_order_acquire) == Phase::stopped) {
         futex(self.phase, FUTEX_WAIT, static_cast<std::uint32_t>(Phase::stopped));
     }
@@ -209,15 +212,12 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
 /// directory that changes while it is read may hide one.
 bool StoppedThreads::Tracer::stop_all() noexcept
 {
-    begin = Clock::now();
     for (int quiet = 0; quiet < 2;) {
         bool any = false;
-        if (!trace_new(any) || !await_all()) {
+        if (!trace_new(any)) {
             return false;
         }
-        if (!in_time()) {
-            return fail(ETIMEDOUT);
-        }
+        await_all();
         quiet = any ? 0 : quiet + 1;
     }
     // Alone, it tries whether it might: this ends with the tracer, and the thread goes on.
@@ -308,26 +308,22 @@ bool StoppedThreads::Tracer::would_be_disturbed(pid_t id) const noexcept
     return std::find(disturbed.begin(), disturbed.end(), number) != disturbed.end();
 }
 
-bool StoppedThreads::Tracer::await_all() noexcept
+/// Asleep meanwhile: on crowded cores who is to stop needs a turn first. The spared thread sees to
+/// it that this ends.
+void StoppedThreads::Tracer::await_all() noexcept
 {
     for (std::size_t at = 0; at < threads;) {
         Traced& thread = traced[at];
         int status = 0;
-        const pid_t answer = thread.stands ? thread.id : wait_for(thread.id, status, WNOHANG);
         if (thread.stands) {
             ++at;
-        } else if (answer == thread.id && WIFSTOPPED(status)) {
+        } else if (wait_for(thread.id, status, 0) == thread.id && WIFSTOPPED(status)) {
             thread.stands = true;
             thread.signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-        } else if (answer != 0) { // ended
+        } else { // ended
             thread = traced[--threads];
-        } else if (!in_time()) {
-            return fail(ETIMEDOUT);
-        } else {
-            sched_yield();
         }
     }
-    return true;
 }
 
 /// One that does not stand cannot be detached; the tracer's end does it.
@@ -375,6 +371,7 @@ StoppedThreads StoppedThreads::stop_once() noexcept
     auto* tracer = new (reinterpret_cast<void*>(place)) Tracer; // NOLINT: an address
     tracer->process = getpid();
     tracer->spared = static_cast<pid_t>(syscall(SYS_gettid));
+    tracer->bell = static_cast<int>(syscall(SYS_eventfd2, 0, EFD_CLOEXEC));
     tracer->tracer = clone(Tracer::run, tracer->stack.data() + tracer->stack.size(),
                            CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED, tracer);
     stopped.tracer_ = tracer;
@@ -382,18 +379,43 @@ StoppedThreads StoppedThreads::stop_once() noexcept
         tracer->reason = errno;
         tracer->phase = Phase::failed;
     }
-    while (tracer->phase.load(std::memory_order_acquire) == Phase::stopping) {
-        if (!stopped.stand_still()) { // its death, by a filter of system calls for instance
-            tracer->reason = EPERM;
-            tracer->phase = Phase::failed;
-        }
-        sched_yield();
-    }
+    stopped.await_tracer();
     if (tracer->phase.load(std::memory_order_relaxed) == Phase::failed) {
         errno = tracer->reason;
         stopped.resume();
     }
     return stopped;
+}
+
+/// Until it has done its work, or will not. It has failed, too, if it was killed, by a filter of
+/// system calls for instance.
+void StoppedThreads::await_tracer() noexcept
+{
+    const Clock::time_point begin = Clock::now();
+    while (tracer_->phase.load(std::memory_order_acquire) == Phase::stopping) {
+        pollfd answer{.fd = tracer_->bell, .events = POLLIN, .revents = 0};
+        timespec moment{.tv_sec = 0, .tv_nsec = 10'000'000};
+        syscall(SYS_ppoll, &answer, 1, &moment, nullptr, 0);
+        const bool late = Clock::now() - begin > longest_stopping;
+        if (late) {
+            end_tracer();
+        }
+        if (late || (!stand_still() && tracer_->phase == Phase::stopping)) {
+            tracer_->reason = late ? ETIMEDOUT : EPERM;
+            tracer_->phase = Phase::failed;
+        }
+    }
+}
+
+/// What it has stopped goes on.
+void StoppedThreads::end_tracer() noexcept
+{
+    int status = 0;
+    if (tracer_->tracer > 0) {
+        syscall(SYS_kill, tracer_->tracer, SIGKILL);
+        wait_for(tracer_->tracer, status, 0);
+        tracer_->tracer = 0;
+    }
 }
 
 /// Neither call can fail while the tracer lives, see above.
@@ -419,6 +441,7 @@ void StoppedThreads::resume() noexcept
     if (tracer->tracer > 0) {
         wait_for(tracer->tracer, status, 0);
     }
+    syscall(SYS_close, tracer->bell);
     syscall(SYS_munmap, tracer, sizeof *tracer);
     errno = before;
 }

@@ -43,6 +43,8 @@ public:
 private:
     struct Tracer;
     static StoppedThreads stop_once() noexcept;
+    void await_tracer() noexcept;
+    void end_tracer() noexcept;
 
     Tracer* tracer_ = nullptr;
 };

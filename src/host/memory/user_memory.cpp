@@ -56,7 +56,7 @@ Refusal refusal_of_process(const ProcessState& state, SharePolicy policy) noexce
     if (file_size_is_limited()) {
         return Refusal::file_limit;
     }
-    return refusal_of(state, policy, state.threads > 1 && best_others() != Others::none);
+    return refusal_of(state, policy, state.threads > 1 && can_replace(Others::stop));
 }
 
 /// What can be seen before anything is replaced.
@@ -71,11 +71,8 @@ Refusal refusal_before(Span pages, Others others) noexcept
 /// How other threads are kept away; `vouched`: the user says that they do not come.
 Others others_of(const ProcessState& state, bool vouched) noexcept
 {
-    if (state.threads == 1) {
-        return Others::none;
-    }
-    const Others best = best_others();
-    return best != Others::none || vouched ? best : Others::hold; // which then cannot be had
+    const bool alone = state.threads == 1 || (vouched && !can_replace(Others::stop));
+    return alone ? Others::none : Others::stop;
 }
 
 /// Whether threads could not be stopped, and not something else has failed.
@@ -200,8 +197,7 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy,
         return refusal;
     }
     for (const Span piece : survey.pieces) {
-        // To be kept, or unmapped while it is in a window; or its place in the file is taken.
-        if (uses_.any(piece) || is_abandoned(piece)) {
+        if (uses_.any(piece)) { // to be kept, or unmapped while it is in a window
             return Refusal::in_use;
         }
     }
@@ -258,13 +254,6 @@ Refusal UserMemory::prepare_file(std::uintptr_t last)
 /// The program may have closed the descriptor, and opened another file in its place.
 bool UserMemory::file_is_ours() const noexcept { return identity_of(file_) == identity_; }
 
-/// Whether some of these pages of the file are still mapped by memory that is private now.
-bool UserMemory::is_abandoned(Span pages) const noexcept
-{
-    return std::any_of(abandoned_.begin(), abandoned_.end(),
-                       [&](Span kept) { return !common_part(kept, pages).empty(); });
-}
-
 void UserMemory::punch(Span pages) const noexcept
 {
     [[maybe_unused]] const int result =
@@ -315,35 +304,29 @@ void UserMemory::take_back(Span pages, bool vouched)
     }
     const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
     auto parts = where_mapped(pages, detail);
-    if (parts.empty()) { // private all along, or gone
-        empty(pages);
-        return;
-    }
     const ProcessState state = process_state();
-    if (is_pinned(state) && !vouched) {
-        log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(), text(Refusal::pinned));
-        uses_.add(pages); // for good
+    if (!parts.empty() && is_pinned(state) && !vouched) {
+        keep_shared(pages, text(Refusal::pinned));
         return;
     }
     const Others others = others_of(state, vouched);
-    bool all = true;
-    for (bool more = true; more;) {
-        bool progress = false;
+    while (!parts.empty()) { // else private all along, or gone
         for (const MappedPart& part : parts) {
-            const bool anonymous = make_anonymous(part, others, vouched);
-            all = all && anonymous;
-            progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
+            if (!make_anonymous(part, others, vouched)) {
+                keep_shared(pages, std::strerror(errno));
+                return;
+            }
         }
-        more = parts.full() && progress;
-        if (more) {
-            parts = where_mapped(pages, detail);
-        }
+        parts = parts.full() ? where_mapped(pages, detail) : decltype(parts)();
     }
-    if (all) {
-        empty(pages);
-    } else {
-        abandoned_.push_back(pages);
-    }
+    punch(pages);
+}
+
+/// For good: nobody else makes them shareable, and a child of a fork gets copies of its own.
+void UserMemory::keep_shared(Span pages, const char* why)
+{
+    log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(), why);
+    uses_.add(pages);
 }
 
 bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouched) const noexcept
@@ -352,14 +335,6 @@ bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouc
            (move_to_private(part.pages, file_, part.offset, others, part.huge) ||
             (vouched && others == Others::stop &&
              move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
-}
-
-/// Nobody maps these pages of the file any more, but for those that were left behind.
-void UserMemory::empty(Span pages) const noexcept
-{
-    if (!is_abandoned(pages)) {
-        punch(pages);
-    }
 }
 
 void UserMemory::before_fork() noexcept

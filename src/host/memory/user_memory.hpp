@@ -3,7 +3,6 @@
 
 #include <array>
 #include <mutex>
-#include <vector>
 
 #include "base/shared_memory.hpp"
 #include "host/memory/foreign_files.hpp"
@@ -43,10 +42,9 @@ private:
     [[nodiscard]] ShortList<MappedPart> where_mapped(Span pages, Detail detail) const noexcept;
     void take_back(Span pages, bool vouched);
     void take_back_in_child(Span pages) noexcept;
-    [[nodiscard]] bool is_abandoned(Span pages) const noexcept;
+    void keep_shared(Span pages, const char* why);
     [[nodiscard]] bool make_anonymous(const MappedPart& part, Others others,
                                       bool vouched) const noexcept;
-    void empty(Span pages) const noexcept;
     void punch(Span pages) const noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
@@ -55,7 +53,6 @@ private:
     std::uintptr_t end_ = 0;      ///< size of file_
     bool has_huge_pages_ = false; ///< the file; so what is given back may be to have them too
     PageUses uses_;               ///< of pages of file_, and of private ones that must stay
-    std::vector<Span> abandoned_; ///< of file_: still mapped by memory that is private now
     ForeignFiles foreign_;
     std::array<int, 2> child_done_{-1, -1}; ///< a pipe, while a fork is going on
 };
