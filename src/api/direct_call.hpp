@@ -21,24 +21,23 @@ struct Elements {
     MPI_Datatype type;
 };
 
-/// The bytes of an operation whose sides are both contiguous and predefined; 0 for all others, and
-/// for those that move nothing.
-[[nodiscard, gnu::always_inline]] inline std::uint64_t contiguous_bytes(Elements origin,
-                                                                        Elements target) noexcept
+/// The bytes of an operation whose sides are both contiguous and predefined; 0 or less for all
+/// others, and for those that move nothing.
+[[nodiscard, gnu::always_inline]] inline std::int64_t contiguous_bytes(Elements origin,
+                                                                       Elements target) noexcept
 {
-    const std::uint64_t size = datatype::contiguous_size(target.type);
-    const auto count = static_cast<std::uint64_t>(target.count);
-    const auto other_count = static_cast<std::uint64_t>(origin.count);
-    std::uint64_t bytes = 0;
-    std::uint64_t other_bytes = 0;
-    // Negative counts overflow here, or, of one byte each, are beyond every window.
+    const auto size = static_cast<std::int64_t>(datatype::contiguous_size(target.type));
+    const std::int64_t count = target.count;
+    const std::int64_t other_count = origin.count;
+    std::int64_t bytes = 0;
+    std::int64_t other_bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) [[unlikely]] {
         return 0;
     }
     if (origin.type == target.type) [[likely]] {
         return count == other_count ? bytes : 0;
     }
-    const std::uint64_t other_size = datatype::contiguous_size(origin.type);
+    const auto other_size = static_cast<std::int64_t>(datatype::contiguous_size(origin.type));
     const bool equal =
         !__builtin_mul_overflow(other_count, other_size, &other_bytes) && bytes == other_bytes;
     return equal ? bytes : 0;
@@ -46,10 +45,14 @@ struct Elements {
 
 /// Where a contiguous operation of `bytes` goes at the target; null: go the long way.
 [[nodiscard, gnu::always_inline]] inline std::byte*
-block(rma::Window& window, int rank, MPI_Aint displacement, std::uint64_t bytes) noexcept
+block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) noexcept
 {
-    std::byte* memory = rma::Direct::memory(window, rank, displacement, bytes);
-    if (bytes == 0 || memory == nullptr) [[unlikely]] {
+    if (bytes <= 0) [[unlikely]] {
+        return nullptr;
+    }
+    std::byte* memory =
+        rma::Direct::memory(window, rank, displacement, static_cast<std::uint64_t>(bytes));
+    if (memory == nullptr) [[unlikely]] {
         return nullptr;
     }
     rma::Direct::made_plain_access(window);
@@ -62,9 +65,9 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::uint64_t bytes)
                                                       MPI_Aint displacement,
                                                       Elements target) noexcept
 {
-    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::int64_t bytes = contiguous_bytes(origin, target);
     std::byte* memory = block(window, rank, displacement, bytes);
-    return memory != nullptr && store_few_bytes(memory, from, bytes);
+    return memory != nullptr && store_few_bytes(memory, from, static_cast<std::uint64_t>(bytes));
 }
 
 [[nodiscard, gnu::always_inline]] inline bool get_few(rma::Window& window, void* to,
@@ -72,33 +75,33 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::uint64_t bytes)
                                                       MPI_Aint displacement,
                                                       Elements target) noexcept
 {
-    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::int64_t bytes = contiguous_bytes(origin, target);
     const std::byte* memory = block(window, rank, displacement, bytes);
-    return memory != nullptr && store_few_bytes(to, memory, bytes);
+    return memory != nullptr && store_few_bytes(to, memory, static_cast<std::uint64_t>(bytes));
 }
 
 /// A put of any number of bytes.
 [[nodiscard]] inline bool put(rma::Window& window, const void* from, Elements origin, int rank,
                               MPI_Aint displacement, Elements target) noexcept
 {
-    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::int64_t bytes = contiguous_bytes(origin, target);
     std::byte* memory = block(window, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
-    store_bytes(memory, from, bytes);
+    store_bytes(memory, from, static_cast<std::uint64_t>(bytes));
     return true;
 }
 
 [[nodiscard]] inline bool get(rma::Window& window, void* to, Elements origin, int rank,
                               MPI_Aint displacement, Elements target) noexcept
 {
-    const std::uint64_t bytes = contiguous_bytes(origin, target);
+    const std::int64_t bytes = contiguous_bytes(origin, target);
     const std::byte* memory = block(window, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
-    store_bytes(to, memory, bytes);
+    store_bytes(to, memory, static_cast<std::uint64_t>(bytes));
     return true;
 }
 
@@ -106,9 +109,12 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::uint64_t bytes)
 [[nodiscard, gnu::always_inline]] inline std::byte*
 element(rma::Window& window, int rank, MPI_Aint displacement, std::size_t width) noexcept
 {
+    if (width == 0) [[unlikely]] {
+        return nullptr;
+    }
     std::byte* memory = rma::Direct::memory(window, rank, displacement, width);
     const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
-    return width != 0 && aligned ? memory : nullptr;
+    return aligned ? memory : nullptr;
 }
 
 /// Whether it is an integer of the width of a Word, signed or not.

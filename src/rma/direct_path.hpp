@@ -17,8 +17,10 @@ namespace sidelight::rma {
 /// Threads: needs no engine lock. It reads what only opening and closing calls of the same epoch
 /// write, and MPI forbids those at the same time.
 struct Direct {
-    /// The address of `bytes` bytes at the displacement in the target's memory, if they may be
-    /// accessed now and lie inside its window. Null also for no bytes at the very end.
+    /// The address of `bytes` bytes, 1 to 2^63 - 1, at the displacement in the target's memory, if
+    /// they may be accessed now and lie inside its window. In a dynamic window, where displacements
+    /// are addresses of the target: in the region that was used last, if it is still attached. A
+    /// granted fence epoch lets operations reach every mapped target.
     [[nodiscard, gnu::always_inline]] static std::byte*
     memory(const Window& window, int rank, std::int64_t displacement, std::uint64_t bytes) noexcept
     {
@@ -26,28 +28,17 @@ struct Direct {
             return nullptr;
         }
         const Target& target = window.first_target_[rank];
-        std::uint64_t reach = target.reach.load(std::memory_order_acquire);
-        if (reach == 0) {
-            if (target.regions_open.load(std::memory_order_acquire) ||
-                regions_open_to_all(window, target)) {
-                return region_memory(target, displacement, bytes);
-            }
-            reach = reach_of_all(window, target);
+        const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
+        if (reach != 0) {
+            return mapped(target, displacement, bytes, reach);
         }
-        std::int64_t signed_offset = 0;
-        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
-                                   &signed_offset)) [[unlikely]] {
-            return nullptr;
+        const auto address = static_cast<std::uint64_t>(displacement);
+        if (std::byte* found = target.latest.at(address, bytes); found != nullptr) [[likely]] {
+            return found;
         }
-        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
-        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
-            return nullptr;
-        }
-        std::byte* found = target.base + offset;
-        if (found == nullptr) {
-            __builtin_unreachable(); // spares the callers a test
-        }
-        return found;
+        return window.direct_all_.load(std::memory_order_acquire)
+                   ? open_to_all(window, target, displacement, bytes)
+                   : nullptr;
     }
 
     /// Plain loads or stores were made: the next flush needs a barrier.
@@ -163,27 +154,38 @@ struct Direct {
     }
 
 private:
-    /// The same in a dynamic window, where displacements are addresses of the target: the region
-    /// that was used last, if it is still attached.
-    [[gnu::always_inline]] static std::byte*
-    region_memory(const Target& target, std::int64_t address, std::uint64_t bytes) noexcept
+    /// Among the first `reach` bytes of its memory.
+    [[gnu::always_inline]] static std::byte* mapped(const Target& target, std::int64_t displacement,
+                                                    std::uint64_t bytes,
+                                                    std::uint64_t reach) noexcept
     {
-        return target.latest.at(target.control->regions, static_cast<std::uint64_t>(address),
-                                bytes);
+        std::int64_t signed_offset = 0;
+        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
+                                   &signed_offset)) [[unlikely]] {
+            return nullptr;
+        }
+        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
+        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
+            return nullptr;
+        }
+        std::byte* found = target.base + offset;
+        if (found == nullptr) {
+            __builtin_unreachable(); // spares the callers a test
+        }
+        return found;
     }
 
-    /// The same as `reach_of_all`, in a dynamic window.
-    static bool regions_open_to_all(const Window& window, const Target& target) noexcept
+    /// In a granted fence epoch.
+    [[gnu::always_inline]] static std::byte* open_to_all(const Window& window, const Target& target,
+                                                         std::int64_t displacement,
+                                                         std::uint64_t bytes) noexcept
     {
-        return target.regions != nullptr && window.direct_regions_ &&
-               window.direct_all_.load(std::memory_order_acquire);
-    }
-
-    /// A granted fence epoch lets operations reach every mapped target.
-    static std::uint64_t reach_of_all(const Window& window, const Target& target) noexcept
-    {
-        const bool granted = window.direct_all_.load(std::memory_order_acquire) && target.mapped;
-        return granted ? target.size : 0;
+        if (target.regions != nullptr) {
+            return window.direct_regions_
+                       ? target.latest.known_at(static_cast<std::uint64_t>(displacement), bytes)
+                       : nullptr;
+        }
+        return mapped(target, displacement, bytes, target.mapped ? target.size : 0);
     }
 
     static void order(Window& window) noexcept

@@ -19,7 +19,9 @@ void Window::lose(int rank) noexcept
     broken_ = true;
     ++lost_;
     target.reach.store(0, std::memory_order_release);
-    target.regions_open.store(false, std::memory_order_release);
+    if (target.regions != nullptr) {
+        target.regions->open(false);
+    }
     target.flushable.store(false, std::memory_order_release);
     target.next_lost = first_lost_;
     first_lost_ = rank + 1;

@@ -98,7 +98,7 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
 bool MappedRegions::refresh() noexcept
 {
     const std::uint64_t generation = root_.generation.load(load_order);
-    latest_ = {};
+    note({}, nullptr);
     for (auto region = known_.begin(); region != known_.end();) {
         const auto next = std::next(region);
         const RegionRecord& record = region->second.record;
@@ -173,15 +173,25 @@ const MappedRegions::Known& MappedRegions::learn(const RegionRecord& record)
     return region->second;
 }
 
+/// Where it is not open, who looks reads `open_up_to` alone, which stays what it is.
+void MappedRegions::note(const RegionRecord& record, const std::byte* data) noexcept
+{
+    latest_.first = record.first;
+    latest_.last = record.last;
+    latest_.generation = generation_;
+    latest_.current = &root_.generation;
+    latest_.shift = reinterpret_cast<std::uintptr_t>(data) - record.first;
+    if (open_) {
+        latest_.open_up_to = latest_.last;
+    }
+}
+
 MappedRegions::Found MappedRegions::answer(const Known& known, std::uint64_t address) noexcept
 {
     if (known.data == nullptr) {
         return {Reach::messages, nullptr};
     }
-    latest_ = {.first = known.record.first,
-               .bytes = known.record.last - known.record.first,
-               .generation = generation_,
-               .data = known.data};
+    note(known.record, known.data);
     return {Reach::mapped, known.data + (address - known.record.first)};
 }
 

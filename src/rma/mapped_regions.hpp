@@ -18,7 +18,7 @@ namespace sidelight::rma {
 class MappedRegions {
 public:
     /// All must outlive it. What it finds is noted in `latest`, which nobody may read meanwhile, as
-    /// one epoch's calls see to.
+    /// one epoch's calls see to, or nothing but that it is not open.
     MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory,
                   LatestRegion& latest) noexcept
         : root_(root), memory_(memory), latest_(latest)
@@ -38,6 +38,15 @@ public:
         Reach reach;
         std::byte* data;
     };
+
+    /// Whether what was found last may be reached directly, from now on.
+    void open(bool open) noexcept
+    {
+        if (open_ != open) {
+            open_ = open;
+            latest_.open_up_to = open ? latest_.last : 0;
+        }
+    }
 
     /// Whether what was found still holds: one load.
     [[nodiscard]] bool current() const noexcept
@@ -77,10 +86,12 @@ private:
     std::list<Extent>::iterator map(const FileRange& where);
     void forget(Regions::iterator region) noexcept;
     Found answer(const Known& known, std::uint64_t address) noexcept;
+    void note(const RegionRecord& record, const std::byte* data) noexcept;
 
     const RegionTableRoot& root_;
     fabric::PeerMemory& memory_;
     LatestRegion& latest_;
+    bool open_ = false;
     std::uint64_t generation_ = 0;
 
     RegionBlock block_; ///< as it was mapped last

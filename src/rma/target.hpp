@@ -30,13 +30,11 @@ struct alignas(64) Target {
     /// engine; acquired by the direct path, which may not hold it.
     std::atomic<std::uint64_t> reach{0};
     std::atomic<bool> flushable{false}; ///< the same, and the epoch is a passive one
-    /// Dynamic window, in place of `reach`: operations may reach what is attached and mapped.
-    std::atomic<bool> regions_open{false};
-    bool mapped = false;       ///< the road, decided once: loads and stores, or messages
-    bool met = false;          ///< what is known of it stands here
-    bool lost = false;         ///< it cannot be reached any more
-    bool greeted = false;      ///< it was sent something
-    Light light = Light::none; ///< what of it is held without an epoch
+    bool mapped = false;                ///< the road, decided once: loads and stores, or messages
+    bool met = false;                   ///< what is known of it stands here
+    bool lost = false;                  ///< it cannot be reached any more
+    bool greeted = false;               ///< it was sent something
+    Light light = Light::none;          ///< what of it is held without an epoch
     LockType light_type = LockType::shared;
     int peer = 0;                     ///< its number in the fabric
     std::uint32_t part = 0;           ///< index of the target in `epoch`
@@ -83,7 +81,9 @@ struct alignas(64) Target {
     /// Of rows that were combined by atomic instructions since they last went by plain ones.
     std::uint32_t row_bytes = 0;
 
-    LatestRegion latest{}; ///< dynamic window: what the direct path used last
+    /// Dynamic window, in place of `reach`: what the direct path used last, while operations may
+    /// reach what is attached and mapped, else none.
+    LatestRegion latest{};
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {

@@ -234,7 +234,7 @@ private:
         target.flushable.store(open && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
-            target.regions_open.store(open && direct_regions_, std::memory_order_release);
+            target.regions->open(open && direct_regions_);
         }
     }
     /// The same in an access epoch, which has no flushes.

@@ -48,7 +48,9 @@ protected:
           root(*new (shared.data()) RegionTableRoot{}),
           table(std::make_unique<RegionTable>(root, owner)),
           regions(root, reader, latest)
-    {}
+    {
+        regions.open(true);
+    }
 
     /// Memory with a file, of this process.
     std::byte* make(std::size_t bytes, FileRange& where) { return memory.make(bytes, where); }
@@ -95,20 +97,31 @@ TEST_F(RegionTableTest, AreMappedAndUnmapped)
     part.bytes = 2 * page;
     ASSERT_EQ(table->attach(data + 100, 2 * page, part), Status::ok);
     const std::uint64_t base = address_of(data + 100);
-    EXPECT_EQ(latest.at(root, base, 8), nullptr);
+    EXPECT_EQ(latest.at(base, 8), nullptr);
     const auto found = regions.find(base + 8, 8);
     ASSERT_EQ(found.reach, Reach::mapped);
     EXPECT_NE(found.data, data + 108);
     *found.data = std::byte{7};
     EXPECT_EQ(data[108], std::byte{7});
-    EXPECT_EQ(latest.at(root, base + 8, 8), found.data);
-    EXPECT_EQ(latest.at(root, base + 2 * page - 8, 8), found.data + 2 * page - 16);
-    EXPECT_EQ(latest.at(root, base + 2 * page - 7, 8), nullptr);
-    EXPECT_EQ(latest.at(root, base - 1, 1), nullptr);
-    EXPECT_EQ(latest.at(root, base + 8, UINT64_MAX), nullptr);
+    EXPECT_EQ(latest.at(base + 8, 8), found.data);
+    EXPECT_EQ(latest.at(base + 2 * page - 8, 8), found.data + 2 * page - 16);
+    EXPECT_EQ(latest.at(base + 2 * page - 7, 8), nullptr);
+    EXPECT_EQ(latest.at(base - 1, 1), nullptr);
+    EXPECT_EQ(latest.at(base + 8, INT64_MAX), nullptr);
+    EXPECT_EQ(latest.at(base - 4, 8), nullptr);
+    EXPECT_EQ(latest.at(UINT64_MAX, 8), nullptr);
+    EXPECT_EQ(latest.at(INT64_MAX, INT64_MAX), nullptr);
+    regions.open(false);
+    EXPECT_EQ(latest.at(base + 8, 8), nullptr);
+    EXPECT_EQ(latest.known_at(base + 8, 8), found.data);
+    EXPECT_EQ(latest.known_at(base - 1, 8), nullptr);
+    EXPECT_EQ(reach(base + 16, 8), Reach::mapped);
+    EXPECT_EQ(latest.at(base + 16, 8), nullptr);
+    regions.open(true);
+    EXPECT_EQ(latest.at(base + 8, 8), found.data);
     EXPECT_EQ(reader.mappings(), 2U); // with the table's own
     ASSERT_EQ(table->detach(data + 100), Status::ok);
-    EXPECT_EQ(latest.at(root, base + 8, 8), nullptr);
+    EXPECT_EQ(latest.at(base + 8, 8), nullptr);
     EXPECT_EQ(reach(base, 8), Reach::none);
     EXPECT_EQ(reader.mappings(), 1U);
     table.reset();
@@ -131,9 +144,9 @@ TEST_F(RegionTableTest, TheSameAddressIsNewMemoryAfterADetach)
         const auto found = regions.find(0x7000'0000, 8);
         ASSERT_EQ(found.reach, Reach::mapped);
         EXPECT_EQ(*found.data, odd ? std::byte{2} : std::byte{1});
-        EXPECT_EQ(latest.at(root, 0x7000'0000, 8), found.data);
+        EXPECT_EQ(latest.at(0x7000'0000, 8), found.data);
         ASSERT_EQ(table->detach(base), Status::ok);
-        EXPECT_EQ(latest.at(root, 0x7000'0000, 8), nullptr);
+        EXPECT_EQ(latest.at(0x7000'0000, 8), nullptr);
         EXPECT_LE(reader.mappings(), 2U);
     }
 }
@@ -297,7 +310,7 @@ TEST_F(RegionTableTest, MemoryThatComesBackAtTheSameAddressIsNew)
                 found.reach == Reach::mapped && *found.data == std::byte(round) && to_owner.send(1);
             *found.data = std::byte{200};
             good = good && to_owner.send(1) && to_peer.receive(round) &&
-                   latest.at(root, address_of(address) + 8, 8) == nullptr &&
+                   latest.at(address_of(address) + 8, 8) == nullptr &&
                    regions.find(address_of(address) + 8, 8).reach == Reach::none &&
                    reader.mappings() == 1 && to_owner.send(1);
         }
