@@ -144,39 +144,57 @@ TEST_F(StoppedThreadsTest, GoOnSleepingInTheirSystemCalls)
 
 std::atomic<int> handled{0};
 
+/// A thread gets as many signals as are sent to it, which queue up, one after the other.
+class SignalledThread {
+public:
+    explicit SignalledThread(int signals)
+        : signals_(signals), target_([this] {
+              while (!stop_) {
+              }
+          })
+    {
+        struct sigaction action {};
+        action.sa_handler = [](int) { ++handled; };
+        sigaction(signal_, &action, &before_);
+        handled = 0;
+        sender_ = std::thread([this] {
+            for (int count = 0; count < signals_; ++count) {
+                pthread_kill(target_.native_handle(), signal_);
+                usleep(10);
+            }
+        });
+    }
+    SignalledThread(const SignalledThread&) = delete;
+    SignalledThread& operator=(const SignalledThread&) = delete;
+    ~SignalledThread()
+    {
+        sender_.join();
+        for (int waited = 0; handled < signals_ && waited < 1000; ++waited) {
+            usleep(1000);
+        }
+        stop_ = true;
+        target_.join();
+        sigaction(signal_, &before_, nullptr);
+        EXPECT_EQ(handled, signals_);
+    }
+
+private:
+    const int signal_ = SIGRTMIN + 3;
+    const int signals_;
+    struct sigaction before_ {};
+    std::atomic<bool> stop_{false};
+    std::thread target_;
+    std::thread sender_;
+};
+
 /// A thread may be stopped on its way into a handler.
 TEST_F(StoppedThreadsTest, LoseNoSignal)
 {
-    struct sigaction action {};
-    struct sigaction before {};
-    action.sa_handler = [](int) { ++handled; };
-    const int signal = SIGRTMIN + 3; // these queue up
-    sigaction(signal, &action, &before);
-    std::atomic<bool> stop{false};
-    std::thread target([&] {
-        while (!stop) {
-        }
-    });
-    handled = 0;
-    constexpr int sent = 2000;
-    std::thread sender([&] {
-        for (int count = 0; count < sent; ++count) {
-            pthread_kill(target.native_handle(), signal);
-            usleep(10);
-        }
-    });
+    const SignalledThread thread(2000);
     for (int round = 0; round < 100; ++round) {
         const SignalsBlocked blocked;
         EXPECT_TRUE(StoppedThreads::stop());
     }
-    sender.join();
-    for (int waited = 0; handled < sent && waited < 1000; ++waited) {
-        usleep(1000);
-    }
-    stop = true;
-    target.join();
-    sigaction(signal, &before, nullptr);
-    EXPECT_EQ(handled, sent);
 }
 
 /// One that waits for the child of its vfork cannot be stopped; the others go on nevertheless.
@@ -198,6 +216,7 @@ TEST_F(StoppedThreadsTest, AreAllLetGoWhereOneDoesNotStop)
     usleep(10'000);
     {
         const Counters counters(2);
+        const SignalledThread signalled(5000);
         {
             const SignalsBlocked blocked;
             const StoppedThreads stopped = StoppedThreads::stop();

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,7 @@
 #include "host/memory/collapse.hpp"
 #include "host/memory/replacement.hpp"
 #include "host/memory/stopped_threads.hpp"
+#include "host/memory/survey.hpp"
 #include "host/signals.hpp"
 #include "unit/processes.hpp"
 
@@ -916,7 +918,7 @@ public:
     ~Sleeper()
     {
         *word_ = asleep + 1;
-        syscall(SYS_futex, word_, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+        syscall(SYS_futex, word_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
         thread_.join();
     }
 
@@ -961,7 +963,7 @@ TEST_F(UserMemoryTest, WhoSleepsAtAWordWhilePagesBecomePrivateAgainIsWoken)
         const bool shared{range};
         const Sleeper sleeper(memory.data());
         range.release();
-        return shared;
+        return shared && is_private_anonymous(memory.data()) == can_share_with_threads();
     })));
 }
 
@@ -1032,8 +1034,9 @@ bool forbid_stopping(std::uint32_t deny = SECCOMP_RET_ERRNO | EPERM)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/// They stay shared: whoever sleeps at a word of them is found again, and no store is lost.
-TEST_F(UserMemoryTest, PagesThatCannotBeGivenBackStayShared)
+/// They become private without a copy, and still show the pages of the file. Who sleeps at a word
+/// of them is woken, and a later range does not empty them.
+TEST_F(UserMemoryTest, PagesBecomePrivateWhereThreadsCannotBeStopped)
 {
     EXPECT_TRUE(went_well(start_process([] {
         const Pages memory(8);
@@ -1043,20 +1046,18 @@ TEST_F(UserMemoryTest, PagesThatCannotBeGivenBackStayShared)
             return false;
         }
         {
-            const Sleeper sleeper(memory.data());
+            const Sleeper one(memory.data());
+            const Sleeper other(memory.data() + 5 * page + 8);
+            const Sleeper third(memory.data() + 5 * page + 8);
             first.release();
         }
         const SecondThread thread;
-        SharedRange later = share(memory.data(), memory.bytes(), SharePolicy::automatic);
-        const View view(later.where());
-        const bool one = later && view.data != nullptr && view.data[5] == memory.data()[5];
+        SharedRange later =
+            share(memory.data(), memory.bytes(), SharePolicy::automatic, IfPrivate::keep);
+        const Refusal refusal = later.refusal();
         later.release();
-        const pid_t child = start_process([&] {
-            memory.data()[page] = std::byte{0x77};
-            return is_private_anonymous(memory.data());
-        });
-        return one && went_well(child) && area_at(memory.data()).shared &&
-               holds(memory.data() + page, memory.bytes() - page, 1);
+        return refusal != Refusal::none && !area_at(memory.data()).shared &&
+               holds(memory.data() + page, 4 * page, 1);
     })));
 }
 
@@ -1095,6 +1096,98 @@ TEST_F(UserMemoryTest, ThreadsThatCameLaterLeaveItConsistent)
                memory.data()[3] == std::byte{1} &&
                share(memory.data(), page, SharePolicy::automatic);
     })));
+}
+
+/// Without a free descriptor nobody can say where they are.
+TEST_F(UserMemoryTest, PagesThatCannotBeFoundKeepTheirContents)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        const bool shared{range};
+        const rlimit none{0, 0};
+        const bool limited = setrlimit(RLIMIT_NOFILE, &none) == 0;
+        range.release();
+        return shared && limited && holds(memory.data(), memory.bytes());
+    })));
+}
+
+/// As a program does that becomes a daemon, and then opens files of its own.
+TEST_F(UserMemoryTest, AChildGetsCopiesWhereTheFileIsAnotherNow)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        const File null(open("/dev/null", O_RDWR));
+        bool opened = true;
+        for (int descriptor = 3; descriptor < 100; ++descriptor) {
+            if (fcntl(descriptor, F_GETFD) >= 0) {
+                opened = dup2(null.descriptor(), descriptor) == descriptor && opened;
+            }
+        }
+        const int mine = range.where().file.descriptor;
+        const pid_t child = start_process([&] {
+            const bool same = holds(memory.data(), memory.bytes());
+            std::memset(memory.data(), 0, memory.bytes());
+            return same && is_private_anonymous(memory.data()) && fcntl(mine, F_GETFD) >= 0;
+        });
+        return range && opened && went_well(child) && holds(memory.data(), memory.bytes());
+    })));
+}
+
+/// As realloc does with what lies beside a window.
+TEST_F(UserMemoryTest, AChildGetsCopiesOfPagesThatWereMoved)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const Pages memory(8);
+        const Pages elsewhere(3);
+        fill(memory.data(), memory.bytes());
+        const SharedRange range = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        void* moved = mremap(memory.data() + 2 * page, 2 * page, 3 * page,
+                             MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere.data());
+        elsewhere.data()[2 * page] = std::byte{3}; // what it has grown by
+        const pid_t child = start_process([&] {
+            const bool same = holds(elsewhere.data(), page, 2);
+            std::memset(elsewhere.data(), 0, 2 * page);
+            return same && is_private_anonymous(elsewhere.data());
+        });
+        return range && moved == elsewhere.data() && went_well(child) &&
+               holds(elsewhere.data(), page, 2);
+    })));
+}
+
+/// Another thread may map something else there in the last moment.
+TEST_F(UserMemoryTest, WhatIsBehindPagesIsLookedAtOnceMore)
+{
+    using host::memory::are_backed_by;
+    const auto is_so = [](const host::memory::Backing& backing, const Pages& memory) {
+        const File maps(open("/proc/self/maps", O_RDONLY));
+        return are_backed_by(backing, host::memory::span_of(memory.data(), memory.bytes()), maps);
+    };
+    const Pages memory(8);
+    const Pages read_only(8);
+    EXPECT_TRUE(is_so({}, memory));
+    ASSERT_EQ(mprotect(read_only.data() + page, page, PROT_READ), 0);
+    EXPECT_FALSE(is_so({}, read_only));
+    const File file = create_memory_file();
+    ASSERT_TRUE(grow(file, 100 * page));
+    ASSERT_EQ(mmap(memory.data() + 3 * page, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   file.descriptor(), 13 * page),
+              memory.data() + 3 * page);
+    EXPECT_FALSE(is_so({}, memory));
+    ASSERT_EQ(mmap(memory.data(), memory.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   file.descriptor(), 10 * page),
+              memory.data());
+    EXPECT_FALSE(is_so({}, memory));
+    EXPECT_TRUE(is_so({host::memory::identity_of(file), 10 * page}, memory));
+    EXPECT_FALSE(is_so({host::memory::identity_of(file), 11 * page}, memory));
+    ASSERT_EQ(munmap(memory.data() + page, page), 0);
+    EXPECT_FALSE(is_so({host::memory::identity_of(file), 10 * page}, memory));
+    ASSERT_NE(mmap(memory.data() + page, page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -31,6 +32,8 @@ public:
         begin_ += line.size() + (whole ? 1 : 0);
         return whole || !line.empty();
     }
+    /// Whether nothing has failed so far.
+    [[nodiscard]] bool good() const noexcept { return good_; }
 
 private:
     [[nodiscard]] std::string_view text() const noexcept
@@ -44,8 +47,11 @@ private:
         end_ -= begin_;
         begin_ = 0;
         while (end_ < buffer_.size()) {
-            const ssize_t got = read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
+            // Not read(): threads may stand still meanwhile, see replacement.cpp.
+            const long got =
+                syscall(SYS_read, descriptor_, buffer_.data() + end_, buffer_.size() - end_);
             if (got <= 0) {
+                good_ = got == 0;
                 return;
             }
             end_ += static_cast<std::size_t>(got);
@@ -56,6 +62,7 @@ private:
     std::array<char, 16384> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
+    bool good_ = true;
 };
 
 /// Takes fields from the front of a line.
@@ -188,7 +195,7 @@ bool visit_areas(int descriptor, Span span, AreaVisitor& visitor) noexcept
     if (pending) {
         visitor.visit(area);
     }
-    return true;
+    return lines.good();
 }
 
 bool visit_areas(Span span, Detail detail, AreaVisitor& visitor) noexcept

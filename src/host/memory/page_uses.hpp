@@ -29,14 +29,6 @@ public:
     [[nodiscard]] bool empty() const noexcept { return uses_.empty(); }
     /// Runs of pages with as many users: about as many as there are ranges.
     [[nodiscard]] std::size_t runs() const noexcept { return uses_.size(); }
-    /// Calls `act(span)` for each entry, in the order of addresses.
-    template <typename Act>
-    void each(Act act) const
-    {
-        for (const auto& [first, use] : uses_) {
-            act(Span{first, use.last});
-        }
-    }
 
 private:
     struct Use {

@@ -13,7 +13,9 @@
 
 #include "host/memory/collapse.hpp"
 #include "host/memory/present_pages.hpp"
+#include "host/memory/sleepers.hpp"
 #include "host/memory/stopped_threads.hpp"
+#include "host/memory/survey.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -125,21 +127,57 @@ bool fill(PresentPages& present, Span view, const File& file, std::uint64_t offs
     return present.good();
 }
 
-/// Stops them if that is asked for; answers whether they are as asked for.
-bool stop(Others others, StoppedThreads& stopped) noexcept
-{
-    if (others == Others::stop) {
-        stopped = StoppedThreads::stop();
-    }
-    return others != Others::stop || stopped;
-}
+/// Other threads stand still from `begin` on, where that is asked for.
+class Standstill {
+public:
+    Standstill(Others others, Span pages, const Backing& backing) noexcept
+        : asked_(others == Others::stop),
+          pages_(pages),
+          backing_(backing),
+          maps_(asked_ ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1)
+    {}
 
-/// To be asked before what was copied becomes what counts.
-bool has_lasted(Others others, StoppedThreads& stopped) noexcept
+    /// False, with errno: they do not, or one has mapped something else there in the last moment.
+    bool begin() noexcept
+    {
+        if (!asked_) {
+            return true;
+        }
+        stopped_ = StoppedThreads::stop();
+        if (stopped_ && !are_backed_by(backing_, pages_, maps_)) {
+            stopped_.resume();
+            errno = EAGAIN;
+        }
+        return static_cast<bool>(stopped_);
+    }
+    /// To be asked before what was copied becomes what counts.
+    bool has_lasted() noexcept
+    {
+        const bool lasted = !asked_ || stopped_.stand_still();
+        errno = lasted ? errno : EPERM;
+        return lasted;
+    }
+
+private:
+    bool asked_;
+    Span pages_;
+    Backing backing_;
+    File maps_;
+    StoppedThreads stopped_;
+};
+
+/// Replaces all that is mapped at `pages` by a copy of it that lies at `copy`. Should the kernel
+/// have no memory for that, what was there is mapped again.
+bool put_back(Aside& copy, Span pages, const File& file, std::uint64_t offset) noexcept
 {
-    const bool lasted = others != Others::stop || stopped.stand_still();
-    errno = lasted ? errno : EPERM;
-    return lasted;
+    if (move(copy.pages(), pages.first, 0)) {
+        copy.moved();
+        return true;
+    }
+    const int reason = errno;
+    map(pages.first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(), offset);
+    errno = reason;
+    return false;
 }
 
 } // namespace
@@ -156,10 +194,10 @@ bool move_to_file(Span pages, const File& file, Others others, HugePages huge) n
         syscall(SYS_madvise, view.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
-    PresentPages present(pages); // opens a file: before the stop
-    StoppedThreads stopped;
-    return stop(others, stopped) && fill(present, view.pages(), file, pages.first, huge) &&
-           has_lasted(others, stopped) && put_in_place(view, pages, file);
+    PresentPages present(pages); // opens a file, as the next line does: before the stop
+    Standstill standstill(others, pages, {});
+    return standstill.begin() && fill(present, view.pages(), file, pages.first, huge) &&
+           standstill.has_lasted() && put_in_place(view, pages, file);
 }
 
 bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others others,
@@ -173,8 +211,8 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
         syscall(SYS_madvise, copy.pages().first, pages.bytes(), MADV_HUGEPAGE);
     }
     announce(pages);
-    StoppedThreads stopped;
-    if (!stop(others, stopped)) {
+    Standstill standstill(others, pages, {identity_of(file), offset});
+    if (!standstill.begin()) {
         return false;
     }
     FileData data(file, offset, pages.bytes());
@@ -185,7 +223,27 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
             return false;
         }
     }
-    if (!data.good() || !has_lasted(others, stopped) || !move(copy.pages(), pages.first, 0)) {
+    return data.good() && standstill.has_lasted() && put_back(copy, pages, file, offset);
+}
+
+bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept
+{
+    if (map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(), offset) ==
+        MAP_FAILED) {
+        return false;
+    }
+    wake_sleepers(pages, file, offset);
+    return true;
+}
+
+bool copy_to_private(Span pages) noexcept
+{
+    Aside copy(pages, false);
+    if (!copy) {
+        return false;
+    }
+    std::memcpy(copy.pages().data(), pages.data(), pages.bytes());
+    if (!move(copy.pages(), pages.first, 0)) {
         return false;
     }
     copy.moved();

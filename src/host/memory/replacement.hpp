@@ -29,6 +29,14 @@ enum class Others : std::uint8_t {
 [[nodiscard]] bool move_to_private(Span pages, const File& file, std::uint64_t offset,
                                    Others others, bool huge) noexcept;
 
+/// The same pages of the file, but what is written to them is private from now on. No copy, and no
+/// thread needs to be stopped: those that sleep at a word of them are woken.
+[[nodiscard]] bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept;
+
+/// Pages of any mapping become private anonymous ones with the same contents, where there is no
+/// other thread.
+[[nodiscard]] bool copy_to_private(Span pages) noexcept;
+
 /// Whether `others` can be had on this system, tried on pages of our own. The first try also binds
 /// every function that the real replacement calls, since the dynamic linker may not run in it.
 [[nodiscard]] bool can_replace(Others others) noexcept;

@@ -22,7 +22,7 @@ enum class Refusal : std::uint8_t {
     locked,             ///< mlock
     special,            ///< flags that a replacement would lose, or that we do not know
     pinned,             ///< a device may access memory of this process
-    threads,            ///< other threads run, and can be neither held nor stopped
+    threads,            ///< other threads run, and cannot be stopped
     huge_pages,         ///< the replacement would have no huge pages, and so be slower
     huge_pages_to_come, ///< the same, of huge pages that nothing was written into yet
     too_split,          ///< too many mappings in the range
@@ -45,7 +45,7 @@ enum class Refusal : std::uint8_t {
     return state.pinned != 0 || state.devices;
 }
 
-/// Whether the process as it is allows it. `can_stop`: other threads can be held or stopped while
+/// Whether the process as it is allows it. `can_stop`: other threads can be stopped while
 /// the pages are replaced.
 [[nodiscard]] Refusal refusal_of(const ProcessState& state, SharePolicy policy,
                                  bool can_stop) noexcept;

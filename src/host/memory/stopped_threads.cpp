@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/settings.hpp"
+#include "base/shared_memory.hpp"
 
 // Everything below runs while threads of the program stand still, some of them perhaps with a lock
 // of the C library. And the tracer has no thread-local variables of its own: its errno is that of
@@ -39,6 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds longest_stopping{1};
+constexpr std::chrono::seconds longest_tracer{3}; ///< that has had no core, or was stopped itself
 constexpr int most_retries = 10; ///< where one sleeps in a write, to a disk perhaps
 constexpr std::size_t most_threads = 1024;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
@@ -74,6 +76,7 @@ struct Text {
 struct StoppedThreads::Tracer {
     std::atomic<Phase> phase{Phase::stopping};
     int reason = 0; ///< why it failed
+    Clock::time_point begin;
     pid_t tracer = 0;
     pid_t process = 0;
     pid_t spared = 0; ///< the thread that stops the others
@@ -92,7 +95,8 @@ struct StoppedThreads::Tracer {
     [[nodiscard]] Text text_of(pid_t id, std::string_view name) const noexcept;
     [[nodiscard]] bool has_ended(pid_t id) const noexcept;
     [[nodiscard]] bool would_be_disturbed(pid_t id) const noexcept;
-    void await_all() noexcept;
+    bool await_all() noexcept;
+    [[nodiscard]] bool await_news() const noexcept;
     void let_go() noexcept;
     bool fail(int why) noexcept
     {
@@ -160,8 +164,11 @@ bool proc_is_ours(pid_t process) noexcept
 bool may_ask_yama() noexcept
 {
     constexpr const char* scope = "/proc/sys/kernel/yama/ptrace_scope";
+    if (settings().kernel_copy == kernel_copy_never) {
+        return false;
+    }
     const auto file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, scope, O_RDONLY | O_CLOEXEC));
-    return settings().kernel_copy != kernel_copy_never && text_in(file).view().substr(0, 1) == "1";
+    return text_in(file).view().substr(0, 1) == "1";
 }
 
 /// ThreadSanitizer keeps an account of each thread, and the tracer has none.
@@ -191,6 +198,8 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
 {
     auto& self = *static_cast<Tracer*>(tracer);
     syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    constexpr std::array<std::uint64_t, 4> by_default{}; // what the kernel takes for a sigaction
+    syscall(SYS_rt_sigaction, SIGCHLD, by_default.data(), nullptr, sizeof(std::uint64_t));
     // The parent may have ended before that, or be in another namespace of processes.
     const bool stopped = getppid() == self.process ? self.stop_all() : self.fail(EPERM);
     if (!stopped) {
@@ -214,10 +223,12 @@ bool StoppedThreads::Tracer::stop_all() noexcept
 {
     for (int quiet = 0; quiet < 2;) {
         bool any = false;
-        if (!trace_new(any)) {
+        if (!trace_new(any) || !await_all()) {
             return false;
         }
-        await_all();
+        if (Clock::now() - begin > longest_stopping) {
+            return fail(ETIMEDOUT);
+        }
         quiet = any ? 0 : quiet + 1;
     }
     // Alone, it tries whether it might: this ends with the tracer, and the thread goes on.
@@ -308,22 +319,40 @@ bool StoppedThreads::Tracer::would_be_disturbed(pid_t id) const noexcept
     return std::find(disturbed.begin(), disturbed.end(), number) != disturbed.end();
 }
 
-/// Asleep meanwhile: on crowded cores who is to stop needs a turn first. The spared thread sees to
-/// it that this ends.
-void StoppedThreads::Tracer::await_all() noexcept
+bool StoppedThreads::Tracer::await_all() noexcept
 {
     for (std::size_t at = 0; at < threads;) {
         Traced& thread = traced[at];
         int status = 0;
+        const pid_t answer = thread.stands ? thread.id : wait_for(thread.id, status, WNOHANG);
         if (thread.stands) {
             ++at;
-        } else if (wait_for(thread.id, status, 0) == thread.id && WIFSTOPPED(status)) {
+        } else if (answer == thread.id && WIFSTOPPED(status)) {
             thread.stands = true;
             thread.signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-        } else { // ended
+        } else if (answer != 0) { // ended
             thread = traced[--threads];
+        } else if (!await_news()) {
+            return fail(ETIMEDOUT);
         }
     }
+    return true;
+}
+
+/// Sleeps until one may have stopped: on crowded cores who is to stop needs a turn first. The
+/// kernel tells of each by SIGCHLD, which is blocked, and so stays there. False: it is too late.
+bool StoppedThreads::Tracer::await_news() const noexcept
+{
+    using std::chrono::nanoseconds;
+    const nanoseconds left = begin + longest_stopping - Clock::now();
+    if (left <= nanoseconds::zero()) {
+        return false;
+    }
+    constexpr std::uint64_t news = std::uint64_t{1} << (SIGCHLD - 1);
+    const timespec limit{.tv_sec = left / std::chrono::seconds(1),
+                         .tv_nsec = (left % std::chrono::seconds(1)).count()};
+    syscall(SYS_rt_sigtimedwait, &news, nullptr, &limit, sizeof news);
+    return true;
 }
 
 /// One that does not stand cannot be detached; the tracer's end does it.
@@ -362,6 +391,10 @@ StoppedThreads StoppedThreads::stop() noexcept
 
 StoppedThreads StoppedThreads::stop_once() noexcept
 {
+    File bell(static_cast<int>(syscall(SYS_eventfd2, 0, EFD_CLOEXEC)));
+    if (!bell) {
+        return {};
+    }
     const long place = syscall(SYS_mmap, nullptr, sizeof(Tracer), PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == -1) {
@@ -371,7 +404,8 @@ StoppedThreads StoppedThreads::stop_once() noexcept
     auto* tracer = new (reinterpret_cast<void*>(place)) Tracer; // NOLINT: an address
     tracer->process = getpid();
     tracer->spared = static_cast<pid_t>(syscall(SYS_gettid));
-    tracer->bell = static_cast<int>(syscall(SYS_eventfd2, 0, EFD_CLOEXEC));
+    tracer->bell = bell.release();
+    tracer->begin = Clock::now();
     tracer->tracer = clone(Tracer::run, tracer->stack.data() + tracer->stack.size(),
                            CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED, tracer);
     stopped.tracer_ = tracer;
@@ -391,23 +425,22 @@ StoppedThreads StoppedThreads::stop_once() noexcept
 /// system calls for instance.
 void StoppedThreads::await_tracer() noexcept
 {
-    const Clock::time_point begin = Clock::now();
     while (tracer_->phase.load(std::memory_order_acquire) == Phase::stopping) {
         pollfd answer{.fd = tracer_->bell, .events = POLLIN, .revents = 0};
         timespec moment{.tv_sec = 0, .tv_nsec = 10'000'000};
         syscall(SYS_ppoll, &answer, 1, &moment, nullptr, 0);
-        const bool late = Clock::now() - begin > longest_stopping;
-        if (late) {
+        if (Clock::now() - tracer_->begin > longest_tracer) {
             end_tracer();
         }
-        if (late || (!stand_still() && tracer_->phase == Phase::stopping)) {
-            tracer_->reason = late ? ETIMEDOUT : EPERM;
+        if (!stand_still() && tracer_->phase.load(std::memory_order_acquire) == Phase::stopping) {
+            tracer_->reason = EPERM;
             tracer_->phase = Phase::failed;
         }
     }
 }
 
-/// What it has stopped goes on.
+/// What it has stopped goes on, without a signal that was on its way: only where the tracer does
+/// not even get to give up by itself.
 void StoppedThreads::end_tracer() noexcept
 {
     int status = 0;

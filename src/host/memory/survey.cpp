@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+
 #include "host/memory/collapse.hpp"
 
 namespace sidelight::host::memory {
@@ -181,7 +183,48 @@ private:
     ShortList<MappedPart> parts_;
 };
 
+/// Whether areas follow one another without a break, with what is behind them.
+class BackingVisitor final : public AreaVisitor {
+public:
+    BackingVisitor(const Backing& backing, Span pages) noexcept
+        : file_(backing.file), begin_(backing.offset - pages.first), rest_(pages)
+    {}
+
+    bool visit(const Area& area) noexcept override
+    {
+        const bool same = area.span.first <= rest_.first && area.readable && area.writable &&
+                          (file_.inode != 0 ? is_of_file(area) : is_anonymous(area));
+        if (same) {
+            rest_.first = std::min(area.span.last, rest_.last);
+        }
+        return same;
+    }
+    [[nodiscard]] bool all() const noexcept { return rest_.empty(); }
+
+private:
+    [[nodiscard]] bool is_of_file(const Area& area) const noexcept
+    {
+        return area.shared && file_.is_behind(area) && area.offset - area.span.first == begin_;
+    }
+    static bool is_anonymous(const Area& area) noexcept
+    {
+        return !area.shared && area.inode == 0 && area.device == 0;
+    }
+
+    FileIdentity file_;
+    std::uint64_t begin_; ///< offset at address 0
+    Span rest_;
+};
+
 } // namespace
+
+FileIdentity identity_of(const File& file) noexcept
+{
+    struct stat status {};
+    return file && fstat(file.descriptor(), &status) == 0
+               ? FileIdentity{status.st_dev, status.st_ino}
+               : FileIdentity{};
+}
 
 Survey survey_mappings(Span pages, const FileIdentity& ours) noexcept
 {
@@ -197,12 +240,18 @@ Survey survey_private(Span pages, const FileIdentity& ours, bool may_be_slower) 
     return visitor.result();
 }
 
-ShortList<MappedPart> mapped_parts(const FileIdentity& file, Span offsets, Span at,
-                                   Detail detail) noexcept
+std::optional<ShortList<MappedPart>> mapped_parts(const FileIdentity& file, Span offsets, Span at,
+                                                  Detail detail) noexcept
 {
     PartsVisitor visitor(file, offsets);
-    visit_areas(at, detail, visitor);
-    return visitor.parts();
+    const bool told = visit_areas(at, detail, visitor);
+    return told ? std::optional(visitor.parts()) : std::nullopt;
+}
+
+bool are_backed_by(const Backing& backing, Span pages, const File& maps) noexcept
+{
+    BackingVisitor visitor(backing, pages);
+    return visit_areas(maps.descriptor(), pages, visitor) && visitor.all();
 }
 
 } // namespace sidelight::host::memory

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "base/shared_memory.hpp"
 #include "host/memory/address_space.hpp"
 #include "host/memory/huge_pages.hpp"
 #include "host/memory/rules.hpp"
@@ -22,6 +24,8 @@ struct FileIdentity {
     }
     bool operator==(const FileIdentity&) const = default;
 };
+/// None where it is not open.
+[[nodiscard]] FileIdentity identity_of(const File& file) noexcept;
 
 /// A list in place: what is found may be the heap itself.
 template <typename T>
@@ -75,8 +79,18 @@ struct MappedPart {
     std::uint64_t offset;
     bool huge; ///< with advice to use huge pages, where flags were looked at
 };
-/// `at`: within these addresses. The list may be full: then there may be more.
-[[nodiscard]] ShortList<MappedPart> mapped_parts(const FileIdentity& file, Span offsets, Span at,
-                                                 Detail detail) noexcept;
+/// `at`: within these addresses. The list may be full: then there may be more. Not set: the kernel
+/// does not tell.
+[[nodiscard]] std::optional<ShortList<MappedPart>>
+mapped_parts(const FileIdentity& file, Span offsets, Span at, Detail detail) noexcept;
+
+/// What is behind pages: a shared file, from `offset` on, or private memory.
+struct Backing {
+    FileIdentity file{};
+    std::uint64_t offset = 0;
+};
+/// Whether that is still behind all of these pages, and they can be read and written. Reads `maps`,
+/// /proc/self/maps from its beginning, and nothing else: threads may stand still meanwhile.
+[[nodiscard]] bool are_backed_by(const Backing& backing, Span pages, const File& maps) noexcept;
 
 } // namespace sidelight::host::memory

@@ -19,17 +19,12 @@ namespace sidelight::host::memory {
 namespace {
 
 constexpr Span everywhere{0, UINTPTR_MAX};
+/// Of the addresses that programs get unless they ask for others. The file is sparse; what realloc
+/// maps behind pages of it is there, too.
+constexpr std::uintptr_t ordinary_end = std::uintptr_t{1} << 47;
 // See UserMemory::convert.
 constexpr std::size_t many_ranges = 64;
 constexpr std::size_t widest_gap = std::size_t{64} << 10; ///< bytes
-
-FileIdentity identity_of(const File& file) noexcept
-{
-    struct stat status {};
-    return file && fstat(file.descriptor(), &status) == 0
-               ? FileIdentity{status.st_dev, status.st_ino}
-               : FileIdentity{};
-}
 
 bool file_size_is_limited() noexcept
 {
@@ -197,7 +192,8 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy,
         return refusal;
     }
     for (const Span piece : survey.pieces) {
-        if (uses_.any(piece)) { // to be kept, or unmapped while it is in a window
+        // To be kept, or unmapped while it is in a window; or its place in the file is taken.
+        if (uses_.any(piece) || is_abandoned(piece)) {
             return Refusal::in_use;
         }
     }
@@ -242,17 +238,24 @@ Refusal UserMemory::prepare_file(std::uintptr_t last)
     if (!file_ || !file_is_ours()) {
         return Refusal::system;
     }
-    if (last > end_) {
-        if (!grow(file_, last)) {
+    if (const std::uintptr_t end = std::max(last, ordinary_end); end > end_) {
+        if (!grow(file_, end)) {
             return Refusal::system;
         }
-        end_ = last;
+        end_ = end;
     }
     return Refusal::none;
 }
 
 /// The program may have closed the descriptor, and opened another file in its place.
 bool UserMemory::file_is_ours() const noexcept { return identity_of(file_) == identity_; }
+
+/// Whether some of these pages of the file are still mapped by memory that is private now.
+bool UserMemory::is_abandoned(Span pages) const noexcept
+{
+    return std::any_of(abandoned_.begin(), abandoned_.end(),
+                       [&](Span kept) { return !common_part(kept, pages).empty(); });
+}
 
 void UserMemory::punch(Span pages) const noexcept
 {
@@ -280,11 +283,13 @@ void UserMemory::release(SharedRange& range) noexcept
 
 /// Where these pages of the file are mapped: mostly at their addresses, but a program may have
 /// moved them with realloc. The whole address space is looked at only if they are not all in place.
-ShortList<MappedPart> UserMemory::where_mapped(Span pages, Detail detail) const noexcept
+/// Not set: nobody knows.
+std::optional<ShortList<MappedPart>> UserMemory::where_mapped(Span pages,
+                                                              Detail detail) const noexcept
 {
     const auto in_place = mapped_parts(identity_, pages, pages, detail);
     std::size_t bytes = 0;
-    for (const MappedPart& part : in_place) {
+    for (const MappedPart& part : in_place.value_or(ShortList<MappedPart>())) {
         bytes += part.offset == part.pages.first ? part.pages.bytes() : 0;
     }
     return bytes == pages.bytes() ? in_place : mapped_parts(identity_, pages, everywhere, detail);
@@ -303,30 +308,46 @@ void UserMemory::take_back(Span pages, bool vouched)
         return;
     }
     const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
-    auto parts = where_mapped(pages, detail);
-    const ProcessState state = process_state();
-    if (!parts.empty() && is_pinned(state) && !vouched) {
-        keep_shared(pages, text(Refusal::pinned));
+    const auto parts = where_mapped(pages, detail);
+    if (parts && parts->empty()) { // private all along, or gone
+        empty(pages);
         return;
     }
-    const Others others = others_of(state, vouched);
-    while (!parts.empty()) { // else private all along, or gone
-        for (const MappedPart& part : parts) {
-            if (!make_anonymous(part, others, vouched)) {
-                keep_shared(pages, std::strerror(errno));
-                return;
-            }
-        }
-        parts = parts.full() ? where_mapped(pages, detail) : decltype(parts)();
+    const ProcessState state = process_state();
+    const bool pinned = is_pinned(state) && !vouched;
+    if (!parts || pinned) {
+        log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(),
+            pinned ? text(Refusal::pinned) : "the kernel does not tell where they are");
+        uses_.add(pages); // for good
+        return;
     }
-    punch(pages);
+    if (make_all_private(*parts, pages, detail, others_of(state, vouched), vouched)) {
+        empty(pages);
+    } else {
+        abandoned_.push_back(pages);
+    }
 }
 
-/// For good: nobody else makes them shareable, and a child of a fork gets copies of its own.
-void UserMemory::keep_shared(Span pages, const char* why)
+/// Whether nobody maps these pages of the file any more.
+bool UserMemory::make_all_private(ShortList<MappedPart> parts, Span pages, Detail detail,
+                                  Others others, bool vouched) const noexcept
 {
-    log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(), why);
-    uses_.add(pages);
+    bool all = true;
+    for (bool more = true; more;) {
+        bool progress = false;
+        for (const MappedPart& part : parts) {
+            const bool anonymous = make_anonymous(part, others, vouched);
+            all = all && anonymous;
+            progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
+        }
+        more = parts.full() && progress;
+        if (more) {
+            const auto rest = where_mapped(pages, detail);
+            all = all && rest;
+            parts = rest.value_or(ShortList<MappedPart>());
+        }
+    }
+    return all;
 }
 
 bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouched) const noexcept
@@ -335,6 +356,14 @@ bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouc
            (move_to_private(part.pages, file_, part.offset, others, part.huge) ||
             (vouched && others == Others::stop &&
              move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
+}
+
+/// Nobody maps these pages of the file any more, but for those that were left behind.
+void UserMemory::empty(Span pages) const noexcept
+{
+    if (!is_abandoned(pages)) {
+        punch(pages);
+    }
 }
 
 void UserMemory::before_fork() noexcept
@@ -364,9 +393,10 @@ void UserMemory::after_fork_in_child() noexcept
 {
     if (file_) {
         const SignalsBlocked blocked;
-        uses_.each([&](Span pages) { take_back_in_child(pages); });
+        take_back_in_child();
     }
     uses_.clear();
+    abandoned_.clear();
     file_ = File();
     identity_ = {};
     end_ = 0;
@@ -380,15 +410,27 @@ void UserMemory::after_fork_in_child() noexcept
     mutex_.unlock();
 }
 
-/// What is still in its place; the list of uses may itself lie in these pages.
-void UserMemory::take_back_in_child(Span pages) noexcept
+/// All of them, also what the program has moved since. What keeps account of them may itself lie
+/// there.
+void UserMemory::take_back_in_child() noexcept
 {
-    for (const MappedPart& part : mapped_parts(identity_, pages, pages, Detail::mappings)) {
-        const bool in_place = part.offset == part.pages.first;
-        if (in_place && !move_to_private(part.pages, file_, part.offset, Others::none, false)) {
-            log(LogLevel::warn, "fork: %zu bytes stay shared with the parent: %s",
-                part.pages.bytes(), std::strerror(errno));
+    const bool ours = file_is_ours();
+    for (bool progress = true; progress;) {
+        progress = false;
+        const auto parts = mapped_parts(identity_, everywhere, everywhere, Detail::mappings);
+        for (const MappedPart& part : parts.value_or(ShortList<MappedPart>())) {
+            const bool done =
+                ours ? move_to_private(part.pages, file_, part.offset, Others::none, false)
+                     : copy_to_private(part.pages);
+            progress = progress || done;
+            if (!done) {
+                log(LogLevel::warn, "fork: %zu bytes stay shared with the parent: %s",
+                    part.pages.bytes(), std::strerror(errno));
+            }
         }
+    }
+    if (!ours) {
+        file_.release(); // it is the program's
     }
 }
 

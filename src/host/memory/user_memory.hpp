@@ -3,6 +3,8 @@
 
 #include <array>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "base/shared_memory.hpp"
 #include "host/memory/foreign_files.hpp"
@@ -39,10 +41,14 @@ private:
     Refusal prepare_file(std::uintptr_t last);
     SharedRange claim(Span range, Span pages, bool vouched) const noexcept;
     [[nodiscard]] bool file_is_ours() const noexcept;
-    [[nodiscard]] ShortList<MappedPart> where_mapped(Span pages, Detail detail) const noexcept;
+    [[nodiscard]] std::optional<ShortList<MappedPart>> where_mapped(Span pages,
+                                                                    Detail detail) const noexcept;
+    [[nodiscard]] bool make_all_private(ShortList<MappedPart> parts, Span pages, Detail detail,
+                                        Others others, bool vouched) const noexcept;
     void take_back(Span pages, bool vouched);
-    void take_back_in_child(Span pages) noexcept;
-    void keep_shared(Span pages, const char* why);
+    void take_back_in_child() noexcept;
+    [[nodiscard]] bool is_abandoned(Span pages) const noexcept;
+    void empty(Span pages) const noexcept;
     [[nodiscard]] bool make_anonymous(const MappedPart& part, Others others,
                                       bool vouched) const noexcept;
     void punch(Span pages) const noexcept;
@@ -53,6 +59,7 @@ private:
     std::uintptr_t end_ = 0;      ///< size of file_
     bool has_huge_pages_ = false; ///< the file; so what is given back may be to have them too
     PageUses uses_;               ///< of pages of file_, and of private ones that must stay
+    std::vector<Span> abandoned_; ///< of file_: still mapped by memory that is private now
     ForeignFiles foreign_;
     std::array<int, 2> child_done_{-1, -1}; ///< a pipe, while a fork is going on
 };
