@@ -95,7 +95,7 @@ struct Direct {
             return false;
         }
         Target& target = window.first_target_[rank];
-        if (target.control == nullptr || target.light != Light::none ||
+        if (target.control == nullptr || target.light != Light::none || target.lost ||
             !target.control->lock.try_arrive(type)) {
             return false;
         }

@@ -173,7 +173,7 @@ const MappedRegions::Known& MappedRegions::learn(const RegionRecord& record)
     return region->second;
 }
 
-/// Where it is not open, who looks reads `open_up_to` alone, which stays what it is.
+/// Where it is not open, `open_up_to` stays what it is, and nobody reads the rest.
 void MappedRegions::note(const RegionRecord& record, const std::byte* data) noexcept
 {
     latest_.first = record.first;
@@ -182,7 +182,7 @@ void MappedRegions::note(const RegionRecord& record, const std::byte* data) noex
     latest_.current = &root_.generation;
     latest_.shift = reinterpret_cast<std::uintptr_t>(data) - record.first;
     if (open_) {
-        latest_.open_up_to = latest_.last;
+        latest_.open_up_to.store(latest_.last, std::memory_order_release);
     }
 }
 

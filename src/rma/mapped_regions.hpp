@@ -17,8 +17,8 @@ namespace sidelight::rma {
 /// Needs the engine.
 class MappedRegions {
 public:
-    /// All must outlive it. What it finds is noted in `latest`, which nobody may read meanwhile, as
-    /// one epoch's calls see to, or nothing but that it is not open.
+    /// All must outlive it. What it finds is noted in `latest`. While that is open, only the thread
+    /// that reads it may make calls that find.
     MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory,
                   LatestRegion& latest) noexcept
         : root_(root), memory_(memory), latest_(latest)
@@ -44,7 +44,7 @@ public:
     {
         if (open_ != open) {
             open_ = open;
-            latest_.open_up_to = open ? latest_.last : 0;
+            latest_.open_up_to.store(open ? latest_.last : 0, std::memory_order_release);
         }
     }
 

@@ -29,6 +29,16 @@ void Process::destroy_window(Window& window) noexcept
     std::erase_if(windows_, [&](const auto& owned) { return owned.get() == &window; });
 }
 
+void Process::set_threaded(bool threaded) noexcept
+{
+    threaded_ = threaded;
+    for (const auto& window : windows_) {
+        if (threaded) {
+            window->expect_threads();
+        }
+    }
+}
+
 bool Process::progress() noexcept
 {
     bool moved = messages() && fabric_.poll(*this);

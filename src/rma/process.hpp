@@ -48,8 +48,9 @@ public:
     [[nodiscard]] Doorbell* barrier_bell() noexcept;
 
     /// Set by the owner while other threads may be inside the library: completion then never
-    /// relies on what this thread alone has issued.
-    void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
+    /// relies on what this thread alone has issued. Windows that exist hear of it, so
+    /// none of their calls may be going on then.
+    void set_threaded(bool threaded) noexcept;
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
     void set_allows_rows(bool allows) noexcept { allows_rows_ = allows; }
     [[nodiscard]] bool allows_rows() const noexcept { return allows_rows_; }

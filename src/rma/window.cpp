@@ -35,10 +35,19 @@ Window::Window(Process& process, const WindowShape& shape)
         attached_.emplace(own_->regions, process_.memory_);
     }
     own_->allows_rows.store(process.allows_rows(), std::memory_order_release);
-    direct_slot_ = process.threaded() ? nullptr : own_->elements.data();
+    direct_slot_ = own_->elements.data();
     direct_regions_ = !process.threaded();
-    never_fenced_ = never_fenced_ || process.threaded();
     unfenced_.store(never_fenced_, relaxed);
+    if (process.threaded()) {
+        expect_threads();
+    }
+}
+
+void Window::expect_threads() noexcept
+{
+    direct_slot_ = nullptr;
+    never_fenced_ = true;
+    unfenced_.store(true, relaxed);
 }
 
 Status Window::first_contact(int rank) noexcept

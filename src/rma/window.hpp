@@ -84,6 +84,10 @@ public:
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
+    /// From now on calls on it may come while another thread is in the library. None may be going
+    /// on.
+    void expect_threads() noexcept;
+
     // --- Synchronisation (MPI-4.1, 12.5; nonblocking forms P1, section V) -----------------------
     Status fence(Assertion assertion, Request* request) noexcept;
     Status post(std::span<const int> origins, Request* request) noexcept;
@@ -411,7 +415,7 @@ private:
     std::atomic<bool> used_{false};       ///< operations were issued since the last opening call
     std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
     /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
-    /// atomic instructions are none. Constant.
+    /// atomic instructions are none.
     bool never_fenced_ = !rmw_is_barrier;
     /// Calls look at a member's regions without the engine: no other thread looks up new ones.
     bool direct_regions_ = false;

@@ -1061,6 +1061,30 @@ TEST_F(UserMemoryTest, PagesBecomePrivateWhereThreadsCannotBeStopped)
     })));
 }
 
+/// Their place in the file is free again when they are gone.
+TEST_F(UserMemoryTest, PagesThatWereLeftBehindAreNotRefusedForEver)
+{
+    EXPECT_TRUE(went_well(start_process([] {
+        const Pages memory(8);
+        fill(memory.data(), memory.bytes());
+        SharedRange first = share(memory.data(), memory.bytes(), SharePolicy::automatic);
+        const SharedRange other = share(memory.data(), page, SharePolicy::automatic);
+        bool good = first && forbid_stopping();
+        {
+            const SecondThread thread;
+            first.release();
+        }
+        good = good && !share(memory.data() + 4 * page, page, SharePolicy::automatic);
+        good = good && mmap(memory.data() + page, 7 * page, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+        while (host::memory::process_state().threads != 1) {
+            usleep(1000);
+        }
+        return good && share(memory.data() + 4 * page, page, SharePolicy::automatic) &&
+               memory.data()[4 * page] == std::byte{0};
+    })));
+}
+
 /// Who tries to stop threads is killed here.
 TEST_F(UserMemoryTest, NothingIsTriedWithThreadsWhereMemoryIsToStayPrivate)
 {
@@ -1156,6 +1180,33 @@ TEST_F(UserMemoryTest, AChildGetsCopiesOfPagesThatWereMoved)
         return range && moved == elsewhere.data() && went_well(child) &&
                holds(elsewhere.data(), page, 2);
     })));
+}
+
+/// What it has grown by lies at places in the file that are those of other addresses.
+TEST_F(UserMemoryTest, PagesThatMovedPagesHaveGrownOverAreRefused)
+{
+    const Pages memory(8);
+    const Pages elsewhere(3);
+    fill(memory.data(), memory.bytes());
+    SharedRange range = share(memory.data(), 2 * page, SharePolicy::automatic);
+    ASSERT_TRUE(range);
+    ASSERT_EQ(
+        mremap(memory.data(), 2 * page, 3 * page, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere.data()),
+        elsewhere.data());
+    elsewhere.data()[2 * page] = std::byte{3};
+    EXPECT_EQ(share(memory.data() + 2 * page, page, SharePolicy::automatic).refusal(),
+              Refusal::in_use);
+    EXPECT_TRUE(share(memory.data() + 3 * page, page, SharePolicy::automatic));
+    EXPECT_TRUE(holds(memory.data() + 2 * page, 6 * page, 2));
+    EXPECT_EQ(elsewhere.data()[2 * page], std::byte{3});
+    range.release();
+    ASSERT_NE(mmap(elsewhere.data() + 2 * page, page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    ASSERT_NE(mmap(memory.data(), 2 * page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    EXPECT_TRUE(share(memory.data() + 2 * page, page, SharePolicy::automatic));
 }
 
 /// Another thread may map something else there in the last moment.

@@ -154,7 +154,7 @@ public:
     bool has_lasted() noexcept
     {
         const bool lasted = !asked_ || stopped_.stand_still();
-        errno = lasted ? errno : EPERM;
+        errno = lasted ? errno : EAGAIN;
         return lasted;
     }
 
@@ -228,11 +228,12 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
 
 bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept
 {
-    if (map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(), offset) ==
-        MAP_FAILED) {
+    const Sleepers sleepers(pages, file, offset);
+    if (!sleepers || map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(),
+                         offset) == MAP_FAILED) {
         return false;
     }
-    wake_sleepers(pages, file, offset);
+    sleepers.wake();
     return true;
 }
 

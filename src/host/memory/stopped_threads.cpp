@@ -79,8 +79,9 @@ struct StoppedThreads::Tracer {
     Clock::time_point begin;
     pid_t tracer = 0;
     pid_t process = 0;
-    pid_t spared = 0; ///< the thread that stops the others
-    int bell = -1;    ///< an event that the tracer signals when it has stopped them, or has not
+    pid_t spared = 0;   ///< the thread that stops the others
+    int bell = -1;      ///< an event that the tracer signals when it has stopped them, or has not
+    bool alone = false; ///< there is no other thread; the tracer ends at once
     std::size_t threads = 0;
     std::array<Traced, most_threads> traced{};
     alignas(dirent64) std::array<std::byte, 4096> listing{};
@@ -208,6 +209,9 @@ int StoppedThreads::Tracer::run(void* tracer) noexcept
     self.phase.store(stopped ? Phase::stopped : Phase::failed, std::memory_order_release);
     constexpr std::uint64_t once = 1;
     syscall(SYS_write, self.bell, &once, sizeof once);
+    if (self.alone) {
+        return 0; // at once, so that nobody waits for the thread that it has traced just now
+    }
     while (self.phase.load(std::memory_order_acquire) == Phase::stopped) {
         futex(self.phase, FUTEX_WAIT, static_cast<std::uint32_t>(Phase::stopped));
     }
@@ -231,8 +235,9 @@ bool StoppedThreads::Tracer::stop_all() noexcept
         }
         quiet = any ? 0 : quiet + 1;
     }
-    // Alone, it tries whether it might: this ends with the tracer, and the thread goes on.
-    return threads != 0 || ptrace(PTRACE_SEIZE, spared, nullptr, nullptr) == 0 || fail(errno);
+    // Where there is none, it tries whether it might.
+    alone = threads == 0;
+    return !alone || ptrace(PTRACE_SEIZE, spared, nullptr, nullptr) == 0 || fail(errno);
 }
 
 bool StoppedThreads::Tracer::trace_new(bool& any) noexcept
@@ -330,9 +335,9 @@ bool StoppedThreads::Tracer::await_all() noexcept
         } else if (answer == thread.id && WIFSTOPPED(status)) {
             thread.stands = true;
             thread.signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-        } else if (answer != 0) { // ended
+        } else if (answer != 0 || (!await_news() && has_ended(thread.id))) {
             thread = traced[--threads];
-        } else if (!await_news()) {
+        } else if (Clock::now() - begin > longest_stopping) {
             return fail(ETIMEDOUT);
         }
     }
@@ -340,7 +345,8 @@ bool StoppedThreads::Tracer::await_all() noexcept
 }
 
 /// Sleeps until one may have stopped: on crowded cores who is to stop needs a turn first. The
-/// kernel tells of each by SIGCHLD, which is blocked, and so stays there. False: it is too late.
+/// kernel tells of each by SIGCHLD, which is blocked, and so stays there, but for a first thread
+/// that ends before the others. False: it is too late.
 bool StoppedThreads::Tracer::await_news() const noexcept
 {
     using std::chrono::nanoseconds;
@@ -429,11 +435,12 @@ void StoppedThreads::await_tracer() noexcept
         pollfd answer{.fd = tracer_->bell, .events = POLLIN, .revents = 0};
         timespec moment{.tv_sec = 0, .tv_nsec = 10'000'000};
         syscall(SYS_ppoll, &answer, 1, &moment, nullptr, 0);
-        if (Clock::now() - tracer_->begin > longest_tracer) {
+        const bool late = Clock::now() - tracer_->begin > longest_tracer;
+        if (late) {
             end_tracer();
         }
         if (!stand_still() && tracer_->phase.load(std::memory_order_acquire) == Phase::stopping) {
-            tracer_->reason = EPERM;
+            tracer_->reason = late ? ETIMEDOUT : EPERM;
             tracer_->phase = Phase::failed;
         }
     }
@@ -458,7 +465,7 @@ bool StoppedThreads::stand_still() noexcept
     if (tracer_->tracer > 0 && wait_for(tracer_->tracer, status, WNOHANG) != 0) {
         tracer_->tracer = 0; // and all go on
     }
-    return tracer_->tracer > 0;
+    return tracer_->tracer > 0 || tracer_->alone;
 }
 
 void StoppedThreads::resume() noexcept

@@ -10,6 +10,9 @@
 namespace sidelight::host::memory {
 namespace {
 
+/// Bytes: glibc gives blocks from this size on pages of their own.
+constexpr std::size_t least_moved = std::size_t{128} << 10;
+
 /// Whether each page comes from the offset that is its address.
 bool is_ours(const Area& area, const FileIdentity& ours) noexcept
 {
@@ -136,7 +139,7 @@ private:
         if (!advised && !can_collapse()) {
             return may_be_slower_ ? Refusal::none : Refusal::huge_pages;
         }
-        const Span whole = common_part(area.span, pages_of(piece, huge_));
+        const Span whole = with_huge_pages(area, piece);
         if (!advised && !may_be_slower_ && !all_huge_pages_touched(whole, huge_)) {
             return Refusal::huge_pages_to_come;
         }
@@ -145,6 +148,16 @@ private:
         survey_.pages.last = std::max(survey_.pages.last, piece.last);
         survey_.huge = advised ? HugePages::advised : HugePages::collapsed;
         return Refusal::none;
+    }
+
+    /// What the huge pages at either end hold beside it is taken along, unless a block of the
+    /// program could lie there which realloc moves by its pages: behind them in the file are those
+    /// of other addresses.
+    [[nodiscard]] Span with_huge_pages(const Area& area, Span piece) const noexcept
+    {
+        const Span outer = common_part(area.span, pages_of(piece, huge_));
+        return {piece.first - outer.first < least_moved ? outer.first : piece.first,
+                outer.last - piece.last < least_moved ? outer.last : piece.last};
     }
 
     Span pages_;
@@ -158,12 +171,13 @@ private:
 
 class PartsVisitor final : public AreaVisitor {
 public:
-    PartsVisitor(const FileIdentity& file, Span offsets) noexcept : file_(file), offsets_(offsets)
+    PartsVisitor(const FileIdentity& file, Span offsets, Mapped how) noexcept
+        : file_(file), offsets_(offsets), how_(how)
     {}
 
     bool visit(const Area& area) noexcept override
     {
-        if (!area.shared || !file_.is_behind(area)) {
+        if ((how_ == Mapped::shared && !area.shared) || !file_.is_behind(area)) {
             return true;
         }
         const Span all{area.offset, area.offset + area.span.bytes()};
@@ -180,6 +194,7 @@ public:
 private:
     FileIdentity file_;
     Span offsets_;
+    Mapped how_;
     ShortList<MappedPart> parts_;
 };
 
@@ -241,9 +256,9 @@ Survey survey_private(Span pages, const FileIdentity& ours, bool may_be_slower) 
 }
 
 std::optional<ShortList<MappedPart>> mapped_parts(const FileIdentity& file, Span offsets, Span at,
-                                                  Detail detail) noexcept
+                                                  Detail detail, Mapped how) noexcept
 {
-    PartsVisitor visitor(file, offsets);
+    PartsVisitor visitor(file, offsets, how);
     const bool told = visit_areas(at, detail, visitor);
     return told ? std::optional(visitor.parts()) : std::nullopt;
 }

@@ -79,10 +79,15 @@ struct MappedPart {
     std::uint64_t offset;
     bool huge; ///< with advice to use huge pages, where flags were looked at
 };
+enum class Mapped : std::uint8_t {
+    shared,
+    privately_too, ///< also where what is written stays private
+};
 /// `at`: within these addresses. The list may be full: then there may be more. Not set: the kernel
 /// does not tell.
 [[nodiscard]] std::optional<ShortList<MappedPart>>
-mapped_parts(const FileIdentity& file, Span offsets, Span at, Detail detail) noexcept;
+mapped_parts(const FileIdentity& file, Span offsets, Span at, Detail detail,
+             Mapped how = Mapped::shared) noexcept;
 
 /// What is behind pages: a shared file, from `offset` on, or private memory.
 struct Backing {

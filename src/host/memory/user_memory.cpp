@@ -21,7 +21,7 @@ namespace {
 constexpr Span everywhere{0, UINTPTR_MAX};
 /// Of the addresses that programs get unless they ask for others. The file is sparse; what realloc
 /// maps behind pages of it is there, too.
-constexpr std::uintptr_t ordinary_end = std::uintptr_t{1} << 47;
+constexpr std::uintptr_t ordinary_end = std::uintptr_t{1} << 48;
 // See UserMemory::convert.
 constexpr std::size_t many_ranges = 64;
 constexpr std::size_t widest_gap = std::size_t{64} << 10; ///< bytes
@@ -192,8 +192,9 @@ Refusal UserMemory::convert_surveyed(const Survey& survey, SharePolicy policy,
         return refusal;
     }
     for (const Span piece : survey.pieces) {
-        // To be kept, or unmapped while it is in a window; or its place in the file is taken.
-        if (uses_.any(piece) || is_abandoned(piece)) {
+        // To be kept, or unmapped while it is in a window; or its place in the file is taken: by
+        // pages that were left behind, or what realloc has mapped behind pages that it has moved.
+        if (uses_.any(piece) || is_mapped(piece)) {
             return Refusal::in_use;
         }
     }
@@ -238,23 +239,36 @@ Refusal UserMemory::prepare_file(std::uintptr_t last)
     if (!file_ || !file_is_ours()) {
         return Refusal::system;
     }
-    if (const std::uintptr_t end = std::max(last, ordinary_end); end > end_) {
-        if (!grow(file_, end)) {
-            return Refusal::system;
-        }
-        end_ = end;
+    if (last > end_) {
+        const std::uintptr_t end = std::max(last, ordinary_end);
+        end_ = grow(file_, end) ? end : grow(file_, last) ? last : 0;
     }
-    return Refusal::none;
+    return last <= end_ ? Refusal::none : Refusal::system;
 }
 
 /// The program may have closed the descriptor, and opened another file in its place.
 bool UserMemory::file_is_ours() const noexcept { return identity_of(file_) == identity_; }
 
-/// Whether some of these pages of the file are still mapped by memory that is private now.
-bool UserMemory::is_abandoned(Span pages) const noexcept
+/// Whether these pages of the file are mapped anywhere, also by memory that is private now. Yes,
+/// where the kernel does not tell.
+bool UserMemory::is_mapped(Span pages) const noexcept
 {
-    return std::any_of(abandoned_.begin(), abandoned_.end(),
-                       [&](Span kept) { return !common_part(kept, pages).empty(); });
+    const auto parts =
+        mapped_parts(identity_, pages, everywhere, Detail::mappings, Mapped::privately_too);
+    return !parts || !parts->empty();
+}
+
+/// Of memory that was left behind with pages of the file, and is no more.
+void UserMemory::forget_abandoned() noexcept
+{
+    const auto gone = [this](Span pages) {
+        const bool unmapped = !is_mapped(pages);
+        if (unmapped) {
+            punch(pages);
+        }
+        return unmapped;
+    };
+    abandoned_.erase(std::remove_if(abandoned_.begin(), abandoned_.end(), gone), abandoned_.end());
 }
 
 void UserMemory::punch(Span pages) const noexcept
@@ -305,8 +319,10 @@ void UserMemory::take_back(Span pages, bool vouched)
     if (!file_is_ours()) {
         log(LogLevel::warn, "%zu bytes stay shared: the program has closed our file",
             pages.bytes());
+        uses_.add(pages); // for good
         return;
     }
+    forget_abandoned();
     const Detail detail = has_huge_pages_ ? Detail::flags : Detail::mappings;
     const auto parts = where_mapped(pages, detail);
     if (parts && parts->empty()) { // private all along, or gone
@@ -321,6 +337,7 @@ void UserMemory::take_back(Span pages, bool vouched)
         uses_.add(pages); // for good
         return;
     }
+    abandoned_.reserve(abandoned_.size() + 1);
     if (make_all_private(*parts, pages, detail, others_of(state, vouched), vouched)) {
         empty(pages);
     } else {
@@ -333,10 +350,12 @@ bool UserMemory::make_all_private(ShortList<MappedPart> parts, Span pages, Detai
                                   Others others, bool vouched) const noexcept
 {
     bool all = true;
+    bool can_stop = true; // what fails may have taken a second
     for (bool more = true; more;) {
         bool progress = false;
         for (const MappedPart& part : parts) {
-            const bool anonymous = make_anonymous(part, others, vouched);
+            const bool anonymous = can_stop && make_anonymous(part, others, vouched);
+            can_stop = can_stop && (anonymous || !is_of_threads(errno));
             all = all && anonymous;
             progress = anonymous || make_private(part.pages, file_, part.offset) || progress;
         }
@@ -358,10 +377,10 @@ bool UserMemory::make_anonymous(const MappedPart& part, Others others, bool vouc
              move_to_private(part.pages, file_, part.offset, Others::none, part.huge)));
 }
 
-/// Nobody maps these pages of the file any more, but for those that were left behind.
+/// Nobody shares these pages of the file any more; memory that was left behind may show them.
 void UserMemory::empty(Span pages) const noexcept
 {
-    if (!is_abandoned(pages)) {
+    if (abandoned_.empty() || !is_mapped(pages)) {
         punch(pages);
     }
 }
@@ -369,7 +388,8 @@ void UserMemory::empty(Span pages) const noexcept
 void UserMemory::before_fork() noexcept
 {
     mutex_.lock();
-    if (file_ && !uses_.empty() && pipe2(child_done_.data(), O_CLOEXEC) != 0) {
+    if (file_ && !(uses_.empty() && abandoned_.empty()) &&
+        pipe2(child_done_.data(), O_CLOEXEC) != 0) {
         child_done_ = {-1, -1};
         log(LogLevel::warn, "fork: the child may see later changes of shared pages: %s",
             std::strerror(errno));
@@ -415,6 +435,9 @@ void UserMemory::after_fork_in_child() noexcept
 void UserMemory::take_back_in_child() noexcept
 {
     const bool ours = file_is_ours();
+    if (!mapped_parts(identity_, everywhere, everywhere, Detail::mappings)) {
+        log(LogLevel::warn, "fork: pages stay shared with the parent: nobody tells where they are");
+    }
     for (bool progress = true; progress;) {
         progress = false;
         const auto parts = mapped_parts(identity_, everywhere, everywhere, Detail::mappings);

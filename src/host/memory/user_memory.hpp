@@ -47,7 +47,8 @@ private:
                                         Others others, bool vouched) const noexcept;
     void take_back(Span pages, bool vouched);
     void take_back_in_child() noexcept;
-    [[nodiscard]] bool is_abandoned(Span pages) const noexcept;
+    [[nodiscard]] bool is_mapped(Span pages) const noexcept;
+    void forget_abandoned() noexcept;
     void empty(Span pages) const noexcept;
     [[nodiscard]] bool make_anonymous(const MappedPart& part, Others others,
                                       bool vouched) const noexcept;
