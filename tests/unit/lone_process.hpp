@@ -33,18 +33,29 @@ public:
     int pushes = 0;
 };
 
-/// This process is rank 0; each rank is on a node of its own.
+/// This process is rank 0; each rank is on a node of its own, but for those that are brought near.
 class ThreeNodes final : public Members {
 public:
-    ThreeNodes() : block_(Control::bytes(3) / sizeof(Line)) { Control::create(block_.data(), 3); }
+    ThreeNodes()
+    {
+        for (One& member : members_) {
+            member.block.resize(Control::bytes(3) / sizeof(Line));
+            Control::create(member.block.data(), 3);
+        }
+        bring_near(0);
+    }
+
+    /// From now on it is on the node of this process.
+    void bring_near(int rank) { members_.at(static_cast<std::size_t>(rank)).near = true; }
 
     Status find(int rank, Member& found) noexcept override
     {
-        found.size = sizeof memory_;
+        One& one = members_.at(static_cast<std::size_t>(rank));
+        found.size = sizeof one.memory;
         found.peer = rank;
-        found.mapped = rank == 0;
-        found.base = rank == 0 ? memory_.data() : nullptr;
-        found.control = rank == 0 ? reinterpret_cast<Control*>(block_.data()) : nullptr;
+        found.mapped = one.near;
+        found.base = one.near ? one.memory.data() : nullptr;
+        found.control = one.near ? reinterpret_cast<Control*>(one.block.data()) : nullptr;
         return Status::ok;
     }
 
@@ -52,8 +63,12 @@ private:
     struct alignas(64) Line {
         std::byte bytes[64];
     };
-    std::vector<Line> block_;
-    std::array<std::byte, 64> memory_{};
+    struct One {
+        std::vector<Line> block;
+        std::array<std::byte, 64> memory{};
+        bool near = false;
+    };
+    std::array<One, 3> members_;
 };
 
 class LoneProcess : public testing::Test {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lone_process.hpp"
+#include "rma/direct_path.hpp"
 
 /// Peers that end: those that said so before are not lost.
 namespace sidelight::rma {
@@ -34,6 +35,22 @@ TEST_F(Parting, WhoEndsWithoutAWordIsLost)
     ASSERT_EQ(window.lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
     process_.lost(1);
     EXPECT_TRUE(window.broken());
+}
+
+/// As a member that has freed a broken window, which others go on with.
+TEST_F(Parting, WhoIsLostOnTheSameNodeIsNotLockedAnyMore)
+{
+    members_.bring_near(1);
+    Window& window = make_window(7);
+    ASSERT_EQ(window.lock(LockType::shared, 1, {}, nullptr), Status::ok);
+    ASSERT_EQ(window.unlock(1, nullptr), Status::ok);
+    ASSERT_TRUE(Direct::lock(window, 1, LockType::shared));
+    EXPECT_NE(Direct::memory(window, 1, 0, 8), nullptr);
+    ASSERT_TRUE(Direct::unlock(window, 1));
+    process_.lost(1);
+    EXPECT_FALSE(Direct::lock(window, 1, LockType::shared));
+    EXPECT_EQ(window.lock(LockType::shared, 1, {}, nullptr), Status::lost);
+    EXPECT_EQ(Direct::memory(window, 1, 0, 8), nullptr);
 }
 
 TEST_F(Parting, WhoHasSaidFarewellIsNotLost)
