@@ -91,16 +91,22 @@ void announce(Span pages) noexcept
     [[maybe_unused]] void* same = mremap(pages.data(), pages.bytes(), pages.bytes(), 0);
 }
 
-/// Replaces `pages` by what is mapped at `from`. Should the kernel have no memory for that, the
-/// file holds the contents as well.
-bool put_in_place(Aside& from, Span pages, const File& file) noexcept
+/// Replaces `pages` by what is mapped at `from`. Should the kernel have no memory for that, there
+/// may be nothing at `pages` any more.
+bool put_in_place(Aside& from, Span pages) noexcept
 {
-    if (move(from.pages(), pages.first, 0)) {
+    const bool moved = move(from.pages(), pages.first, 0);
+    if (moved) {
         from.moved();
-        return true;
     }
-    return map(pages.first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
-               pages.first) != MAP_FAILED;
+    return moved;
+}
+
+/// Maps the file over whatever is there, or nothing; `how`: MAP_SHARED or MAP_PRIVATE.
+bool map_over(Span pages, const File& file, std::uint64_t offset, int how) noexcept
+{
+    return map(pages.first, pages.bytes(), how | MAP_FIXED, file.descriptor(), offset) !=
+           MAP_FAILED;
 }
 
 /// Copies the pages that lie at `source` into the file, through `view` where that is huge.
@@ -166,28 +172,13 @@ private:
     StoppedThreads stopped_;
 };
 
-/// Replaces all that is mapped at `pages` by a copy of it that lies at `copy`. Should the kernel
-/// have no memory for that, what was there is mapped again.
-bool put_back(Aside& copy, Span pages, const File& file, std::uint64_t offset) noexcept
-{
-    if (move(copy.pages(), pages.first, 0)) {
-        copy.moved();
-        return true;
-    }
-    const int reason = errno;
-    map(pages.first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(), offset);
-    errno = reason;
-    return false;
-}
-
 } // namespace
 
 bool move_to_file(Span pages, const File& file, Others others, HugePages huge) noexcept
 {
     const bool aligned = huge != HugePages::none;
     Aside view(pages, aligned);
-    if (!view || map(view.pages().first, pages.bytes(), MAP_SHARED | MAP_FIXED, file.descriptor(),
-                     pages.first) == MAP_FAILED) {
+    if (!view || !map_over(view.pages(), file, pages.first, MAP_SHARED)) {
         return false;
     }
     if (aligned) {
@@ -197,7 +188,8 @@ bool move_to_file(Span pages, const File& file, Others others, HugePages huge) n
     PresentPages present(pages); // opens a file, as the next line does: before the stop
     Standstill standstill(others, pages, {});
     return standstill.begin() && fill(present, view.pages(), file, pages.first, huge) &&
-           standstill.has_lasted() && put_in_place(view, pages, file);
+           standstill.has_lasted() &&
+           (put_in_place(view, pages) || map_over(pages, file, pages.first, MAP_SHARED));
 }
 
 bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others others,
@@ -223,14 +215,22 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset, Others 
             return false;
         }
     }
-    return data.good() && standstill.has_lasted() && put_back(copy, pages, file, offset);
+    if (!data.good() || !standstill.has_lasted()) {
+        return false;
+    }
+    const bool done = put_in_place(copy, pages);
+    const int reason = errno;
+    if (!done) {
+        map_over(pages, file, offset, MAP_SHARED); // as it was
+        errno = reason;
+    }
+    return done;
 }
 
 bool make_private(Span pages, const File& file, std::uint64_t offset) noexcept
 {
     const Sleepers sleepers(pages, file, offset);
-    if (!sleepers || map(pages.first, pages.bytes(), MAP_PRIVATE | MAP_FIXED, file.descriptor(),
-                         offset) == MAP_FAILED) {
+    if (!sleepers || !map_over(pages, file, offset, MAP_PRIVATE)) {
         return false;
     }
     sleepers.wake();
@@ -244,11 +244,7 @@ bool copy_to_private(Span pages) noexcept
         return false;
     }
     std::memcpy(copy.pages().data(), pages.data(), pages.bytes());
-    if (!move(copy.pages(), pages.first, 0)) {
-        return false;
-    }
-    copy.moved();
-    return true;
+    return put_in_place(copy, pages);
 }
 
 namespace {

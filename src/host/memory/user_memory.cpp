@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.hpp"
 #include "host/signals.hpp"
 
 namespace sidelight::host::memory {
@@ -317,9 +316,7 @@ void UserMemory::take_back(Span pages, bool vouched)
         return;
     }
     if (!file_is_ours()) {
-        log(LogLevel::warn, "%zu bytes stay shared: the program has closed our file",
-            pages.bytes());
-        uses_.add(pages); // for good
+        keep_shared(pages, LogLevel::warn, "the program has closed our file");
         return;
     }
     forget_abandoned();
@@ -332,9 +329,8 @@ void UserMemory::take_back(Span pages, bool vouched)
     const ProcessState state = process_state();
     const bool pinned = is_pinned(state) && !vouched;
     if (!parts || pinned) {
-        log(LogLevel::info, "%zu bytes stay shared: %s", pages.bytes(),
-            pinned ? text(Refusal::pinned) : "the kernel does not tell where they are");
-        uses_.add(pages); // for good
+        keep_shared(pages, LogLevel::info,
+                    pinned ? text(Refusal::pinned) : "the kernel does not tell where they are");
         return;
     }
     abandoned_.reserve(abandoned_.size() + 1);
@@ -343,6 +339,13 @@ void UserMemory::take_back(Span pages, bool vouched)
     } else {
         abandoned_.push_back(pages);
     }
+}
+
+/// For good.
+void UserMemory::keep_shared(Span pages, LogLevel level, const char* why)
+{
+    log(level, "%zu bytes stay shared: %s", pages.bytes(), why);
+    uses_.add(pages);
 }
 
 /// Whether nobody maps these pages of the file any more.
@@ -435,12 +438,13 @@ void UserMemory::after_fork_in_child() noexcept
 void UserMemory::take_back_in_child() noexcept
 {
     const bool ours = file_is_ours();
-    if (!mapped_parts(identity_, everywhere, everywhere, Detail::mappings)) {
-        log(LogLevel::warn, "fork: pages stay shared with the parent: nobody tells where they are");
-    }
     for (bool progress = true; progress;) {
         progress = false;
         const auto parts = mapped_parts(identity_, everywhere, everywhere, Detail::mappings);
+        if (!parts) {
+            log(LogLevel::warn, "fork: pages may stay shared with the parent: nobody tells where "
+                                "they are");
+        }
         for (const MappedPart& part : parts.value_or(ShortList<MappedPart>())) {
             const bool done =
                 ours ? move_to_private(part.pages, file_, part.offset, Others::none, false)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/shared_memory.hpp"
 #include "host/memory/foreign_files.hpp"
 #include "host/memory/page_uses.hpp"
@@ -46,6 +47,7 @@ private:
     [[nodiscard]] bool make_all_private(ShortList<MappedPart> parts, Span pages, Detail detail,
                                         Others others, bool vouched) const noexcept;
     void take_back(Span pages, bool vouched);
+    void keep_shared(Span pages, LogLevel level, const char* why);
     void take_back_in_child() noexcept;
     [[nodiscard]] bool is_mapped(Span pages) const noexcept;
     void forget_abandoned() noexcept;
