@@ -4,16 +4,19 @@
 #include <string_view>
 
 #include "api/entry.hpp"
+#include "api/life.hpp"
 #include "api/runtime.hpp"
 #include "api/translated_group.hpp"
 #include "datatype/mpi/cache.hpp"
+#include "host/library_threads.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/kept_splits.hpp"
 
 /// The calls of MPI's own life that the library must know of (MPI-4.1, 11.2 and 11.3): before the
-/// host ends, it takes its hook out of the host's loop and its keys off the host's datatypes.
+/// host ends, it takes its hook out of the host's loop and its keys off the host's datatypes; and
+/// it notes which threads the host starts.
 using namespace sidelight;
 using namespace sidelight::api;
 using host::mpi::table;
@@ -68,6 +71,29 @@ void close_down(bool for_good) noexcept
 
 } // namespace
 
+namespace sidelight::api {
+
+bool mpi_is_up() noexcept
+{
+    return host::mpi::world_is_up() || sessions.load(std::memory_order_relaxed) > 0;
+}
+
+} // namespace sidelight::api
+
+SIDELIGHT_ENTRY int MPI_Init(int* argc, char*** argv)
+{
+    const host::LibraryThreads of_the_host;
+    return table().Init(argc, argv);
+}
+SIDELIGHT_PROFILED(Init);
+
+SIDELIGHT_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
+{
+    const host::LibraryThreads of_the_host;
+    return table().Init_thread(argc, argv, required, provided);
+}
+SIDELIGHT_PROFILED(Init_thread);
+
 SIDELIGHT_ENTRY int MPI_Finalize(void)
 {
     const bool any_session = sessions.load(std::memory_order_relaxed) > 0;
@@ -88,6 +114,7 @@ SIDELIGHT_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, M
     if (table().Session_init == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
+    const host::LibraryThreads of_the_host;
     const int code = table().Session_init(info, errhandler, session);
     if (code == MPI_SUCCESS) {
         sessions.fetch_add(1, std::memory_order_relaxed);
