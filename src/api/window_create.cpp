@@ -419,10 +419,7 @@ WindowObject* create_window(const WindowRequest& request)
     WindowObject& object = *made;
     describe_to_mpi(object, request, rank);
     runtime.learn_neighbours(object.memory->neighbours());
-    {
-        const host::LibraryThreads of_this_library;
-        runtime.start_progress();
-    }
+    runtime.start_progress();
     window_table::insert(object);
     return &object;
 }

@@ -54,20 +54,22 @@ void populate(Span pages) noexcept
     }
 }
 
-/// Populates what the file has of these pages, and leaves its holes.
-void populate_data(Span pages, const File& file, std::uint64_t offset) noexcept
+/// Populates what the file has of these pages, and leaves its holes. False, with errno: some are
+/// not, because the file does not tell.
+bool populate_data(Span pages, const File& file, std::uint64_t offset) noexcept
 {
     const auto end = static_cast<off_t>(offset + pages.bytes());
     auto at = static_cast<off_t>(offset);
     while (at < end) {
         const off_t data = lseek(file.descriptor(), at, SEEK_DATA);
         if (data < 0 || data >= end) {
-            return;
+            return data >= 0 || errno == ENXIO; // that is how it says that there is no more
         }
         at = std::min(lseek(file.descriptor(), data, SEEK_HOLE), end);
         const std::uintptr_t first = pages.first + (static_cast<std::uint64_t>(data) - offset);
         populate({first, first + static_cast<std::size_t>(at - data)});
     }
+    return true;
 }
 
 bool move_piece(Span piece, const File& file, std::uint64_t offset) noexcept
@@ -83,7 +85,8 @@ bool move_piece(Span piece, const File& file, std::uint64_t offset) noexcept
     if (!present.good() || !map_over(piece, file, offset, MAP_SHARED)) {
         return false;
     }
-    populate_data(piece, file, offset);
+    // What is not there yet comes at its first access.
+    [[maybe_unused]] const bool all = populate_data(piece, file, offset);
     return true;
 }
 
@@ -118,10 +121,9 @@ bool move_to_private(Span pages, const File& file, std::uint64_t offset) noexcep
     while (!rest.empty()) {
         const Span piece = next_piece(rest);
         announce(piece);
-        if (!map_over(piece, file, offset, MAP_PRIVATE)) {
+        if (!map_over(piece, file, offset, MAP_PRIVATE) || !populate_data(piece, file, offset)) {
             return false;
         }
-        populate_data(piece, file, offset);
         // Nothing of the file is seen here any more: every page that it had is copied now.
         punch(file, offset, piece.bytes());
         rest.first = piece.last;

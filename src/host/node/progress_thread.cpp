@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/log.hpp"
+#include "host/library_threads.hpp"
 #include "host/signals.hpp"
 
 namespace sidelight::host::node {
@@ -28,6 +29,7 @@ bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept) noexcept
     sweep_ = sweep;
     stopping_.store(false, std::memory_order_relaxed);
     try {
+        const LibraryThreads not_of_the_program;
         const SignalsBlocked blocked; // they are for the program's own threads
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& error) {
