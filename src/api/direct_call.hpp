@@ -4,7 +4,7 @@
 #include "api/operation_call.hpp"
 #include "base/bytes.hpp"
 #include "datatype/mpi/predefined.hpp"
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 
 /// Operations that are over in a few nanoseconds: predefined datatypes, mapped memory, an epoch
 /// that is granted. Each answers whether it has done it; if not, `issue` finds out why. They take

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 namespace sidelight::api {
 

@@ -6,7 +6,7 @@
 #include "api/entry.hpp"
 #include "api/window_object.hpp"
 #include "host/node/census.hpp"
-#include "rma/footprint.hpp"
+#include "rma/engine/footprint.hpp"
 
 using namespace sidelight;
 

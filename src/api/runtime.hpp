@@ -15,7 +15,7 @@
 #include "host/node/cores.hpp"
 #include "host/node/progress_thread.hpp"
 #include "host/node/wait.hpp"
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 namespace sidelight::api {
 

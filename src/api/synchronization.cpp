@@ -6,7 +6,7 @@
 #include "base/cpu.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 
 /// The blocking synchronisation calls (MPI-4.1, 12.5): the nonblocking ones, and a wait.
 using namespace sidelight;

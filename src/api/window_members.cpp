@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/settings.hpp"
-#include "rma/control.hpp"
+#include "rma/epoch/control.hpp"
 
 namespace sidelight::api {
 

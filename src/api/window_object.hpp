@@ -15,7 +15,7 @@
 #include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
 #include "host/node/memory.hpp"
-#include "rma/window.hpp"
+#include "rma/engine/window.hpp"
 
 namespace sidelight::api {
 

@@ -23,17 +23,11 @@ constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcep
     return exposure <= done;
 }
 
-/// An epoch without an Epoch may be opened where it is active at once: none is deferred before it,
-/// and none was closed that is not complete.
-constexpr bool may_be_light(std::uint64_t holding_back, bool any_deferred) noexcept
+/// An epoch that is opened now is active at once where none is deferred before it, and none was
+/// closed that is not complete.
+constexpr bool may_activate_at_once(std::uint64_t holding_back, bool any_deferred) noexcept
 {
     return holding_back == 0 && !any_deferred;
-}
-
-/// A light access epoch records nothing, so it begins when it may transfer.
-constexpr bool light_access_granted(std::uint64_t access, std::uint64_t granted) noexcept
-{
-    return access_granted(access, granted);
 }
 
 /// Places in a lock queue are sums: an exclusive place adds `exclusive_place`, a shared one
@@ -101,25 +95,33 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
     return ungranted_locks == 0 || reorder.access_after_access;
 }
 
-/// Whether the word that ends an operation's epoch at its target (done, unlock) may leave as soon
+/// Whether the notice that ends an operation's epoch at its target (done, unlock) may leave as soon
 /// as the operation is sent. It comes there behind it if it takes the same way; what brings data
-/// back is waited for anyway. Otherwise the word waits until the operation is answered.
-constexpr bool word_follows(bool same_way, bool brings_back) noexcept
+/// back is waited for anyway. Otherwise the notice waits until the operation is answered.
+constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return same_way && !brings_back;
 }
 
-/// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
-/// its target, and nothing else, makes its operations visible there, and the origin waits for no
-/// answer but to those that bring data back: a small one leaves with that word at the latest.
-constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool is_long) noexcept
+/// Whether an operation on mapped memory must go by message, because accumulates before it to the
+/// same target do and are not complete: those of one origin are performed in order (MPI-4.1,
+/// 12.7.2).
+constexpr bool keeps_order(bool accumulates, std::uint32_t travelling) noexcept
 {
-    return !in_start_epoch || brings_back || is_long;
+    return accumulates && travelling != 0;
 }
 
-/// Such a word may overtake long messages alone. It says how many were sent before it, and counts
+/// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
+/// its target, and nothing else, makes its operations visible there, and the origin waits for no
+/// answer but to those that bring data back: a small one leaves with that notice at the latest.
+constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_copy) noexcept
+{
+    return !in_start_epoch || brings_back || zero_copy;
+}
+
+/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and counts
 /// when all of these are in memory. Numbers wrap around.
-constexpr bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
+constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
 }

@@ -11,7 +11,7 @@
 
 #include "fabric/sim/network.hpp"
 #include "records.hpp"
-#include "rma/wire.hpp"
+#include "rma/channel/wire.hpp"
 #include "script.hpp"
 
 namespace sidelight::sim {

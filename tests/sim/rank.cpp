@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 #include "world.hpp"
 
 namespace sidelight::sim {

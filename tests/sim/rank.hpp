@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 #include "script.hpp"
 
 namespace sidelight::sim {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fabric/sim/network.hpp"
-#include "rma/window.hpp"
+#include "rma/engine/window.hpp"
 
 /// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from
 /// a seed, written by hand and printed.

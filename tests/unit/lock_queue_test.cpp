@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fabric/sim/random.hpp"
-#include "rma/control.hpp"
+#include "rma/epoch/control.hpp"
 #include "rma/members.hpp"
 
 namespace sidelight::rma {

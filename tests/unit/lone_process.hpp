@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 /// One process alone, that believes to have peers: what it does with what it is told.
 namespace sidelight::rma {

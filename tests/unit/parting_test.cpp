@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lone_process.hpp"
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 
 /// Peers that end: those that said so before are not lost.
 namespace sidelight::rma {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/region_table.hpp"
+#include "rma/region/region_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "fabric/sim/random.hpp"
 #include "host/memory/shareable.hpp"
-#include "rma/mapped_regions.hpp"
+#include "rma/region/mapped_regions.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::rma {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/row_gate.hpp"
+#include "rma/accumulate/reader_biased_lock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using rma::ElementAccess;
 using rma::ElementSlots;
-using rma::RowGate;
+using rma::ReaderBiasedLock;
 
 constexpr std::size_t processes = 3;
 constexpr std::size_t elements = 1024;
@@ -27,7 +27,7 @@ constexpr std::uint32_t number = 5;
 
 /// What processes share.
 struct Shared {
-    RowGate gate;
+    ReaderBiasedLock gate;
     std::array<ElementSlots, processes> slots;
     std::array<std::uint64_t, elements> counts;
 };
@@ -106,7 +106,7 @@ private:
     Added added_;
 };
 
-class RowGateTest : public testing::Test {
+class ReaderBiasedLockTest : public testing::Test {
 protected:
     void SetUp() override
     {
@@ -125,7 +125,7 @@ protected:
 
 } // namespace
 
-TEST_F(RowGateTest, OpensAfterElementsAndClosesForRows)
+TEST_F(ReaderBiasedLockTest, OpensAfterElementsAndClosesForRows)
 {
     Adder adder(*shared_, 0, true);
     adder.add_elements(1000);
@@ -138,7 +138,7 @@ TEST_F(RowGateTest, OpensAfterElementsAndClosesForRows)
     EXPECT_FALSE(shared_->gate.closed());
 }
 
-TEST_F(RowGateTest, WithoutASlotTheGateIsHeld)
+TEST_F(ReaderBiasedLockTest, WithoutASlotTheGateIsHeld)
 {
     Adder adder(*shared_, 0, false);
     adder.add_elements(1000);
@@ -148,7 +148,7 @@ TEST_F(RowGateTest, WithoutASlotTheGateIsHeld)
 }
 
 /// Nothing that one process adds is lost when another adds a row by plain loads and stores.
-TEST_F(RowGateTest, NoUpdateIsLost)
+TEST_F(ReaderBiasedLockTest, NoUpdateIsLost)
 {
     constexpr int rounds = 4000;
     Channel results;

@@ -14,7 +14,7 @@
 #include "fabric/remote_memory.hpp"
 #include "fabric/sim/random.hpp"
 #include "guarded_memory.hpp"
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 namespace sidelight::rma {
 

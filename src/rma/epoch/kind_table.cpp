@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/kind_table.hpp"
+
+#include <array>
+
+namespace sidelight::rma {
+
+const EpochKindRow& row_of(EpochKind kind) noexcept
+{
+    static constexpr std::array<const EpochKindRow*, 5> rows{
+        &fence_epoch, &access_epoch, &exposure_epoch, &lock_epoch, &lock_all_epoch};
+    return *rows[static_cast<std::size_t>(kind)];
+}
+
+/// In a dynamic window one target is reached by several routes: while anything travels there, nothing
+/// goes the direct path beside it.
+void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    const Passage passage = row_of(epoch.kind).passage;
+    const bool open = epoch.state == EpochState::active_open && peer.granted &&
+                      peer.recorded.empty() && (!with.dynamic || peer.outstanding == 0);
+    if (passage == Passage::operations_to_all) {
+        with.mapped.open_all(open && !epoch.failed_for_all());
+    } else if (passage != Passage::nothing) {
+        Target& target = with.contacts.target(peer.rank);
+        const bool reachable = open && !target.lost;
+        with.mapped.open(target, {.reachable = reachable,
+                                  .flushable = reachable && !peer.to_be_flushed &&
+                                               passage == Passage::operations_and_flushes});
+    }
+}
+
+} // namespace sidelight::rma
