@@ -106,8 +106,16 @@ struct Direct {
         return true;
     }
 
-    /// Ends one that `lock` has taken. Needs the engine.
+    /// Ends one that `lock` has taken. Needs the engine. Refused while an origin that asks by
+    /// messages waits for this member's own lock: it would be sent its grant, and nobody pushes
+    /// here.
     [[nodiscard]] static bool unlock(Window& window, int rank) noexcept
+    {
+        return rules::may_admit_unpushed(!window.waiting_.empty()) && leave_lock(window, rank);
+    }
+
+    /// The same for who pushes afterwards: those who wait by messages are told.
+    [[nodiscard]] static bool leave_lock(Window& window, int rank) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= window.members_ ||
             window.first_target_[rank].light != Light::lock) {

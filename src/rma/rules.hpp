@@ -56,6 +56,10 @@ constexpr bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t dep
                : static_cast<std::uint32_t>(departed) == static_cast<std::uint32_t>(ahead);
 }
 
+/// Whether an unlock may let others in by a call at whose end nobody pushes. Those who map the lock
+/// see that they are admitted; an origin elsewhere is sent a message.
+constexpr bool may_admit_unpushed(bool origins_wait) noexcept { return !origins_wait; }
+
 /// A flush stamped `stamp` waits for the operations issued before it, not for those after it
 /// (P1, section VII.C).
 constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept

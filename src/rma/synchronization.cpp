@@ -199,7 +199,7 @@ Status Window::unlock(int target, Request* request) noexcept
         return Status::rank;
     }
     Target& locked = targets_[target];
-    if (Direct::unlock(*this, target)) {
+    if (Direct::leave_lock(*this, target)) {
         finish(request);
         return Status::ok;
     }

@@ -82,6 +82,7 @@ private:
     Status synchronise_passive(const Step& step, rma::Request* request);
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
+    [[nodiscard]] bool take_fast_path(const Step& step);
     [[nodiscard]] bool take_direct_path(const Step& step);
     [[nodiscard]] bool take_light_path(const Step& step);
     [[nodiscard]] bool copy_directly(const Step& step);

@@ -75,6 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
         Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},
         Case{"reader_overtakes", Wrong::reader_joins_writer, order_of_locks},
+        Case{"admits_unpushed", Wrong::admits_unpushed, "has sent what nobody pushes"},
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
         Case{"flush_counts_later", Wrong::flush_counts_later,
              "a flush is complete before an operation issued earlier"},

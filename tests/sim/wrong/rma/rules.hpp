@@ -8,6 +8,7 @@
 #define may_be_light right_may_be_light
 #define light_access_granted right_light_access_granted
 #define lock_admits right_lock_admits
+#define may_admit_unpushed right_may_admit_unpushed
 #define flush_waits_for right_flush_waits_for
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
@@ -21,6 +22,7 @@
 #undef may_be_light
 #undef light_access_granted
 #undef lock_admits
+#undef may_admit_unpushed
 #undef flush_waits_for
 #undef barrier_passed
 #undef may_overlap
@@ -39,6 +41,7 @@ enum class Wrong {
     light_ungranted,     ///< a light access does not look at its grant
     writer_joins_readers,
     reader_joins_writer,
+    admits_unpushed,    ///< a fast unlock sends a grant that nobody pushes
     flush_forgets_last, ///< the last operation before a flush is none of its own
     flush_counts_later, ///< operations issued after a flush count as its own
     barrier_misses_one,
@@ -84,6 +87,11 @@ inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t depart
     }
     return (wrong == Wrong::reader_joins_writer && type == LockType::shared) ||
            right_lock_admits(type, ahead, departed);
+}
+
+inline bool may_admit_unpushed(bool origins_wait) noexcept
+{
+    return wrong == Wrong::admits_unpushed || right_may_admit_unpushed(origins_wait);
 }
 
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
