@@ -49,6 +49,7 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
+    Reorder reorder{};             ///< the window's keys when it was opened
     bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
     bool counted = false;          ///< in the window's count of epochs that need progress
     Status failure = Status::ok;   ///< a member that it is about was lost

@@ -33,6 +33,7 @@ Epoch* Window::open(EpochKind kind, std::size_t parts) noexcept
     }
     epoch->kind = kind;
     epoch->state = EpochState::deferred_open;
+    epoch->reorder = reorder_;
     epoch->no_check = false;
     epoch->parts_asked = 0;
     epoch->parts_granted = 0;
@@ -103,7 +104,7 @@ bool Window::activate_deferred() noexcept
 bool Window::may_activate(const Epoch& epoch) const noexcept
 {
     return !held_back(epoch) && (!epoch.last || unfinished_ == 0) &&
-           (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, reorder_));
+           (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, epoch.reorder));
 }
 
 /// Only epochs closed before this one was opened can hold it back: those still open then overlap
@@ -113,7 +114,8 @@ bool Window::held_back(const Epoch& epoch) const noexcept
     for (int other = 0; holding_back_ != 0 && other < epoch_classes; ++other) {
         const Epoch* oldest = closed_[other].front();
         if (oldest != nullptr && oldest->closed_at < epoch.opened_at &&
-            !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind), reorder_)) {
+            !rules::may_overlap(static_cast<EpochClass>(other), class_of(epoch.kind),
+                                epoch.reorder)) {
             return true;
         }
     }

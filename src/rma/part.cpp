@@ -47,7 +47,7 @@ void Window::greet(int rank) noexcept
 void Window::ask_in_order(Epoch& epoch) noexcept
 {
     while (!epoch.no_check && epoch.parts_asked < epoch.parts.size() &&
-           rules::may_ask_for_lock(epoch.parts_asked - epoch.parts_granted, reorder_)) {
+           rules::may_ask_for_lock(epoch.parts_asked - epoch.parts_granted, epoch.reorder)) {
         take_place(epoch, epoch.parts[epoch.parts_asked++]);
     }
 }

@@ -137,6 +137,7 @@ public:
     {
         return meet(rank) == Status::ok ? &targets_[rank] : nullptr;
     }
+    /// The keys of the epochs that are opened from now on; those that are open keep theirs.
     void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
 
     /// Epochs opened and not yet completed inside, open ones included.

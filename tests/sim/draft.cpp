@@ -74,6 +74,11 @@ Shown Author::expose(std::size_t words)
     return shown;
 }
 
+std::size_t Author::set_keys(const rma::Reorder& keys)
+{
+    return append({.call = Call::set_keys, .keys = keys});
+}
+
 std::size_t Author::wait_for(std::vector<int> steps)
 {
     return append({.call = Call::wait_for, .list = std::move(steps)});

@@ -55,6 +55,7 @@ public:
     std::size_t compute(Time duration);
     std::size_t meet();
     Shown expose(std::size_t words = 1);
+    std::size_t set_keys(const rma::Reorder& keys);
     std::size_t wait_for(std::vector<int> steps);
 
     std::size_t fence(Mode mode, rma::Assertion assertion = {});

@@ -19,6 +19,8 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       wait_percent_(std::array<unsigned, 3>{0, 20, 60}[random_.below(3)]),
       longest_compute_(random_.chance(50) ? 2'000 : 200'000),
       only_shared_(random_.chance(20)),
+      keys_(static_cast<std::size_t>(windows_),
+            std::vector<rma::Reorder>(static_cast<std::size_t>(ranks_))),
       requests_(static_cast<std::size_t>(ranks_)),
       exposed_(static_cast<std::size_t>(windows_),
                std::vector<bool>(static_cast<std::size_t>(ranks_), false)),
@@ -46,6 +48,14 @@ void Generator::draw_machine()
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
 }
 
+rma::Reorder Generator::draw_keys(bool all)
+{
+    return {.access_after_access = all || random_.chance(50),
+            .access_after_exposure = all || random_.chance(50),
+            .exposure_after_exposure = all || random_.chance(50),
+            .exposure_after_access = all || random_.chance(50)};
+}
+
 void Generator::draw_reorder()
 {
     if (random_.chance(30)) {
@@ -53,10 +63,23 @@ void Generator::draw_reorder()
     }
     const bool all = random_.chance(30);
     for (int rank = 0; rank < ranks_; ++rank) {
-        draft_.program().reorder.push_back({.access_after_access = all || random_.chance(50),
-                                            .access_after_exposure = all || random_.chance(50),
-                                            .exposure_after_exposure = all || random_.chance(50),
-                                            .exposure_after_access = all || random_.chance(50)});
+        draft_.program().reorder.push_back(draw_keys(all));
+        for (auto& keys : keys_) {
+            keys[static_cast<std::size_t>(rank)] = draft_.program().reorder.back();
+        }
+    }
+}
+
+/// In programs with keys, now and then, whatever is open or deferred.
+void Generator::maybe_set_keys()
+{
+    for (int rank = 0; rank < ranks_ && !draft_.program().reorder.empty(); ++rank) {
+        if (random_.chance(10)) {
+            rma::Reorder& keys =
+                keys_[static_cast<std::size_t>(window_)][static_cast<std::size_t>(rank)];
+            keys = draw_keys(random_.chance(30));
+            author(rank).set_keys(keys);
+        }
     }
 }
 
@@ -67,6 +90,7 @@ Program Generator::draw()
     const int items = random_.between(1, taste_.max_items);
     for (int item = 0; item < items; ++item) {
         window_ = random_.between(0, windows_ - 1);
+        maybe_set_keys();
         switch (random_.below(8)) {
         case 0:
         case 1:

@@ -22,6 +22,8 @@ private:
     // The machine and the manners of the program.
     void draw_machine();
     void draw_reorder();
+    [[nodiscard]] rma::Reorder draw_keys(bool all);
+    void maybe_set_keys();
 
     // Items: generator_active.cpp, generator_locks.cpp.
     void meet();
@@ -67,7 +69,8 @@ private:
     unsigned wait_percent_;
     Time longest_compute_;
     bool only_shared_;
-    std::vector<Ranks> requests_;            ///< per rank: nonblocking steps not waited for
+    std::vector<std::vector<rma::Reorder>> keys_; ///< per window and rank: set now
+    std::vector<Ranks> requests_;                 ///< per rank: nonblocking steps not waited for
     std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet
     std::vector<std::vector<Shown>> shown_;  ///< per target: what its present exposure shows
 };

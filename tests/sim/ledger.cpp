@@ -19,6 +19,9 @@ Ledger::Ledger(World& world)
     for (const Script& script : program_.scripts) {
         expectations_.emplace_back(script.size());
     }
+    for (std::size_t at = 0; at < histories_.size() && !program_.reorder.empty(); ++at) {
+        histories_[at].keys = program_.reorder[at % static_cast<std::size_t>(program_.ranks)];
+    }
 }
 
 void Ledger::fail(int rank, const char* what) { world_.fail(rank, what); }
@@ -90,6 +93,11 @@ void Ledger::called(Rank& rank, std::size_t number)
     scan(rank.number());
 }
 
+void Ledger::keys_set(const Rank& rank, const Step& step)
+{
+    history(step.window, rank.number()).keys = step.keys;
+}
+
 EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
 {
     EpochRecord& epoch = epochs_.emplace_back();
@@ -98,6 +106,7 @@ EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
     epoch.window = step.window;
     epoch.kind = kind;
     epoch.no_check = step.assertion.no_check;
+    epoch.keys = h.keys;
     epoch.opened = ++h.clock;
     h.live.push_back(&epoch);
     return epoch;

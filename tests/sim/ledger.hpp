@@ -30,6 +30,7 @@ public:
     void calling(Rank& rank, std::size_t step);
     void called(Rank& rank, std::size_t step);
     void completed(Rank& rank, std::size_t step);
+    void keys_set(const Rank& rank, const Step& step);
     /// The rank's engine has done something: looks what has taken effect.
     void scan(int rank);
     /// The run is over: nothing lost, nothing left.
@@ -57,6 +58,7 @@ private:
         EpochRecord* exposure = nullptr;
         EpochRecord* lock_all = nullptr;
         std::map<int, EpochRecord*> locks{};
+        rma::Reorder keys{};
     };
     /// From one rank to another on one window.
     struct Pair {

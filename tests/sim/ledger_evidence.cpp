@@ -145,11 +145,7 @@ bool Ledger::check_pair(const EpochRecord& earlier, const EpochRecord& later, bo
         return true;
     }
     const Key key = key_of(earlier, later);
-    const rma::Reorder none_set;
-    const rma::Reorder& reorder = program_.reorder.empty()
-                                      ? none_set
-                                      : program_.reorder[static_cast<std::size_t>(later.rank)];
-    if (!is_set(reorder, key)) {
+    if (!is_set(later.keys, key)) {
         fail(later.rank, "an epoch was active before one that it must wait for was complete");
         return false;
     }

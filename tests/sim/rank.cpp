@@ -193,6 +193,11 @@ bool Rank::local_call(const Step& step)
     case Call::wait_for:
         waits_ = true;
         return true;
+    case Call::set_keys:
+        window(step.window).set_reorder(step.keys);
+        world_.keys_set(*this, step);
+        ++position_;
+        return true;
     case Call::expose:
         std::iota(world_.memory(step.window, rank_) + step.cell,
                   world_.memory(step.window, rank_) + step.cell + step.words, step.value);

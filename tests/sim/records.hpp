@@ -28,6 +28,7 @@ struct EpochRecord {
     rma::EpochKind kind = rma::EpochKind::fence;
     rma::LockType lock_type = rma::LockType::shared;
     bool no_check = false;
+    rma::Reorder keys{};           ///< set when it was opened
     bool completed = false;        ///< the closing request is complete
     std::uint64_t opened = 0;      ///< per rank and window, openings and closings count together
     std::uint64_t closed = 0;      ///< 0: open

@@ -89,6 +89,36 @@ TEST_P(Scenarios, KeysLetEpochsOvertake)
     }
 }
 
+/// An epoch has the keys that were set when it was opened, also if it is still deferred when others
+/// are set.
+TEST_P(Scenarios, KeysSetLaterAreForLaterEpochs)
+{
+    for (const bool in_time : {false, true}) {
+        Draft d = draft(3);
+        const Time late = 5'000'000;
+        Author a = d.rank(0);
+        a.start({1});
+        a.write(Call::put, 1);
+        a.complete(nonblocking);
+        if (in_time) {
+            a.set_keys(all_keys());
+        }
+        a.start({2});
+        a.write(Call::put, 2);
+        if (!in_time) {
+            a.set_keys(all_keys());
+        }
+        const auto second = a.complete(blocking);
+        d.rank(1).compute(late);
+        d.rank(1).post({0});
+        d.rank(1).wait(blocking);
+        d.rank(2).post({0});
+        d.rank(2).wait(blocking);
+        run(d.finish(),
+            [&](World& world) { EXPECT_EQ(world.rank(0).times(second).done < late, in_time); });
+    }
+}
+
 /// P1, VI.B: fence and lock_all epochs overlap with nothing, whatever the keys say.
 TEST_P(Scenarios, FenceAndLockAllExclude)
 {

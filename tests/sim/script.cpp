@@ -12,9 +12,10 @@ struct Names {
     const char* done;
 };
 
-constexpr std::array<Names, 25> names{{
+constexpr std::array<Names, 26> names{{
     {"compute", "compute done"},
     {"meet", "meet done"},
+    {"set_keys", "set_keys done"},
     {"expose", "expose done"},
     {"wait_for", "wait_for done"},
     {"fence", "fence done"},

@@ -18,6 +18,7 @@ enum class Call : std::uint8_t {
     // beside the library
     compute,  ///< no call and no progress for `duration`
     meet,     ///< a barrier of all ranks that the library knows nothing of
+    set_keys, ///< the reorder keys of the window, for epochs opened from now on
     expose,   ///< stores `value` and up into the rank's own memory
     wait_for, ///< waits for the requests of the steps in `list`
     // synchronisation
@@ -73,6 +74,7 @@ struct Step {
     rma::FlushScope scope = rma::FlushScope::remote;
     rma::Assertion assertion{};
     std::vector<int> list{}; ///< a group, or numbers of earlier steps
+    rma::Reorder keys{};
     Time duration = 0;
     std::size_t cell = 0;
     std::uint64_t value = 0;

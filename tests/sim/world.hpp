@@ -87,6 +87,7 @@ public:
             ledger_.called(rank, step);
         }
     }
+    void keys_set(const Rank& rank, const Step& step) { ledger_.keys_set(rank, step); }
     void completed(Rank& rank, std::size_t step);
     void scan(int rank)
     {
