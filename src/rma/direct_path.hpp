@@ -101,7 +101,7 @@ struct Direct {
         }
         target.light = Light::lock;
         target.light_type = type;
-        window.open_target(target, true);
+        window.open_target(target, true, true);
         ++window.locks_open_;
         return true;
     }
@@ -123,7 +123,7 @@ struct Direct {
         }
         Target& target = window.first_target_[rank];
         target.light = Light::none;
-        window.open_target(target, false);
+        window.open_target(target, false, false);
         window.waited_for_ = window.ages_;
         --window.locks_open_;
         if (target.control->lock.depart(target.light_type)) [[unlikely]] {

@@ -73,7 +73,7 @@ bool LightEpochs::start(Window& window, std::span<const int> targets, int polls)
         window.light_access_.add(rank);
         ++target.accesses;
         target.light = Light::access;
-        window.open_access(target, true);
+        window.open_target(target, true, false);
     }
     return true;
 }
@@ -92,7 +92,7 @@ Status LightEpochs::end_access(Window& window) noexcept
     for (const int rank : window.light_access_.peers()) {
         Target& target = window.first_target_[rank];
         target.light = Light::none;
-        window.open_access(target, false);
+        window.open_target(target, false, false);
         target.done = target.accesses;
         // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
         // `exposure_over` at the target.

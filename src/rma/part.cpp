@@ -159,11 +159,8 @@ void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexc
     if (epoch.kind == EpochKind::fence) {
         direct_all_.store(direct, std::memory_order_release);
     } else if (epoch.kind != EpochKind::exposure) {
-        Target& target = target_of(part);
-        open_target(target, direct);
-        if (epoch.kind == EpochKind::access || part.outstanding != 0) {
-            target.flushable.store(false, std::memory_order_release);
-        }
+        const bool flushable = direct && rules::may_flush_unseen(epoch.passive(), part.outstanding);
+        open_target(target_of(part), direct, flushable);
     }
 }
 

@@ -67,6 +67,13 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
+/// Whether a flush of a target may pass without a look at its epoch: every operation is complete
+/// when it is issued. An access epoch has no flushes.
+constexpr bool may_flush_unseen(bool is_passive, std::uint64_t outstanding) noexcept
+{
+    return is_passive && outstanding == 0;
+}
+
 /// Whether an operation is the first since the program last waited for others, or said that it
 /// will: until it waits again nobody knows whether it does so for this one or for many.
 constexpr bool is_first_since_wait(std::uint64_t age, std::uint64_t waited_for) noexcept

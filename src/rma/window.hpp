@@ -232,21 +232,16 @@ private:
     bool poll_grant(Epoch& epoch, Part& part) noexcept;
     [[nodiscard]] bool is_granted(Epoch& epoch, const Part& part) noexcept;
     void replay(Part& part) noexcept;
-    /// Lets operations on mapped memory go the direct path, or not any more.
-    void open_target(Target& target, bool open) noexcept
+    /// Lets operations on mapped memory go the direct path, or not any more, and flushes likewise.
+    /// Each word gets its final value at once: another thread may look at any moment.
+    void open_target(Target& target, bool open, bool flushable) noexcept
     {
         target.reach.store(open && target.mapped ? target.size : 0, std::memory_order_release);
-        target.flushable.store(open && (target.mapped || target.regions != nullptr),
+        target.flushable.store(flushable && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
             target.regions->open(open && direct_regions_);
         }
-    }
-    /// The same in an access epoch, which has no flushes.
-    void open_access(Target& target, bool open) noexcept
-    {
-        open_target(target, open);
-        target.flushable.store(false, std::memory_order_release);
     }
     void set_direct(const Epoch& epoch, const Part& part, bool direct) noexcept;
     void greet(int rank) noexcept;

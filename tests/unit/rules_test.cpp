@@ -105,6 +105,14 @@ TEST(Rules, ALockAdmitsByWhoIsAhead)
     }
 }
 
+TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
+{
+    EXPECT_TRUE(may_flush_unseen(true, 0));
+    EXPECT_FALSE(may_flush_unseen(true, 1));
+    EXPECT_FALSE(may_flush_unseen(false, 0));
+    EXPECT_FALSE(may_flush_unseen(false, 1));
+}
+
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
 {
     constexpr EpochClass access = EpochClass::access;
