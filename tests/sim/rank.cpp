@@ -129,6 +129,7 @@ void Rank::leave(const Step& step)
     if (step.call == Call::close) {
         process_.destroy_window(window(step.window));
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
+        process_.push(); // as the guard does under which the API destroys it
     }
 }
 
