@@ -137,8 +137,11 @@ Status Window::locate(const Operation& operation, bool granted, Place& place) no
         return Status::ok;
     }
     if (flavor_ == Flavor::dynamic) {
-        return locate_region(operation, static_cast<std::uint64_t>(first),
-                             static_cast<std::uint64_t>(last), place);
+        const Status status = locate_region(operation, static_cast<std::uint64_t>(first),
+                                            static_cast<std::uint64_t>(last), place);
+        place.mapped =
+            place.mapped && (!combines(operation) || rules::may_combine_at_once(target.combining));
+        return status;
     }
     place.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
     return place.checked ? Status::ok : Status::rma_range;
@@ -251,6 +254,7 @@ Status Window::record(PartRef where, const Operation& operation, const Place& pl
     op->age = ++ages_;
     op->address = place.address;
     op->locally_complete = false;
+    op->combining = false;
     op->holds = true;
     op->failure = Status::ok;
     op->window = this;
@@ -295,6 +299,7 @@ void Window::execute_at(Op& op, const Place& place) noexcept
         if (!place.mapped) {
             if (!access(op, place)) {
                 targets_[op.operation.target].flushable.store(false, std::memory_order_release);
+                keep_order_behind(op);
                 launch(op);
             }
             return;
@@ -304,6 +309,18 @@ void Window::execute_at(Op& op, const Place& place) noexcept
         unfenced_.store(never_fenced_, relaxed);
     }
     end_op(op, status);
+}
+
+/// An accumulate goes by messages where others could be performed at once: the table of a neighbour
+/// cannot be read, or several regions are touched, or one that nobody can map. Until it is
+/// complete later ones go by messages as well, behind it, and the direct path finds nothing there.
+void Window::keep_order_behind(Op& op) noexcept
+{
+    Target& target = targets_[op.operation.target];
+    op.combining = target.regions != nullptr && combines(op.operation);
+    if (op.combining && target.combining++ == 0) {
+        target.regions->withhold(true);
+    }
 }
 
 /// It is over at the origin and at the target. Gone on return.
@@ -367,6 +384,9 @@ void Window::remote_complete(Op& op) noexcept
 {
     Epoch& epoch = *op.epoch;
     let_go(op);
+    if (Target& target = targets_[op.operation.target]; op.combining && --target.combining == 0) {
+        target.regions->withhold(false);
+    }
     --unfinished_;
     --epoch.unanswered;
     --epoch.parts[op.part].outstanding;

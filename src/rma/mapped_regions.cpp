@@ -191,7 +191,9 @@ MappedRegions::Found MappedRegions::answer(const Known& known, std::uint64_t add
     if (known.data == nullptr) {
         return {Reach::messages, nullptr};
     }
-    note(known.record, known.data);
+    if (!withheld_) {
+        note(known.record, known.data);
+    }
     return {Reach::mapped, known.data + (address - known.record.first)};
 }
 

@@ -48,6 +48,15 @@ public:
         }
     }
 
+    /// While it is withheld, what is found is not noted for the direct path.
+    void withhold(bool withheld) noexcept
+    {
+        withheld_ = withheld;
+        if (withheld) {
+            note({}, nullptr);
+        }
+    }
+
     /// Whether what was found still holds: one load.
     [[nodiscard]] bool current() const noexcept
     {
@@ -92,6 +101,7 @@ private:
     fabric::PeerMemory& memory_;
     LatestRegion& latest_;
     bool open_ = false;
+    bool withheld_ = false;
     std::uint64_t generation_ = 0;
 
     RegionBlock block_; ///< as it was mapped last

@@ -37,6 +37,14 @@ struct Operation {
     return operation.layout->size * operation.count;
 }
 
+/// Whether it is an accumulate in MPI's sense, of which those from one origin to one location keep
+/// their order.
+[[nodiscard]] inline bool combines(const Operation& operation) noexcept
+{
+    return operation.kind == OperationKind::accumulate ||
+           operation.kind == OperationKind::compare_and_swap;
+}
+
 /// An operation in flight or recorded in an epoch. From the process's pool; lives from the call
 /// until it is complete at the target. Holds a reference to each layout it names.
 struct Op {
@@ -46,6 +54,7 @@ struct Op {
     std::size_t address = 0;    ///< offset in the target's memory, range already checked
     std::uint32_t part = 0;     ///< index in the epoch
     bool locally_complete = false;
+    bool combining = false;      ///< it counts in its target's `combining`
     bool holds = false;          ///< it keeps its epoch's announcement back
     Status failure = Status::ok; ///< why it was not performed
     class Window* window = nullptr;

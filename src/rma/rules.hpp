@@ -74,6 +74,10 @@ constexpr bool may_flush_unseen(bool is_passive, std::uint64_t outstanding) noex
     return is_passive && outstanding == 0;
 }
 
+/// Whether an accumulate may be performed at once on mapped memory. One that was issued before and
+/// is still on its way there by messages would be overtaken (MPI-4.1, 12.7.2).
+constexpr bool may_combine_at_once(std::uint32_t combining) noexcept { return combining == 0; }
+
 /// Whether an operation is the first since the program last waited for others, or said that it
 /// will: until it waits again nobody knows whether it does so for this one or for many.
 constexpr bool is_first_since_wait(std::uint64_t age, std::uint64_t waited_for) noexcept

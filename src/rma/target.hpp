@@ -78,6 +78,10 @@ struct alignas(64) Target {
     std::uint32_t leaving[2] = {};        ///< places in the queue here that it leaves then, by type
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
+    /// Dynamic window: accumulates that are on their way to memory there, by messages, while others
+    /// could be performed at once.
+    std::uint32_t combining = 0;
+
     /// Of rows that were combined by atomic instructions since they last went by plain ones.
     std::uint32_t row_bytes = 0;
 

@@ -278,6 +278,7 @@ private:
                   Request* request) noexcept;
     void execute(Op& op) noexcept;
     void execute_at(Op& op, const Place& place) noexcept;
+    void keep_order_behind(Op& op) noexcept;
     void end_op(Op& op, Status status) noexcept;
     void let_go(Op& op) noexcept;
     void local_complete(Op& op) noexcept;

@@ -154,6 +154,18 @@ std::size_t Author::get(int target, const Shown& shown)
                    .words = shown.words});
 }
 
+std::size_t Author::fetch(std::size_t step, std::size_t first, std::size_t words)
+{
+    const Step& written = script()[step];
+    return append({.call = Call::fetch,
+                   .target = written.target,
+                   .cell = written.cell + first,
+                   .value = written.value + first,
+                   .words = words});
+}
+
+std::size_t Author::stray(int target) { return append({.call = Call::stray, .target = target}); }
+
 std::size_t Author::add(int target)
 {
     return append({.call = Call::add, .target = target, .cell = counter_cell});

@@ -44,6 +44,9 @@ void Generator::draw_machine()
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
     program.direct = random_.chance(60);
+    program.dynamic = random_.chance(20);
+    program.unmapped_percent = random_.chance(50) ? 0 : 30;
+    program.no_map_percent = random_.chance(50) ? 0 : 30;
     program.shared = random_.chance(20);
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
 }
@@ -110,7 +113,21 @@ Program Generator::draw()
         }
     }
     release_requests();
-    return draft_.finish();
+    Program program = draft_.finish();
+    draw_borders(program);
+    return program;
+}
+
+/// Regions touch inside of what one operation goes to, as often as there is one.
+void Generator::draw_borders(Program& program)
+{
+    for (const Script& script : program.scripts) {
+        for (const Step& step : script) {
+            if (is_watched(step.call) && step.words > 1 && random_.chance(30)) {
+                program.borders.push_back(step.cell + 1 + random_.below(step.words - 1));
+            }
+        }
+    }
 }
 
 /// Calls whatever closes an exposure that is still open, and waits for all or nothing.
@@ -142,6 +159,31 @@ void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
 
 std::size_t Generator::operation(int rank, int target, bool may_be_wide)
 {
+    Author a = author(rank);
+    const auto step = drawn_operation(rank, target, may_be_wide);
+    if (random_.chance(30)) {
+        a.make_bare();
+    }
+    return step;
+}
+
+/// An accumulate, of which some may be read back behind it.
+std::size_t Generator::accumulate(int rank, int target, std::size_t words)
+{
+    Author a = author(rank);
+    const auto step = a.write(Call::accumulate, target, words);
+    if (random_.chance(50)) {
+        return step;
+    }
+    if (random_.chance(30)) {
+        a.make_bare();
+    }
+    const auto first = random_.below(words);
+    return a.fetch(step, first, 1 + random_.below(words - first));
+}
+
+std::size_t Generator::drawn_operation(int rank, int target, bool may_be_wide)
+{
     static constexpr std::array<Call, 3> calls{Call::put, Call::accumulate, Call::put};
     Author a = author(rank);
     const auto kind = random_.below(20);
@@ -159,6 +201,9 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
     }
     if (kind < 11) {
         return a.fetch_add(target);
+    }
+    if (kind < 14) {
+        return accumulate(rank, target, 1 + random_.below(3));
     }
     return a.write(calls[random_.below(3)], target, 1 + random_.below(3));
 }

@@ -21,6 +21,7 @@ public:
 private:
     // The machine and the manners of the program.
     void draw_machine();
+    void draw_borders(Program& program);
     void draw_reorder();
     [[nodiscard]] rma::Reorder draw_keys(bool all);
     void maybe_set_keys();
@@ -41,6 +42,8 @@ private:
 
     // Parts of items.
     std::size_t operation(int rank, int target, bool may_be_wide);
+    std::size_t drawn_operation(int rank, int target, bool may_be_wide);
+    std::size_t accumulate(int rank, int target, std::size_t words);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);

@@ -72,6 +72,7 @@ void Ledger::calling(Rank& rank, std::size_t number)
     case Call::unlock_all:
         return close(rank, number, h.lock_all);
     case Call::flush:
+    case Call::await_grant:
         expectation(rank, number).number = h.clock;
         break;
     case Call::close:
@@ -199,12 +200,17 @@ void Ledger::issue(Rank& rank, std::size_t number)
 {
     const Step& step = rank.script()[number];
     ++statistics_.operations;
+    if (step.call == Call::stray) {
+        strays_.push_back({.epoch = epoch_towards(history(step.window, rank.number()), step.target),
+                           .target = step.target,
+                           .step = number});
+    }
     if (!is_watched(step.call)) {
         return;
     }
     EpochRecord* epoch = epoch_towards(history(step.window, rank.number()), step.target);
     OpRecord op{.epoch = epoch, .target = step.target, .step = number};
-    op.fetches = step.call == Call::get;
+    op.fetches = is_read(step.call);
     op.first =
         op.fetches ? rank.origin(number) : world_.memory(step.window, step.target) + step.cell;
     op.value = step.value;

@@ -73,6 +73,14 @@ private:
         EpochRecord* epoch = nullptr; ///< the one that it closes
         std::uint64_t number = 0;     ///< fence: which; flush: the history's clock
     };
+    /// An operation that fails, which its request does not tell: a call that waits for it has to.
+    struct Stray {
+        EpochRecord* epoch = nullptr;
+        int target = 0;
+        std::size_t step = 0;
+        enum class Told : std::uint8_t { no, perhaps, yes } told = Told::no;
+        fabric::sim::Time told_at = 0;
+    };
     /// Epochs in or before the lock queue of one member.
     struct LockRecord {
         std::vector<EpochRecord*> placed;
@@ -98,6 +106,10 @@ private:
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
+    void stray_ended(const Rank& rank, std::size_t step);
+    void check_status(const Rank& rank, std::size_t step);
+    void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
+                    bool for_all);
     void check_final_memory();
     void check_fetched();
 
@@ -128,6 +140,7 @@ private:
     std::vector<LockRecord> locks_;
     std::vector<std::vector<Expectation>> expectations_;
     std::vector<OpRecord> outstanding_;
+    std::deque<Stray> strays_;
     Statistics statistics_;
 };
 

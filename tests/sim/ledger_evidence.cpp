@@ -267,7 +267,8 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
         return;
     }
     for (OpRecord& op : outstanding_) {
-        const std::uint64_t first = op.cell * sizeof(std::uint64_t);
+        const std::uint64_t first =
+            world_.first_address(op.epoch->window, op.target) + op.cell * sizeof(std::uint64_t);
         if (op.epoch->rank == from && op.target == to &&
             op.epoch->window == static_cast<int>(header.window) - World::first_window_id &&
             header.address >= first &&

@@ -2,6 +2,7 @@
 #include "rank.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -18,13 +19,21 @@ namespace {
 constexpr int sweep_limit = 1'000'000;
 constexpr Time sweep_time = 10;
 
+/// The other way to read: with no origin side.
+void read_by_accumulate(rma::Operation& operation)
+{
+    operation.kind = rma::OperationKind::accumulate;
+    operation.reduce = rma::ReduceOp::no_op;
+    operation.result = std::exchange(operation.origin, {});
+}
+
 } // namespace
 
 Rank::Rank(World& world, int rank, const Script& script)
     : world_(world),
       rank_(rank),
       script_(script),
-      process_(world.network().endpoint(rank)),
+      process_(world.network().endpoint(rank), &world.peer_memory()),
       requests_(script.size()),
       times_(script.size())
 {
@@ -147,17 +156,21 @@ void Rank::perform(const Step& step)
     }
     Status status = Status::ok;
     const bool fast = world_.program().direct && take_fast_path(step);
-    if (fast) {
+    if (fast && !step.bare) {
         rma::finish(request);
-    } else {
-        status = is_operation(step.call) ? issue(step, request) : synchronise(step, request);
+    } else if (!fast) {
+        status = is_operation(step.call) ? issue(step, step.bare ? nullptr : request)
+                                         : synchronise(step, request);
     }
     if (status != Status::ok) {
-        if (!may_fail(status)) {
+        const bool strays = step.call == Call::stray && status == Status::rma_range;
+        if (!may_fail(status) && !strays) {
             world_.fail(rank_, "a correct call was refused");
             return;
         }
         requests_[position_].status = status;
+    }
+    if (status != Status::ok || step.bare) {
         rma::finish(request);
     }
     if (!fast) { // nobody holds the engine there, who would push
@@ -258,7 +271,7 @@ void Rank::fill_origin(const Step& step)
 {
     std::uint64_t* words = origin(position_);
     for (std::size_t i = 0; i < step.words; ++i) {
-        words[i] = step.call == Call::get || step.call == Call::read_tally ? 0 : step.value + i;
+        words[i] = is_read(step.call) || step.call == Call::read_tally ? 0 : step.value + i;
     }
     if (step.call == Call::write_tally) {
         words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;
@@ -303,7 +316,7 @@ bool Rank::take_direct_path(const Step& step)
     case Call::wait:
         return take_light_path(step);
     default:
-        return is_operation(step.call) && copy_directly(step);
+        return is_operation(step.call) && (copy_directly(step) || combine_directly(step));
     }
 }
 
@@ -347,7 +360,7 @@ bool Rank::copy_directly(const Step& step)
     }
     const std::size_t bytes = step.words * sizeof(std::uint64_t);
     std::byte* memory =
-        rma::Direct::memory(w, step.target, static_cast<std::int64_t>(step.cell), bytes);
+        rma::Direct::memory(w, step.target, world_.displacement(step.window, step), bytes);
     if (memory == nullptr) {
         return false;
     }
@@ -360,28 +373,62 @@ bool Rank::copy_directly(const Step& step)
     return true;
 }
 
+/// An accumulate of one element.
+bool Rank::combine_directly(const Step& step)
+{
+    rma::Window& w = window(step.window);
+    const bool combines = step.call == Call::fetch || step.call == Call::accumulate ||
+                          step.call == Call::compare_and_swap || step.call == Call::add ||
+                          step.call == Call::fetch_add;
+    if (!combines || step.words != 1 || step.stride != 1) {
+        return false;
+    }
+    std::byte* memory = rma::Direct::memory(w, step.target, world_.displacement(step.window, step),
+                                            sizeof(std::uint64_t));
+    if (memory == nullptr) {
+        return false;
+    }
+    rma::Direct::made_atomic_access(w);
+    const rma::ElementAccess access = rma::Direct::element(w, step.target);
+    std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory));
+    switch (step.call) {
+    case Call::fetch:
+        *origin(position_) = word.load();
+        break;
+    case Call::compare_and_swap:
+        *result(position_) = result(position_)[1];
+        word.compare_exchange_strong(*result(position_), *origin(position_));
+        break;
+    default:
+        *result(position_) = word.fetch_add(*origin(position_));
+    }
+    return true;
+}
+
 Status Rank::issue(const Step& step, rma::Request* request)
 {
     const datatype::Layout* word = world_.word();
     rma::Operation operation;
     operation.target = step.target;
-    operation.displacement = static_cast<std::int64_t>(step.cell);
+    operation.displacement = world_.displacement(step.window, step);
     operation.origin = {origin(position_), word, step.words};
     operation.layout = step.stride == 1 ? word : world_.spread();
     operation.count = step.words / step.stride;
     operation.reduce = rma::ReduceOp::sum;
     switch (step.call) {
     case Call::put:
+    case Call::stray:
     case Call::write_tally:
         operation.kind = rma::OperationKind::put;
+        break;
+    case Call::fetch:
+        read_by_accumulate(operation);
         break;
     case Call::get:
     case Call::read_tally:
         operation.kind = rma::OperationKind::get;
-        if (position_ % 2 == 1 && step.stride == 1) { // the other way to read: with no origin side
-            operation.kind = rma::OperationKind::accumulate;
-            operation.reduce = rma::ReduceOp::no_op;
-            operation.result = std::exchange(operation.origin, {});
+        if (position_ % 2 == 1 && step.stride == 1) {
+            read_by_accumulate(operation);
         }
         break;
     case Call::compare_and_swap:

@@ -86,6 +86,7 @@ private:
     [[nodiscard]] bool take_direct_path(const Step& step);
     [[nodiscard]] bool take_light_path(const Step& step);
     [[nodiscard]] bool copy_directly(const Step& step);
+    [[nodiscard]] bool combine_directly(const Step& step);
 
     World& world_;
     int rank_;

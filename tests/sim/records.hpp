@@ -74,6 +74,7 @@ struct Statistics {
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
     std::uint64_t light_epochs = 0;    ///< opened as light ones
     std::uint64_t light_given_up = 0;  ///< of those the exposures that were closed before their end
+    std::uint64_t strays = 0;          ///< operations that failed, and others had to tell
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t accesses = 0; ///< by cards, to the memory of another rank

@@ -10,6 +10,8 @@
 #define lock_admits right_lock_admits
 #define may_admit_unpushed right_may_admit_unpushed
 #define flush_waits_for right_flush_waits_for
+#define may_flush_unseen right_may_flush_unseen
+#define may_combine_at_once right_may_combine_at_once
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
@@ -24,6 +26,8 @@
 #undef lock_admits
 #undef may_admit_unpushed
 #undef flush_waits_for
+#undef may_flush_unseen
+#undef may_combine_at_once
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
@@ -41,9 +45,11 @@ enum class Wrong {
     light_ungranted,     ///< a light access does not look at its grant
     writer_joins_readers,
     reader_joins_writer,
-    admits_unpushed,    ///< a fast unlock sends a grant that nobody pushes
-    flush_forgets_last, ///< the last operation before a flush is none of its own
-    flush_counts_later, ///< operations issued after a flush count as its own
+    admits_unpushed,      ///< a fast unlock sends a grant that nobody pushes
+    flush_forgets_last,   ///< the last operation before a flush is none of its own
+    flush_counts_later,   ///< operations issued after a flush count as its own
+    flush_unseen,         ///< a flush passes by operations that are under way
+    accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -98,6 +104,16 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
+}
+
+inline bool may_flush_unseen(bool is_passive, std::uint64_t outstanding) noexcept
+{
+    return wrong == Wrong::flush_unseen || right_may_flush_unseen(is_passive, outstanding);
+}
+
+inline bool may_combine_at_once(std::uint32_t combining) noexcept
+{
+    return wrong == Wrong::accumulate_overtakes || right_may_combine_at_once(combining);
 }
 
 inline bool barrier_passed(std::uint64_t barrier, std::uint64_t members,
