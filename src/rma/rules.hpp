@@ -23,13 +23,6 @@ constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcep
     return exposure <= done;
 }
 
-/// An epoch that is opened now is active at once where none is deferred before it, and none was
-/// closed that is not complete.
-constexpr bool may_activate_at_once(std::uint64_t holding_back, bool any_deferred) noexcept
-{
-    return holding_back == 0 && !any_deferred;
-}
-
 /// Places in a lock queue are sums: an exclusive place adds `exclusive_place`, a shared one
 /// `shared_place`. A carry out of the low half is harmless: arrivals and departures carry alike.
 inline constexpr std::uint64_t exclusive_place = 1;
@@ -56,6 +49,17 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return age <= stamp;
 }
+
+/// Whether a flush of a target may pass without a look at its epoch: every operation since the last
+/// one was complete when it was issued. An access epoch has no flushes.
+constexpr bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+{
+    return is_passive && !any_other;
+}
+
+/// Whether an accumulate may be performed at once on mapped memory. One that was issued before and
+/// is still on its way there by messages would be overtaken (MPI-4.1, 12.7.2).
+constexpr bool may_combine_at_once(std::uint32_t combining) noexcept { return combining == 0; }
 
 /// Whether an operation is the first since the program last waited for others, or said that it
 /// will: until it waits again nobody knows whether it does so for this one or for many.
@@ -101,14 +105,6 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
 constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return same_way && !brings_back;
-}
-
-/// Whether an operation on mapped memory must go by message, because accumulates before it to the
-/// same target do and are not complete: those of one origin are performed in order (MPI-4.1,
-/// 12.7.2).
-constexpr bool keeps_order(bool accumulates, std::uint32_t travelling) noexcept
-{
-    return accumulates && travelling != 0;
 }
 
 /// Whether an operation leaves although others may soon leave with it. What ends a start epoch at

@@ -73,8 +73,8 @@ void Generator::single_lock(int rank)
 /// Whether the rank may hold locks and block for the next one: its locks are taken in rank order.
 bool Generator::asks_in_order(int rank)
 {
-    const auto& reorder = draft_.program().reorder;
-    return reorder.empty() || !reorder[static_cast<std::size_t>(rank)].access_after_access;
+    return !keys_[static_cast<std::size_t>(window_)][static_cast<std::size_t>(rank)]
+                .access_after_access;
 }
 
 /// Several at once, asked for in rank order. With A_A_A_R, either each is waited for, or nothing

@@ -19,6 +19,9 @@ Ledger::Ledger(World& world)
     for (const Script& script : program_.scripts) {
         expectations_.emplace_back(script.size());
     }
+    for (std::size_t at = 0; at < histories_.size() && !program_.reorder.empty(); ++at) {
+        histories_[at].keys = program_.reorder[at % static_cast<std::size_t>(program_.ranks)];
+    }
 }
 
 void Ledger::fail(int rank, const char* what) { world_.fail(rank, what); }
@@ -69,6 +72,7 @@ void Ledger::calling(Rank& rank, std::size_t number)
     case Call::unlock_all:
         return close(rank, number, h.lock_all);
     case Call::flush:
+    case Call::await_grant:
         expectation(rank, number).number = h.clock;
         break;
     case Call::close:
@@ -90,6 +94,11 @@ void Ledger::called(Rank& rank, std::size_t number)
     scan(rank.number());
 }
 
+void Ledger::keys_set(const Rank& rank, const Step& step)
+{
+    history(step.window, rank.number()).keys = step.keys;
+}
+
 EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
 {
     EpochRecord& epoch = epochs_.emplace_back();
@@ -98,6 +107,7 @@ EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
     epoch.window = step.window;
     epoch.kind = kind;
     epoch.no_check = step.assertion.no_check;
+    epoch.keys = h.keys;
     epoch.opened = ++h.clock;
     h.live.push_back(&epoch);
     return epoch;
@@ -190,12 +200,17 @@ void Ledger::issue(Rank& rank, std::size_t number)
 {
     const Step& step = rank.script()[number];
     ++statistics_.operations;
+    if (step.call == Call::stray) {
+        strays_.push_back({.epoch = epoch_towards(history(step.window, rank.number()), step.target),
+                           .target = step.target,
+                           .step = number});
+    }
     if (!is_watched(step.call)) {
         return;
     }
     EpochRecord* epoch = epoch_towards(history(step.window, rank.number()), step.target);
     OpRecord op{.epoch = epoch, .target = step.target, .step = number};
-    op.fetches = step.call == Call::get;
+    op.fetches = is_read(step.call);
     op.first =
         op.fetches ? rank.origin(number) : world_.memory(step.window, step.target) + step.cell;
     op.value = step.value;

@@ -30,6 +30,7 @@ public:
     void calling(Rank& rank, std::size_t step);
     void called(Rank& rank, std::size_t step);
     void completed(Rank& rank, std::size_t step);
+    void keys_set(const Rank& rank, const Step& step);
     /// The rank's engine has done something: looks what has taken effect.
     void scan(int rank);
     /// The run is over: nothing lost, nothing left.
@@ -40,8 +41,6 @@ public:
     void placed(int to) override { scan(to); }
     void written() override { look(); }
 
-    void light_epoch_opened() { ++statistics_.light_epochs; }
-    void light_epoch_given_up() { ++statistics_.light_given_up; }
 
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
 
@@ -57,6 +56,7 @@ private:
         EpochRecord* exposure = nullptr;
         EpochRecord* lock_all = nullptr;
         std::map<int, EpochRecord*> locks{};
+        rma::Reorder keys{};
     };
     /// From one rank to another on one window.
     struct Pair {
@@ -70,6 +70,14 @@ private:
     struct Expectation {
         EpochRecord* epoch = nullptr; ///< the one that it closes
         std::uint64_t number = 0;     ///< fence: which; flush: the history's clock
+    };
+    /// An operation that fails, which its request does not tell: a call that waits for it has to.
+    struct Stray {
+        EpochRecord* epoch = nullptr;
+        int target = 0;
+        std::size_t step = 0;
+        enum class Told : std::uint8_t { no, perhaps, yes } told = Told::no;
+        fabric::sim::Time told_at = 0;
     };
     /// Epochs in or before the lock queue of one member.
     struct LockRecord {
@@ -96,6 +104,10 @@ private:
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
+    void stray_ended(const Rank& rank, std::size_t step);
+    void check_status(const Rank& rank, std::size_t step);
+    void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
+                    bool for_all);
     void check_final_memory();
     void check_fetched();
 
@@ -126,6 +138,7 @@ private:
     std::vector<LockRecord> locks_;
     std::vector<std::vector<Expectation>> expectations_;
     std::vector<OpRecord> outstanding_;
+    std::deque<Stray> strays_;
     Statistics statistics_;
 };
 

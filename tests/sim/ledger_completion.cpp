@@ -31,8 +31,7 @@ void Statistics::add(const Statistics& other) noexcept
     done_early += other.done_early;
     flush_overtaken += other.flush_overtaken;
     far_ahead = std::max(far_ahead, other.far_ahead);
-    light_epochs += other.light_epochs;
-    light_given_up += other.light_given_up;
+    strays += other.strays;
     operations += other.operations;
     messages += other.messages;
     accesses += other.accesses;
@@ -42,8 +41,11 @@ void Statistics::add(const Statistics& other) noexcept
 void Ledger::completed(Rank& rank, std::size_t step)
 {
     scan(rank.number());
+    check_status(rank, step);
     const Call call = rank.script()[step].call;
     switch (call) {
+    case Call::stray:
+        return stray_ended(rank, step);
     case Call::fence:
         fence_completed(rank, step);
         break;
@@ -65,6 +67,68 @@ void Ledger::completed(Rank& rank, std::size_t step)
     }
     if (expectation(rank, step).epoch != nullptr) {
         closing_completed(rank, step);
+    }
+}
+
+/// One that fails in its own call, or by its request, has told everything. The request of one that
+/// goes by messages may be complete before it is refused.
+void Ledger::stray_ended(const Rank& rank, std::size_t step)
+{
+    if (rank.status(step) == Status::rma_range) {
+        std::erase_if(strays_, [&](const Stray& stray) {
+            return stray.epoch->rank == rank.number() && stray.step == step;
+        });
+    } else {
+        ++statistics_.strays;
+    }
+}
+
+/// Errors are told by the next call that waits for what has failed, and by no other.
+void Ledger::check_status(const Rank& rank, std::size_t step)
+{
+    const Step& s = rank.script()[step];
+    const Expectation& expected = expectation(rank, step);
+    std::vector<Stray*> waited_for;
+    const bool flushes = s.call == Call::flush || s.call == Call::await_grant;
+    for (Stray& stray : strays_) {
+        const EpochRecord& epoch = *stray.epoch;
+        const bool flushed = flushes && epoch.rank == rank.number() && epoch.window == s.window &&
+                             (s.target == rma::all_targets || s.target == stray.target) &&
+                             (epoch.closed == 0 || epoch.closed > expected.number) &&
+                             stray.step < step;
+        if (flushed || (expected.epoch == stray.epoch && expected.epoch != nullptr)) {
+            waited_for.push_back(&stray);
+        }
+    }
+    if (s.call != Call::stray) {
+        check_told(rank, step, waited_for, !flushes || s.scope == rma::FlushScope::remote);
+    }
+    std::erase_if(strays_, [&](const Stray& stray) {
+        return expected.epoch != nullptr && expected.epoch == stray.epoch;
+    });
+}
+
+/// Two calls that wait for an operation at the same time may both tell. A local flush need not have
+/// waited for all.
+void Ledger::check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
+                        bool for_all)
+{
+    using enum Stray::Told;
+    const bool tells = rank.status(step) != Status::ok;
+    bool may_tell = false;
+    bool must_tell = false;
+    for (Stray* stray : waited_for) {
+        may_tell |= stray->told != yes || stray->told_at >= rank.times(step).called;
+        must_tell |= stray->told == no;
+        if (stray->told != yes && (tells || for_all)) {
+            stray->told = for_all ? yes : perhaps;
+            stray->told_at = world_.network().now();
+        }
+    }
+    if (tells && (!may_tell || rank.status(step) != Status::rma_range)) {
+        fail(rank.number(), "a call tells of a failure that is none of its own");
+    } else if (must_tell && for_all && !tells) {
+        fail(rank.number(), "a call does not tell of a failure that it has waited for");
     }
 }
 
@@ -166,7 +230,10 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
 void Ledger::operation_completed(Rank& rank, std::size_t step)
 {
     const Call call = rank.script()[step].call;
-    if (call != Call::get && call != Call::read_tally) {
+    if (rank.script()[step].bare) {
+        return; // nobody has said that it is complete
+    }
+    if (!is_read(call) && call != Call::read_tally) {
         return scribble(rank, step);
     }
     for (const OpRecord& op : outstanding_) {
@@ -216,7 +283,7 @@ void Ledger::check_final_memory()
             } else if (step.call == Call::write_tally) {
                 ++cells[tally_cell];
             } else if (step.call == Call::expose ||
-                       (is_watched(step.call) && step.call != Call::get)) {
+                       (is_watched(step.call) && !is_read(step.call))) {
                 for (std::size_t word = 0; word < step.words; ++word) {
                     cells[step.cell + word * step.stride] = step.value + word;
                 }

@@ -82,16 +82,16 @@ private:
     Status synchronise_passive(const Step& step, rma::Request* request);
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
+    [[nodiscard]] bool take_fast_path(const Step& step);
     [[nodiscard]] bool take_direct_path(const Step& step);
-    [[nodiscard]] bool take_light_path(const Step& step);
     [[nodiscard]] bool copy_directly(const Step& step);
+    [[nodiscard]] bool combine_directly(const Step& step);
 
     World& world_;
     int rank_;
     const Script& script_;
     rma::Process process_;
     std::vector<rma::Window*> windows_;
-    std::vector<bool> light_exposures_; ///< by window: the exposure opened last was a light one
     std::size_t position_ = 0;
     bool refused_ = false; ///< a call, because a rank is lost
     bool waits_ = false;   ///< inside a blocking call

@@ -48,7 +48,7 @@ bool told_complete(const Rank& rank, std::size_t number)
     return false;
 }
 
-bool writes(const Step& step) { return is_watched(step.call) && step.call != Call::get; }
+bool writes(const Step& step) { return is_watched(step.call) && !is_read(step.call); }
 
 /// A cell of its own holds what one operation has written, or nothing.
 void check_cells(World& world, const Rank& rank, std::size_t number)
@@ -74,7 +74,8 @@ void check_statuses(World& world, const Rank& rank)
         }
         const Status status = rank.status(step);
         ++(status == Status::ok ? seen.complete : seen.failed);
-        if (status != Status::ok && rank.times(step).done < world.program().dies_at) {
+        const bool lost = status != Status::ok && status != Status::rma_range;
+        if (lost && rank.times(step).done < world.program().dies_at) {
             world.fail(rank.number(), "an error came before anybody was dead");
         }
     }

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "datatype/builder.hpp"
+#include "fabric/peer_memory.hpp"
 #include "fabric/remote_memory.hpp"
 #include "fabric/sim/network.hpp"
 #include "ledger.hpp"
@@ -58,6 +60,14 @@ public:
     {
         return reinterpret_cast<std::uint64_t*>(memory_[block_index(window, rank)].get());
     }
+    /// Where a cell is, in the window's displacement units.
+    [[nodiscard]] std::int64_t displacement(int window, const Step& step) noexcept;
+    /// What messages name the member's first cell.
+    [[nodiscard]] std::uint64_t first_address(int window, int rank) noexcept
+    {
+        return program_.dynamic ? reinterpret_cast<std::uint64_t>(memory(window, rank)) : 0;
+    }
+    [[nodiscard]] fabric::PeerMemory& peer_memory() noexcept { return peer_memory_; }
     /// The words that members write into each other.
     [[nodiscard]] rma::Control& control(int window, int rank) noexcept
     {
@@ -87,6 +97,7 @@ public:
             ledger_.called(rank, step);
         }
     }
+    void keys_set(const Rank& rank, const Step& step) { ledger_.keys_set(rank, step); }
     void completed(Rank& rank, std::size_t step);
     void scan(int rank)
     {
@@ -98,8 +109,6 @@ public:
     {
         network_.trace().record(network_.now(), rank, event, first, second);
     }
-    void light_epoch_opened() { ledger_.light_epoch_opened(); }
-    void light_epoch_given_up() { ledger_.light_epoch_given_up(); }
     void meet(std::uint64_t number);
     [[nodiscard]] bool someone_is_dead() const noexcept
     {
@@ -108,10 +117,27 @@ public:
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:
-    /// Memory of another rank on the node, copied to and from at once.
+    /// All ranks are one process, so that every address is the same everywhere: a file that is
+    /// mapped where its offsets say.
+    class PeerMemory final : public fabric::PeerMemory {
+    public:
+        static constexpr MemoryFileAddress file{.owner = 1, .descriptor = 1, .inode = 1};
+
+        explicit PeerMemory(World& world) : world_(world) {}
+        std::byte* make(std::size_t bytes, FileRange& where) noexcept override;
+        void destroy(std::byte* data, const FileRange& where) noexcept override;
+        std::byte* map(const FileRange& range) noexcept override;
+        void unmap(std::byte* /*data*/, const FileRange& /*range*/) noexcept override {}
+
+    private:
+        World& world_;
+        std::unordered_map<std::byte*, Block> made_;
+    };
+    /// Memory of another rank on the node, copied to and from at once. `memory`: the address that
+    /// accesses count from.
     class Copied final : public fabric::RemoteMemory {
     public:
-        Copied(World& world, std::byte* memory) noexcept
+        Copied(World& world, std::uintptr_t memory) noexcept
             : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}, true),
               world_(world),
               memory_(memory)
@@ -123,7 +149,7 @@ private:
 
     private:
         World& world_;
-        std::byte* memory_;
+        std::uintptr_t memory_;
     };
     [[nodiscard]] fabric::RemoteMemory* open_memory(int window, int rank, int target);
     /// The members of a window as a rank sees them: the memory of its own node is mapped, that of
@@ -145,6 +171,7 @@ private:
     }
     void create_memory();
     void create_windows(int window);
+    void attach_memory(int window, int rank);
     [[nodiscard]] rma::WindowShape shape(int window, int rank);
     [[nodiscard]] int nodes() const noexcept
     {
@@ -156,6 +183,7 @@ private:
 
     Program program_;
     fabric::sim::Network network_;
+    PeerMemory peer_memory_{*this};
     datatype::LayoutPointer word_;
     datatype::LayoutPointer spread_;
     std::vector<Block> memory_;

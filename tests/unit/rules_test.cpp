@@ -24,31 +24,22 @@ TEST(Rules, AnExposureNeedsItsOwnDone)
     EXPECT_FALSE(exposure_done(6, 5));
 }
 
-TEST(Rules, ALightEpochIsActiveAtOnce)
+TEST(Rules, ANoticeComesBehindWhatTakesItsWay)
 {
-    EXPECT_TRUE(may_be_light(0, false));
-    EXPECT_FALSE(may_be_light(1, false));
-    EXPECT_FALSE(may_be_light(0, true));
-    EXPECT_TRUE(light_access_granted(3, 3));
-    EXPECT_FALSE(light_access_granted(4, 3));
+    EXPECT_TRUE(notice_follows(true, false));
+    EXPECT_FALSE(notice_follows(true, true));
+    EXPECT_FALSE(notice_follows(false, false));
+    EXPECT_FALSE(notice_follows(false, true));
 }
 
-TEST(Rules, AWordComesBehindWhatTakesItsWay)
+TEST(Rules, ANoticeCountsWhenTheZeroCopyPutsBeforeItAreThere)
 {
-    EXPECT_TRUE(word_follows(true, false));
-    EXPECT_FALSE(word_follows(true, true));
-    EXPECT_FALSE(word_follows(false, false));
-    EXPECT_FALSE(word_follows(false, true));
-}
-
-TEST(Rules, AWordCountsWhenTheLongMessagesBeforeItAreThere)
-{
-    EXPECT_TRUE(word_counts(0, 0));
-    EXPECT_FALSE(word_counts(3, 2));
-    EXPECT_TRUE(word_counts(3, 3));
-    EXPECT_TRUE(word_counts(3, 9));
-    EXPECT_FALSE(word_counts(2, 0xffff'ffffU)); // numbers wrap around
-    EXPECT_TRUE(word_counts(0xffff'fffeU, 1));
+    EXPECT_TRUE(notice_counts(0, 0));
+    EXPECT_FALSE(notice_counts(3, 2));
+    EXPECT_TRUE(notice_counts(3, 3));
+    EXPECT_TRUE(notice_counts(3, 9));
+    EXPECT_FALSE(notice_counts(2, 0xffff'ffffU)); // numbers wrap around
+    EXPECT_TRUE(notice_counts(0xffff'fffeU, 1));
 }
 
 TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
@@ -103,6 +94,14 @@ TEST(Rules, ALockAdmitsByWhoIsAhead)
         EXPECT_EQ(lock_admits(one.type, one.ahead, one.departed), one.admitted)
             << std::hex << one.ahead << ' ' << one.departed;
     }
+}
+
+TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
+{
+    EXPECT_TRUE(may_flush_unseen(true, false));
+    EXPECT_FALSE(may_flush_unseen(true, true));
+    EXPECT_FALSE(may_flush_unseen(false, false));
+    EXPECT_FALSE(may_flush_unseen(false, true));
 }
 
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)

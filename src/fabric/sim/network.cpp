@@ -96,6 +96,7 @@ void Network::run(Endpoint& endpoint, Time at)
 Status Endpoint::send(int peer, std::span<const std::byte> header,
                       std::span<const std::byte> payload) noexcept
 {
+    ++sends_;
     Held held{.peer = peer, .bytes = {}};
     held.bytes.reserve(header.size() + payload.size());
     held.bytes.insert(held.bytes.end(), header.begin(), header.end());
@@ -150,6 +151,7 @@ void Endpoint::transmit(Held held) noexcept
 Status Endpoint::send_long(int peer, std::span<const std::byte> header,
                            std::span<const std::byte> payload, Completion& sent) noexcept
 {
+    ++sends_;
     push();
     auto departure = std::make_unique<Departure>();
     *departure = {

@@ -76,6 +76,8 @@ public:
     void conceal(ExposedMemory& exposed) noexcept override;
     std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
 
+    /// Messages that the rank has sent; some may be held back.
+    [[nodiscard]] std::uint64_t sends() const noexcept { return sends_; }
     /// How often messages have left, alone or together.
     [[nodiscard]] std::uint64_t batches() const noexcept { return batches_; }
 
@@ -122,6 +124,7 @@ private:
     Network& network_;
     int rank_;
     Actor* actor_ = nullptr;
+    std::uint64_t sends_ = 0;
     std::uint64_t batches_ = 0;
     Time card_free_ = 0;            ///< when the network card can take the next message
     Time free_ = 0;                 ///< when the processor has done what it was last run for

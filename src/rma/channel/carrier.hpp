@@ -3,7 +3,7 @@
 
 #include "base/pool.hpp"
 #include "fabric/fabric.hpp"
-#include "rma/channel/flight.hpp"
+#include "rma/channel/channel.hpp"
 
 namespace sidelight::rma {
 
@@ -27,6 +27,7 @@ public:
     [[nodiscard]] fabric::Fabric& fabric() noexcept { return fabric_; }
     [[nodiscard]] Flights& flights() noexcept { return flights_; }
     [[nodiscard]] Pool<ZeroCopySend>& zero_copy_sends() noexcept { return zero_copy_sends_; }
+    [[nodiscard]] Pool<Channel>& channels() noexcept { return channels_; }
 
     /// Something was sent, and is to leave with the next `push`.
     void note_sent() noexcept
@@ -68,6 +69,7 @@ private:
     bool held_ = false;     ///< something was sent since the last push
     Flights flights_;
     Pool<ZeroCopySend> zero_copy_sends_;
+    Pool<Channel> channels_;
 };
 
 } // namespace sidelight::rma

@@ -10,12 +10,11 @@
 namespace sidelight::rma {
 
 /// How messages go between this process and one member of a window, and how far both sides have got
-/// with them. All zero: nothing was sent yet, and nothing has come. Guarded by the engine. Numbers
-/// wrap around.
+/// with them. Made when something is sent or has come for the first time. Guarded by the engine.
+/// Numbers wrap around.
 struct Channel {
     int rank = 0;         ///< of the member
     int peer = 0;         ///< its number in the fabric
-    bool open = false;    ///< those two are known
     bool lost = false;    ///< it cannot be reached any more
     bool greeted = false; ///< it was sent something
     bool heard = false;   ///< it has sent something
@@ -39,6 +38,8 @@ struct Channel {
     std::uint32_t fragments_taken = 0; ///< without answers of their own, and performed here
     std::uint32_t placing = 0;         ///< zero-copy messages whose data are being written here
     Series zero_copies_taken{};        ///< zero-copy puts that are here
+
+    Channel* next = nullptr; ///< in its pool
 };
 
 } // namespace sidelight::rma

@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/channel/channels.hpp"
 
+#include <new>
+
 #include "base/log.hpp"
 
 namespace sidelight::rma {
+
+Channels::~Channels()
+{
+    for (const std::int32_t rank : opened_) {
+        carrier_.channels().give_back(channels_[rank]);
+    }
+}
+
+Channel& Channels::make(int rank, int peer) noexcept
+{
+    Channel* channel = carrier_.channels().take();
+    try {
+        if (channel == nullptr) {
+            throw std::bad_alloc();
+        }
+        opened_.push_back(rank);
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::error, "out of memory for messages to rank %d", rank);
+        if (channel != nullptr) {
+            carrier_.channels().give_back(channel);
+        }
+        return nobody_;
+    }
+    *channel = {.rank = rank, .peer = peer};
+    channels_[rank] = channel;
+    return *channel;
+}
 
 void Channels::send_framed(Channel& to, std::span<const std::byte> framed,
                            std::span<const std::byte> payload) noexcept

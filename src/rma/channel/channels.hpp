@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/zeroed_table.hpp"
 #include "rma/channel/carrier.hpp"
@@ -29,6 +30,9 @@ protected:
 /// The channels of one window, and all that leaves by them. Guarded by the engine.
 class Channels {
 public:
+    ~Channels();
+    Channels(const Channels&) = delete;
+    Channels& operator=(const Channels&) = delete;
     /// Throws std::bad_alloc. `rank` is this member's in the window `window`.
     Channels(Carrier& carrier, Farewells& farewells, std::uint64_t window, int rank,
              std::size_t members)
@@ -37,19 +41,15 @@ public:
 
     void observe(ChannelObserver& observer) noexcept { observer_ = &observer; }
 
-    /// The channel to a member that was met.
+    /// The channel to a member that was met. Without memory for it, one that leads to nobody: what
+    /// is sent there vanishes as if the member were lost.
     [[nodiscard]] Channel& open(int rank, int peer) noexcept
     {
-        Channel& channel = channels_[rank];
-        if (!channel.open) {
-            channel.open = true;
-            channel.rank = rank;
-            channel.peer = peer;
-        }
-        return channel;
+        Channel* channel = channels_[rank];
+        return channel != nullptr ? *channel : make(rank, peer);
     }
-    /// The same where it is open already.
-    [[nodiscard]] Channel& operator[](int rank) noexcept { return channels_[rank]; }
+    /// The same where it was opened before; null: nothing was sent, and nothing has come.
+    [[nodiscard]] Channel* find(int rank) noexcept { return channels_[rank]; }
 
     /// Sends a message; it leaves with the next push at the latest. What is sent to a member that is
     /// lost vanishes, and one that cannot be sent loses the member: nobody waits for it for ever.
@@ -108,6 +108,7 @@ public:
     [[nodiscard]] Carrier& carrier() noexcept { return carrier_; }
 
 private:
+    [[nodiscard]] Channel& make(int rank, int peer) noexcept;
     [[nodiscard]] MessageHeader header(MessageKind kind) const noexcept
     {
         return {.kind = kind, .origin = static_cast<std::uint32_t>(rank_), .window = window_};
@@ -122,7 +123,9 @@ private:
     int rank_;
     std::size_t placing_ = 0;
     std::size_t reading_ = 0;
-    ZeroedTable<Channel> channels_;
+    ZeroedTable<Channel*> channels_;
+    std::vector<std::int32_t> opened_; ///< ranks
+    Channel nobody_{.lost = true};
 };
 
 } // namespace sidelight::rma

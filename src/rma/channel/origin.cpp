@@ -45,6 +45,10 @@ void Origin::launch(Op& op, Channel& target, std::size_t address) noexcept
         op.ordered_on = &target;
         ++target.accumulates;
     }
+    if (target.lost) {
+        life_.end(op, Status::lost);
+        return;
+    }
     Flight* flight = channels_.carrier().flights().take(op, target);
     if (flight == nullptr) {
         life_.end(op, Status::no_memory);

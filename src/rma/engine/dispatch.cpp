@@ -196,10 +196,11 @@ std::byte* Dispatch::place(int peer, const Message& message, std::size_t bytes) 
 
 void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
 {
-    Channel& from = to_.channels[static_cast<int>(message.header.origin)];
-    if (from.placing == 0) {
+    Channel* sender = to_.channels.find(static_cast<int>(message.header.origin));
+    if (sender == nullptr || sender->placing == 0) {
         return; // of a member that is lost
     }
+    Channel& from = *sender;
     to_.channels.end_placing(from);
     if (message.header.kind == MessageKind::reply) {
         to_.acknowledgements.reply_placed(from, message.body<ReplyBody>(), bytes);

@@ -32,27 +32,28 @@ struct WindowExtent {
 [[nodiscard]] constexpr std::size_t table_addresses(const WindowExtent& window) noexcept
 {
     return ZeroedTable<Target>::addresses(window.members) +
-           ZeroedTable<Peer>::addresses(window.members) +
-           ZeroedTable<Channel>::addresses(window.members);
+           ZeroedTable<Peer*>::addresses(window.members) +
+           ZeroedTable<Channel*>::addresses(window.members);
 }
 
 /// Memory that the engine takes in each process, without its control block. Members on the node are
 /// taken to have neighbouring ranks and no channel, others not.
 [[nodiscard]] inline std::size_t engine_bytes(const WindowExtent& window) noexcept
 {
-    return sizeof(Window) + sizeof(WindowParts) +
+    return sizeof(Window) + sizeof(WindowParts) + window.on_node * sizeof(Peer) +
+           window.elsewhere * (sizeof(Peer) + sizeof(Channel)) +
            touched_bytes(ZeroedTable<Target>::addresses(window.members),
                          window.on_node * sizeof(Target), window.elsewhere) +
-           touched_bytes(ZeroedTable<Peer>::addresses(window.members),
-                         window.on_node * sizeof(Peer), window.elsewhere) +
-           touched_bytes(ZeroedTable<Channel>::addresses(window.members), 0, window.elsewhere);
+           touched_bytes(ZeroedTable<Peer*>::addresses(window.members),
+                         window.on_node * sizeof(Peer*), window.elsewhere) +
+           touched_bytes(ZeroedTable<Channel*>::addresses(window.members), 0, window.elsewhere);
 }
 
 /// What a lock_all epoch adds in each process while it is open: contact with all members.
 [[nodiscard]] inline std::size_t lock_all_bytes(const WindowExtent& window) noexcept
 {
-    return window.members * sizeof(PeerEpoch) + sizeof(Window) + sizeof(WindowParts) +
-           table_addresses(window) - engine_bytes(window);
+    return window.members * (sizeof(PeerEpoch) + sizeof(Peer) + sizeof(Channel)) + sizeof(Window) +
+           sizeof(WindowParts) + table_addresses(window) - engine_bytes(window);
 }
 
 /// Addresses in the node's memory that the block of one member takes.

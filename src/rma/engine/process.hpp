@@ -23,6 +23,7 @@ struct SharedParts {
     Carrier carrier;
     Farewells farewells{carrier};
     OperationPools operations{};
+    Pool<Peer> peers{};
     Pool<Epoch> epochs{};
     Pool<Flush> flushes{};
     Pool<LockWaiter> lock_waiters{};

@@ -83,7 +83,8 @@ void Window::describe(Line line, void* context) const
         }
     }
     for (int rank = 0; open.locks != 0 && rank < size(); ++rank) {
-        const Epoch* epoch = parts_->contacts.peer(rank).epoch;
+        const bool met = parts_->contacts.is_met(rank);
+        const Epoch* epoch = met ? parts_->contacts.peer(rank).epoch : nullptr;
         if (epoch != nullptr && epoch->kind == EpochKind::lock && !epoch->queued) {
             describe_epoch(*this, *epoch, line, context);
         }

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "rma/rules.hpp"
+
 namespace sidelight::rma {
 
 const EpochKindRow& row_of(EpochKind kind) noexcept
@@ -25,8 +27,10 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
         Target& target = with.contacts.target(peer.rank);
         const bool reachable = open && !target.lost;
         with.mapped.open(target, {.reachable = reachable,
-                                  .flushable = reachable && !peer.to_be_flushed &&
-                                               passage == Passage::operations_and_flushes});
+                                  .flushable = reachable &&
+                                               rules::may_flush_unseen(
+                                                   passage == Passage::operations_and_flushes,
+                                                   peer.to_be_flushed)});
     }
 }
 

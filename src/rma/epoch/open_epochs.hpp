@@ -33,9 +33,8 @@ struct OpenEpochs {
     /// Where an operation on that target belongs.
     [[nodiscard]] PeerEpochRef find(const Contacts& contacts, int target) const noexcept
     {
-        const Peer& peer = contacts.peer(target);
-        if (peer.epoch != nullptr) {
-            return {peer.epoch, peer.index};
+        if (contacts.is_met(target) && contacts.peer(target).epoch != nullptr) {
+            return {contacts.peer(target).epoch, contacts.peer(target).index};
         }
         if (lock_all != nullptr) {
             return {lock_all, static_cast<std::uint32_t>(target)};

@@ -8,8 +8,8 @@
 
 namespace sidelight::rma {
 
-/// What the epochs of this process and one member of a window have counted. All zero: nothing yet.
-/// Guarded by the engine.
+/// What the epochs of this process and one member of a window that was met have counted. Guarded by
+/// the engine.
 struct Peer {
     Control* control = nullptr; ///< its block, where that is mapped here
     Epoch* epoch = nullptr;     ///< the open lock or access epoch that reaches it
@@ -29,6 +29,8 @@ struct Peer {
     std::uint32_t leaving[2] = {};        ///< places that it leaves when the notices count, by type
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
+
+    Peer* next = nullptr; ///< in its pool
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {

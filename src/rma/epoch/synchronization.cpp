@@ -196,6 +196,9 @@ Status Synchronization::unlock(int target, Request* request) noexcept
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
     }
+    if (!with_.contacts.is_met(target)) {
+        return Status::rma_sync;
+    }
     Peer& locked = with_.contacts.peer(target);
     if (locked.epoch == nullptr || locked.epoch->kind != EpochKind::lock) {
         return Status::rma_sync;

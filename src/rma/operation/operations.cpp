@@ -42,9 +42,11 @@ Status Operations::prepare(const Operation& operation, bool granted, Place& plac
 /// Whether an accumulate before it travels: then it takes the same way, behind it.
 bool Operations::must_keep_order(const Operation& operation) const noexcept
 {
-    return with_.memory.is_dynamic() && // else one target is reached by one route
-           rules::keeps_order(is_accumulate(operation),
-                              with_.channels[operation.target].accumulates);
+    if (!with_.memory.is_dynamic() || !is_accumulate(operation)) {
+        return false; // else there is one route
+    }
+    const Channel* channel = with_.channels.find(operation.target);
+    return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
 }
 
 Status Operations::perform_at_once(const Operation& operation, Place& place, bool& done) noexcept

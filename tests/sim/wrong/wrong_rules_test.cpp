@@ -68,9 +68,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"grant_early", Wrong::grant_early, "transferred before its exposure was opened"},
         Case{"exposure_over_early", Wrong::exposure_over_early, "is over before its access"},
-        Case{"light_overtakes", Wrong::light_overtakes, order_of_epochs},
-        Case{"light_ungranted", Wrong::light_ungranted,
-             "transferred before its exposure was opened"},
         Case{"writer_joins_readers", Wrong::writer_joins_readers, exclusion},
         Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
         Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},
@@ -78,6 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
         Case{"flush_counts_later", Wrong::flush_counts_later,
              "a flush is complete before an operation issued earlier"},
+        Case{"flush_unseen", Wrong::flush_unseen,
+             "a flush is complete before an operation issued earlier"},
+        Case{"accumulate_overtakes", Wrong::accumulate_overtakes, "wrong data"},
         Case{"barrier_misses_one", Wrong::barrier_misses_one,
              "a fence is complete before all have called it"},
         Case{"overlap_access_access", Wrong::overlap_access_access, order_of_epochs},
@@ -86,11 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"overlap_exposure_access", Wrong::overlap_exposure_access, order_of_epochs},
         Case{"overlap_exclusive", Wrong::overlap_exclusive, order_of_epochs},
         Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"},
-        Case{"word_beside_messages", Wrong::word_beside_messages, access_over},
-        Case{"unlock_beside_messages", Wrong::word_beside_messages, exclusion},
+        Case{"notice_beside_messages", Wrong::notice_beside_messages, access_over},
+        Case{"unlock_beside_messages", Wrong::notice_beside_messages, exclusion},
         Case{"word_overtakes_gets", Wrong::word_overtakes_gets, access_over},
-        Case{"word_overtakes_longs", Wrong::word_overtakes_longs, access_over},
-        Case{"unlock_overtakes_longs", Wrong::word_overtakes_longs, exclusion}),
+        Case{"notice_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, access_over},
+        Case{"unlock_overtakes_longs", Wrong::notice_overtakes_zero_copies, exclusion}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
 /// Members that do not talk to the dead wait for it for ever.
