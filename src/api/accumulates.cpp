@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/direct_call.hpp"
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 /// Accumulates (MPI-4.1, 12.3.4): the short way where it is open, else the long one.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::Table;
 using rma::OperationKind;
 

@@ -10,6 +10,7 @@
 /// same for PMPI, where MPICH has a name of its own.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 namespace {
 

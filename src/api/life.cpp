@@ -4,18 +4,18 @@
 #include <string_view>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
-#include "api/translated_group.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/kept_splits.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/translated_group.hpp"
 
 /// The calls of MPI's own life that the library must know of (MPI-4.1, 11.2 and 11.3): before the
 /// host ends, it takes its hook out of the host's loop and its keys off the host's datatypes.
 using namespace sidelight;
-using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
 
 namespace {

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "api/entry.hpp"
-#include "api/window_object.hpp"
 #include "host/node/census.hpp"
 #include "rma/footprint.hpp"
+#include "runtime/window_object.hpp"
 
 using namespace sidelight;
 
@@ -22,10 +22,10 @@ void append_member(std::string& json, std::string_view name, std::size_t bytes)
 /// reached, and where its memory lies.
 std::size_t interface_bytes(const rma::WindowExtent& window) noexcept
 {
-    constexpr std::size_t for_each = sizeof(api::Greeting) + sizeof(Mapping) +
+    constexpr std::size_t for_each = sizeof(runtime::Greeting) + sizeof(Mapping) +
                                      sizeof(std::int32_t) +                       // its rank
                                      sizeof(std::size_t) + sizeof(std::uint64_t); // place and size
-    return sizeof(api::WindowObject) + window.on_node * for_each;
+    return sizeof(runtime::WindowObject) + window.on_node * for_each;
 }
 
 } // namespace

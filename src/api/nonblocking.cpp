@@ -2,17 +2,19 @@
 #include <sidelight.h>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 /// The nonblocking synchronisation calls of P1, section V. What they promise: include/sidelight.h.
 /// On windows of the host, an opening call is the host's own, complete when it returns. Closing
 /// calls and flushes the host cannot do without blocking.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
 using rma::FlushScope;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/operation_call.hpp"
 
-#include "api/runtime.hpp"
 #include "datatype/mpi/cache.hpp"
+#include "runtime/runtime.hpp"
 
 namespace sidelight::api {
+
+using namespace runtime;
 
 namespace {
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
 #include "api/operation_call.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 /// Request-based operations (MPI-4.1, 12.3.5). Always the long way: a request costs more. They work
 /// in every kind of epoch, though the standard asks for a passive one.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::Table;
 using rma::OperationKind;
 

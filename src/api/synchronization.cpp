@@ -2,15 +2,17 @@
 #include "api/synchronization_call.hpp"
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "base/cpu.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
 #include "rma/direct_path.hpp"
+#include "runtime/runtime.hpp"
 
 /// The blocking synchronisation calls (MPI-4.1, 12.5): the nonblocking ones, and a wait.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
 using rma::Direct;
 using rma::FlushScope;

@@ -3,6 +3,8 @@
 
 namespace sidelight::api {
 
+using namespace runtime;
+
 namespace {
 
 constexpr int fence_bits =

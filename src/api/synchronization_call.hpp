@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "api/window_object.hpp"
 #include "rma/request.hpp"
+#include "runtime/window_object.hpp"
 
 /// The synchronisation calls of MPI-4.1, 12.5, as far as the blocking and the nonblocking form are
 /// the same: check the arguments, translate them, call the engine. The caller holds the engine.
 namespace sidelight::api {
+
+using runtime::WindowObject;
 
 using rma::Request;
 

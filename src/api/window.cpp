@@ -5,14 +5,17 @@
 #include <utility>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
-#include "api/window_create.hpp"
+#include "api/pass_through.hpp"
 #include "base/log.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_create.hpp"
 
 /// Making and freeing windows (MPI-4.1, 12.2).
 namespace sidelight::api {
+
+using namespace runtime;
 
 namespace {
 
@@ -102,6 +105,7 @@ Status detach(WindowObject& object, const void* base) noexcept
 
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
                                    MPI_Comm comm, MPI_Win* win)

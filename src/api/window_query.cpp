@@ -4,13 +4,15 @@
 #include <new>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 /// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
 /// user's and error handlers live on the handle: those calls reach the host untouched.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
 
 namespace {

@@ -5,8 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "api/engine_lock.hpp"
-#include "api/window_object.hpp"
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "host/mpi/errors.hpp"
@@ -16,8 +14,10 @@
 #include "host/node/progress_thread.hpp"
 #include "host/node/wait.hpp"
 #include "rma/process.hpp"
+#include "runtime/engine_lock.hpp"
+#include "runtime/window_object.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// What stands behind an MPI_Request of ours: completed by the engine, waited for by the host.
 class NonblockingRequest final : public host::mpi::HostRequest, public rma::Request {
@@ -215,26 +215,4 @@ private:
     bool heard_ = false;                 ///< whether sleepers have been told of the network
 };
 
-/// For windows that are not ours: an error for a null or freed handle, else the host's answer.
-template <class HostCall>
-int pass_through(MPI_Win win, HostCall call) noexcept
-{
-    if (window_table::is_stale(win)) {
-        return host::mpi::answer(Status::win);
-    }
-    return call();
-}
-
-/// The same, by the name of the host's function. One that the host lacks is an operation that it
-/// does not support.
-template <auto host_function, class... Arguments>
-int pass_on(MPI_Win win, Arguments... arguments) noexcept
-{
-    auto* function = host::mpi::table().*host_function;
-    return pass_through(win, [&] {
-        return function != nullptr ? function(arguments...)
-                                   : host::mpi::answer_window(Status::unsupported, win);
-    });
-}
-
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/window_object.hpp"
+#include "runtime/window_object.hpp"
 
-namespace sidelight::api::window_table {
+namespace sidelight::runtime::window_table {
 
 namespace {
 
@@ -154,4 +154,4 @@ void for_each(void (*visit)(WindowObject& object, void* context), void* context)
     }
 }
 
-} // namespace sidelight::api::window_table
+} // namespace sidelight::runtime::window_table

@@ -8,16 +8,16 @@
 #include <map>
 #include <optional>
 
-#include "api/translated_group.hpp"
-#include "api/window_info.hpp"
-#include "api/window_members.hpp"
 #include "base/status.hpp"
 #include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
 #include "host/node/memory.hpp"
 #include "rma/window.hpp"
+#include "runtime/translated_group.hpp"
+#include "runtime/window_info.hpp"
+#include "runtime/window_members.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// The bits of no handle.
 inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
@@ -133,4 +133,4 @@ void for_each(void (*visit)(WindowObject& object, void* context), void* context)
 
 } // namespace window_table
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -6,7 +6,7 @@
 
 #include "rma/process.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// Says which thread holds the engine. Under MPI_THREAD_MULTIPLE a lock that sleeps in the kernel;
 /// with less, a mark that costs two plain stores and keeps the host's progress loop, when a call of
@@ -80,4 +80,4 @@ private:
     EngineLock& lock_;
 };
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

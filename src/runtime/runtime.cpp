@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/runtime.hpp"
+#include "runtime/runtime.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -11,7 +11,7 @@
 #include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 namespace {
 
@@ -399,4 +399,4 @@ Status Runtime::finish_start(Status status, NonblockingRequest& request, MPI_Com
     return Status::ok;
 }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/window_create.hpp"
+#include "runtime/window_create.hpp"
 
 #include <array>
 #include <exception>
 #include <new>
 
-#include "api/runtime.hpp"
 #include "base/digest.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -15,8 +14,9 @@
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"
 #include "host/node/kept_splits.hpp"
+#include "runtime/runtime.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 namespace {
 
@@ -423,4 +423,4 @@ void discard_window(WindowObject& object) noexcept
     window_table::give_back(object);
 }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime
