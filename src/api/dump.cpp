@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "api/entry.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/window_table.hpp"
 
 /// For whoever looks for the reason of a wait: by call, or from a debugger. Not from a signal
 /// handler: the table of windows has a lock.

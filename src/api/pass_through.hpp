@@ -3,7 +3,7 @@
 
 #include "host/mpi/errors.hpp"
 #include "host/mpi/table.hpp"
-#include "runtime/window_object.hpp"
+#include "runtime/window_table.hpp"
 
 namespace sidelight::api {
 

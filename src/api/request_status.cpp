@@ -13,7 +13,7 @@ using namespace sidelight;
 SIDELIGHT_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
     if (runtime::Runtime* runtime = api::Runtime::existing()) {
-        runtime->complete_requests();
+        runtime->requests().complete_found();
     }
     return host::mpi::table().Request_get_status(request, flag, status);
 }

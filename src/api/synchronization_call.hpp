@@ -1,27 +1,201 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "rma/request.hpp"
-#include "runtime/window_object.hpp"
+#include "host/mpi/table.hpp"
+#include "rma/direct_path.hpp"
+#include "rma/light_epochs.hpp"
+#include "runtime/runtime.hpp"
 
-/// The synchronisation calls of MPI-4.1, 12.5, as far as the blocking and the nonblocking form are
-/// the same: check the arguments, translate them, call the engine. The caller holds the engine.
+/// What each row of synchronization.def does; both forms of a call are made of it
+/// (synchronization.cpp, nonblocking.cpp). A type has:
+///
+/// - `host`: the host's blocking call, and `on_host`: how its windows get the nonblocking one.
+/// - `start`: checks and translates the arguments and calls the engine, which the caller holds. The
+///   whole of the nonblocking form.
+/// - `begin`: the same for the blocking form, which then waits for the request.
+/// - `at_once`: that form again, for the case that is over in some nanoseconds. Answers whether it
+///   was, and has changed nothing else. It takes the engine itself where it needs it.
 namespace sidelight::api {
 
+using host::mpi::Table;
+using rma::Request;
+using runtime::Engine;
+using runtime::EngineToken;
+using runtime::LockOrder;
+using runtime::Runtime;
+using runtime::Waiting;
+using runtime::WindowKey;
 using runtime::WindowObject;
 
-using rma::Request;
+/// The nonblocking form on a window of the host, which has none: an opening call is the blocking
+/// one, complete when it returns; MPI_Win_wait is a request that tests; closing calls and flushes
+/// the host cannot do without blocking.
+enum class OnHost : std::uint8_t { opens, tests, refuses };
 
-Status fence(const WindowObject& object, int assertion, Request* request) noexcept;
-Status post(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept;
-Status start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept;
-Status lock(const WindowObject& object, int type, int rank, int assertion,
-            Request* request) noexcept;
-Status unlock(const WindowObject& object, int rank, Request* request) noexcept;
-Status lock_all(const WindowObject& object, int assertion, Request* request) noexcept;
-/// `rank` may not be rma::all_targets; for those there is `flush_all`.
-Status flush(const WindowObject& object, int rank, rma::FlushScope scope,
-             Request* request) noexcept;
-Status flush_all(const WindowObject& object, rma::FlushScope scope, Request* request) noexcept;
+/// Whether a call ends an epoch or flushes one: then failures that nobody was told of are told.
+enum class Tells : bool { nothing, failures };
+
+/// One of the engine's short calls, which is for programs with one thread: it must not come between
+/// the steps of another's. While nobody else can be inside the engine is held without a word.
+template <class Call>
+[[gnu::always_inline]] inline bool alone_in_engine(Call call) noexcept
+{
+    if (Engine::program_has_threads()) [[unlikely]] {
+        return false;
+    }
+    Engine& engine = Runtime::existing()->engine();
+    if (!Engine::threaded()) [[likely]] {
+        const bool done = call();
+        engine.process().push();
+        return done;
+    }
+    const EngineToken token(engine);
+    return call();
+}
+
+/// What most calls are.
+template <auto host_call, OnHost host_way, Tells what>
+struct Synchronization {
+    static constexpr auto host = host_call;
+    static constexpr OnHost on_host = host_way;
+    static constexpr bool tells_failures = what == Tells::failures;
+    static constexpr bool settles_locks = false;
+
+    template <class... Arguments>
+    static bool at_once(WindowKey& /*window*/, Arguments... /*arguments*/) noexcept
+    {
+        return false;
+    }
+};
+
+struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
+    {
+        return assertion == 0 && alone_in_engine([&] {
+                   return rma::Direct::fence(*window.window, Waiting::polls());
+               });
+    }
+    static Status start(WindowObject& object, int assertion, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct Post : Synchronization<&Table::Win_post, OnHost::opens, Tells::nothing> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
+                                               int assertion) noexcept
+    {
+        auto& object = static_cast<WindowObject&>(window);
+        return (assertion & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) == 0 &&
+               object.post_group.knows(group) && alone_in_engine([&] {
+                   return rma::LightEpochs::post(*object.window, object.post_group.ranks());
+               });
+    }
+    static Status start(WindowObject& object, MPI_Group group, int assertion,
+                        Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
+                                               int assertion) noexcept
+    {
+        auto& object = static_cast<WindowObject&>(window);
+        return assertion == 0 && object.start_group.knows(group) && alone_in_engine([&] {
+                   return rma::LightEpochs::start(*object.window, object.start_group.ranks(),
+                                                  Waiting::polls());
+               });
+    }
+    static Status start(WindowObject& object, MPI_Group group, int assertion,
+                        Request* request) noexcept;
+    static Status begin(WindowObject& object, MPI_Group group, int assertion,
+                        Request* request) noexcept;
+};
+
+struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
+    {
+        return alone_in_engine([&] { return rma::LightEpochs::complete(*window.window); });
+    }
+    static Status start(WindowObject& object, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
+    {
+        return alone_in_engine(
+            [&] { return rma::LightEpochs::wait(*window.window, Waiting::polls()); });
+    }
+    static Status start(WindowObject& object, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
+    static constexpr bool settles_locks = true;
+
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int lock_type, int rank,
+                                               int assertion) noexcept
+    {
+        const bool known = lock_type == MPI_LOCK_EXCLUSIVE || lock_type == MPI_LOCK_SHARED;
+        const auto type =
+            lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
+        return known && assertion == 0 && !LockOrder::is_open() &&
+               alone_in_engine([&] { return rma::Direct::lock(*window.window, rank, type); });
+    }
+    static Status start(WindowObject& object, int lock_type, int rank, int assertion,
+                        Request* request) noexcept;
+    static Status begin(WindowObject& object, int lock_type, int rank, int assertion,
+                        Request* request) noexcept;
+};
+
+struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
+    {
+        return alone_in_engine([&] { return rma::Direct::unlock(*window.window, rank); });
+    }
+    static Status start(WindowObject& object, int rank, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens, Tells::nothing> {
+    static constexpr bool settles_locks = true;
+
+    static Status start(WindowObject& object, int assertion, Request* request) noexcept;
+    static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
+};
+
+struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses, Tells::failures> {
+    static Status start(WindowObject& object, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+/// Flushes of one rank. These need no engine where nothing is pending, also beside other threads.
+struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
+    {
+        return rma::Direct::flush(*window.window, rank);
+    }
+    static Status start(WindowObject& object, int rank, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
+    {
+        return rma::Direct::flush_local(*window.window, rank);
+    }
+    static Status start(WindowObject& object, int rank, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct FlushAll : Synchronization<&Table::Win_flush_all, OnHost::refuses, Tells::failures> {
+    static Status start(WindowObject& object, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
+
+struct FlushLocalAll
+    : Synchronization<&Table::Win_flush_local_all, OnHost::refuses, Tells::failures> {
+    static Status start(WindowObject& object, Request* request) noexcept;
+    static constexpr auto* begin = &start;
+};
 
 } // namespace sidelight::api

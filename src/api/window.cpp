@@ -74,7 +74,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
             range = share_brought(object.info, base, bytes);
         }
         const auto where = range ? std::optional(range.where()) : std::nullopt;
-        const EngineGuard guard(Runtime::existing()->lock());
+        const EngineToken token(Runtime::existing()->engine());
         const auto kept = object.attached.try_emplace(base);
         const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
         if (status == Status::ok) {
@@ -91,7 +91,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
 /// Local. First nobody finds it any more, then it may become private again.
 Status detach(WindowObject& object, const void* base) noexcept
 {
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     const Status status = object.window->detach(static_cast<const std::byte*>(base));
     if (status == Status::ok) {
         object.attached.erase(base);

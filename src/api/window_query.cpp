@@ -47,7 +47,7 @@ const rma::Target* first_with_memory(rma::Window& window) noexcept
 /// For MPI_PROC_NULL, that of the first member that has any.
 Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
 {
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     rma::Window& window = *object.window;
     if (window.flavor() == rma::Flavor::dynamic) {
         return Status::rma_flavor;
@@ -165,7 +165,7 @@ SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     object->window->set_reorder(object->info.reorder());
     return MPI_SUCCESS;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/window_object.hpp"
+#include "runtime/window_table.hpp"
 
 namespace sidelight::runtime::window_table {
 
