@@ -13,8 +13,9 @@ using host::mpi::table;
 
 namespace {
 
-/// The longer way, out of line and with the arguments of the call, so that the short way keeps them
-/// in registers.
+// The longer ways are out of line and have the arguments of the call, so that the short way keeps
+// them in registers.
+
 template <class Call, class... Arguments>
 [[gnu::noinline]] int block_slowly(MPI_Win win, Arguments... arguments) noexcept
 {
@@ -31,11 +32,40 @@ template <class Call, class... Arguments>
         *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
 }
 
+/// The short way where a helper may be inside.
+template <class Call, class... Arguments>
+[[gnu::noinline]] int block_beside_helper(WindowKey& window, MPI_Win win,
+                                          Arguments... arguments) noexcept
+{
+    bool over = false;
+    {
+        const EngineToken token(Runtime::existing()->engine());
+        over = Call::at_once(window, arguments...);
+    }
+    if (!over) [[unlikely]] {
+        return block_slowly<Call>(win, arguments...);
+    }
+    Runtime::pass_by();
+    return MPI_SUCCESS;
+}
+
+/// While no other thread can be inside, the engine is the caller's without a word.
 template <class Call, class... Arguments>
 [[gnu::always_inline]] inline int block(MPI_Win win, Arguments... arguments) noexcept
 {
     WindowKey* window = window_table::find_key(win);
-    if (window != nullptr && Call::at_once(*window, arguments...)) [[likely]] {
+    if (window == nullptr) [[unlikely]] {
+        return block_slowly<Call>(win, arguments...);
+    }
+    if (Call::needs_engine && Engine::threaded()) {
+        return Engine::program_has_threads()
+                   ? block_slowly<Call>(win, arguments...)
+                   : block_beside_helper<Call>(*window, win, arguments...);
+    }
+    if (Call::at_once(*window, arguments...)) [[likely]] {
+        if constexpr (Call::may_send) {
+            Runtime::existing()->engine().process().push();
+        }
         Runtime::pass_by();
         return MPI_SUCCESS;
     }

@@ -14,7 +14,8 @@
 ///   whole of the nonblocking form.
 /// - `begin`: the same for the blocking form, which then waits for the request.
 /// - `at_once`: that form again, for the case that is over in some nanoseconds. Answers whether it
-///   was, and has changed nothing else. It takes the engine itself where it needs it.
+///   was, and has changed nothing if not. `needs_engine`: whether the caller must hold the engine;
+///   such a call is for programs with one thread, since it must not come between another's steps.
 namespace sidelight::api {
 
 using host::mpi::Table;
@@ -35,24 +36,6 @@ enum class OnHost : std::uint8_t { opens, tests, refuses };
 /// Whether a call ends an epoch or flushes one: then failures that nobody was told of are told.
 enum class Tells : bool { nothing, failures };
 
-/// One of the engine's short calls, which is for programs with one thread: it must not come between
-/// the steps of another's. While nobody else can be inside the engine is held without a word.
-template <class Call>
-[[gnu::always_inline]] inline bool alone_in_engine(Call call) noexcept
-{
-    if (Engine::program_has_threads()) [[unlikely]] {
-        return false;
-    }
-    Engine& engine = Runtime::existing()->engine();
-    if (!Engine::threaded()) [[likely]] {
-        const bool done = call();
-        engine.process().push();
-        return done;
-    }
-    const EngineToken token(engine);
-    return call();
-}
-
 /// What most calls are.
 template <auto host_call, OnHost host_way, Tells what>
 struct Synchronization {
@@ -60,6 +43,8 @@ struct Synchronization {
     static constexpr OnHost on_host = host_way;
     static constexpr bool tells_failures = what == Tells::failures;
     static constexpr bool settles_locks = false;
+    static constexpr bool needs_engine = true;
+    static constexpr bool may_send = false; ///< `at_once`, what has to be pushed then
 
     template <class... Arguments>
     static bool at_once(WindowKey& /*window*/, Arguments... /*arguments*/) noexcept
@@ -71,9 +56,7 @@ struct Synchronization {
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failures> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {
-        return assertion == 0 && alone_in_engine([&] {
-                   return rma::Direct::fence(*window.window, Waiting::polls());
-               });
+        return assertion == 0 && rma::Direct::fence(*window.window, Waiting::polls());
     }
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
     static constexpr auto* begin = &start;
@@ -85,9 +68,8 @@ struct Post : Synchronization<&Table::Win_post, OnHost::opens, Tells::nothing> {
     {
         auto& object = static_cast<WindowObject&>(window);
         return (assertion & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) == 0 &&
-               object.post_group.knows(group) && alone_in_engine([&] {
-                   return rma::LightEpochs::post(*object.window, object.post_group.ranks());
-               });
+               object.post_group.knows(group) &&
+               rma::LightEpochs::post(*object.window, object.post_group.ranks());
     }
     static Status start(WindowObject& object, MPI_Group group, int assertion,
                         Request* request) noexcept;
@@ -99,10 +81,9 @@ struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing>
                                                int assertion) noexcept
     {
         auto& object = static_cast<WindowObject&>(window);
-        return assertion == 0 && object.start_group.knows(group) && alone_in_engine([&] {
-                   return rma::LightEpochs::start(*object.window, object.start_group.ranks(),
-                                                  Waiting::polls());
-               });
+        return assertion == 0 && object.start_group.knows(group) &&
+               rma::LightEpochs::start(*object.window, object.start_group.ranks(),
+                                       Waiting::polls());
     }
     static Status start(WindowObject& object, MPI_Group group, int assertion,
                         Request* request) noexcept;
@@ -113,7 +94,7 @@ struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing>
 struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::failures> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
     {
-        return alone_in_engine([&] { return rma::LightEpochs::complete(*window.window); });
+        return rma::LightEpochs::complete(*window.window);
     }
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
@@ -122,8 +103,7 @@ struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::
 struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
     {
-        return alone_in_engine(
-            [&] { return rma::LightEpochs::wait(*window.window, Waiting::polls()); });
+        return rma::LightEpochs::wait(*window.window, Waiting::polls());
     }
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
@@ -139,7 +119,7 @@ struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
         const auto type =
             lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
         return known && assertion == 0 && !LockOrder::is_open() &&
-               alone_in_engine([&] { return rma::Direct::lock(*window.window, rank, type); });
+               rma::Direct::lock(*window.window, rank, type);
     }
     static Status start(WindowObject& object, int lock_type, int rank, int assertion,
                         Request* request) noexcept;
@@ -148,9 +128,11 @@ struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
 };
 
 struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses, Tells::failures> {
+    static constexpr bool may_send = true; // a grant, to who waits behind it
+
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
-        return alone_in_engine([&] { return rma::Direct::unlock(*window.window, rank); });
+        return rma::Direct::unlock(*window.window, rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;
@@ -168,8 +150,10 @@ struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses, Tell
     static constexpr auto* begin = &start;
 };
 
-/// Flushes of one rank. These need no engine where nothing is pending, also beside other threads.
+/// Flushes of one rank: where nothing is pending they are for all threads, and need no engine.
 struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failures> {
+    static constexpr bool needs_engine = false;
+
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
         return rma::Direct::flush(*window.window, rank);
@@ -179,6 +163,8 @@ struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failur
 };
 
 struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses, Tells::failures> {
+    static constexpr bool needs_engine = false;
+
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
         return rma::Direct::flush_local(*window.window, rank);
