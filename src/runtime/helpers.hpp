@@ -16,7 +16,8 @@ public:
 
     /// Hooks the sweep into the host's waits for requests of ours. Before the first request.
     static void watch_requests() noexcept;
-    /// Starts what has not been started. After each window that is made, without the engine.
+    /// Starts what has not been started. Before the engine makes a window, when the host has
+    /// progressed and the network that the window needs is open. Without the engine.
     void start() noexcept;
     /// Ends the thread. Does nothing if there is none. Must not hold the engine.
     void stop_thread() noexcept { thread_.stop(); }

@@ -347,12 +347,14 @@ bool Creation::meet_neighbours()
     return true;
 }
 
-/// Nobody leaves before all have the window, so that no message comes too early for it.
+/// Nobody leaves before all have the window, so that no message comes too early for it. What sweeps
+/// beside the program is there before, so that the engine makes the window for it.
 bool Creation::create()
 {
     Runtime& runtime = Runtime::instance();
     try {
         if (has_handle_) {
+            runtime.helpers().start();
             const EngineToken token(runtime.engine());
             object_->window =
                 &runtime.engine().process().create_window(shape_of(*object_, request_, rank_));
@@ -410,7 +412,6 @@ WindowObject* create_window(const WindowRequest& request)
     WindowObject& object = *made;
     describe_to_mpi(object, request, rank);
     runtime.waiting().learn_neighbours(object.memory->neighbours());
-    runtime.helpers().start();
     window_table::insert(object);
     return &object;
 }
