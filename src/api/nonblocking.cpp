@@ -44,7 +44,9 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
         return pass_through(win, [&] { return begin_on_host<Call>(request, win, arguments...); });
     }
     return Runtime::existing()->nonblocking(*object, request, [&](Request* engine_side) {
-        return Call::start(*object, arguments..., engine_side);
+        return start_telling<Call>(*object, engine_side, [&](Request* outcome) {
+            return Call::start(*object, arguments..., outcome);
+        });
     });
 }
 

@@ -28,8 +28,11 @@ template <class Call, class... Arguments>
     if (object == nullptr) [[unlikely]] {
         return pass_through(win, [&] { return (table().*Call::host)(arguments..., win); });
     }
-    return Runtime::existing()->blocking(
-        *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
+    return Runtime::existing()->blocking(*object, [&](Request* request) {
+        return start_telling<Call>(*object, request, [&](Request* outcome) {
+            return Call::begin(*object, arguments..., outcome);
+        });
+    });
 }
 
 /// The short way where a helper may be inside.
@@ -98,13 +101,15 @@ SIDELIGHT_ENTRY int MPI_Win_test(MPI_Win win, int* flag)
         const EngineToken token(runtime.engine());
         status = object->window->test(over);
     }
+    if (over || status == Status::ok) {
+        *flag = over ? 1 : 0; // also with an error: the epoch is over when an origin is lost
+    }
     if (status != Status::ok) {
         return host::mpi::answer_window(status, win);
     }
     if (!over) {
         host::mpi::poll_host();
     }
-    *flag = over ? 1 : 0;
     return MPI_SUCCESS;
 }
 SIDELIGHT_PROFILED(Win_test);

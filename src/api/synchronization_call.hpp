@@ -53,6 +53,22 @@ struct Synchronization {
     }
 };
 
+/// Calls `body`, either form of a call, with the request that will tell its outcome, and has it
+/// tell what nobody was told of, if the call is one that tells failures.
+template <class Call, class Body>
+Status start_telling(WindowObject& object, Request* request, Body body) noexcept
+{
+    if constexpr (Call::tells_failures) {
+        if (object.untold != Status::ok) [[unlikely]] {
+            request->status = object.untold;
+            const Status status = body(request);
+            object.untold = status == Status::ok ? Status::ok : object.untold;
+            return status;
+        }
+    }
+    return body(request);
+}
+
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failures> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {

@@ -3,8 +3,9 @@
 
 namespace sidelight::runtime {
 
-/// The window may have been unlocked meanwhile, or freed: then there is nothing to wait for.
-void LockOrder::await(const WindowObject& object) noexcept
+/// The window may have been unlocked meanwhile, or freed: then there is nothing to wait for. That
+/// a member is lost is told by the epoch's own end.
+void LockOrder::await(WindowObject& object) noexcept
 {
     BlockingRequest granted;
     {
@@ -16,6 +17,9 @@ void LockOrder::await(const WindowObject& object) noexcept
         }
     }
     waiting_.wait(granted);
+    if (granted.status != Status::ok && granted.status != Status::lost) {
+        object.untold = granted.status;
+    }
 }
 
 } // namespace sidelight::runtime

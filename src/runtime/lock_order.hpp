@@ -17,7 +17,7 @@ public:
     LockOrder(Engine& engine, Waiting& waiting) noexcept : engine_(engine), waiting_(waiting) {}
 
     /// After a blocking call has asked for a lock. Holds the engine.
-    static void remember(const WindowObject& object) noexcept
+    static void remember(WindowObject& object) noexcept
     {
         if (!Engine::program_has_threads() && object.window->waits_for_lock()) {
             ungranted_ = &object;
@@ -25,7 +25,9 @@ public:
     }
     /// Whether a blocking call that asks for a lock has to `settle` first.
     [[nodiscard]] static bool is_open() noexcept { return ungranted_ != nullptr; }
-    /// Waits for the lock that was asked for last. Must not hold the engine.
+    /// Waits for the lock that was asked for last. If something fails meanwhile that was issued in
+    /// its epoch, the window's next closing call or flush tells it (WindowObject::untold). Must not
+    /// hold the engine.
     void settle() noexcept
     {
         if (is_open()) [[unlikely]] {
@@ -34,9 +36,9 @@ public:
     }
 
 private:
-    void await(const WindowObject& object) noexcept;
+    void await(WindowObject& object) noexcept;
 
-    static inline const WindowObject* ungranted_ = nullptr; ///< of the program's only thread
+    static inline WindowObject* ungranted_ = nullptr; ///< of the program's only thread
 
     Engine& engine_;
     Waiting& waiting_;

@@ -83,6 +83,7 @@ void give_back(WindowObject& object) noexcept
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
     object.closed = false;
+    object.untold = Status::ok;
     object.members.reset();
     object.brought.release();
     object.attached.clear();
