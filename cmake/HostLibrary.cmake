@@ -8,7 +8,7 @@
 function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-        ${src}/api/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
+        ${src}/api/*.cpp ${src}/runtime/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
     set(name ${host}-sidelight)
     set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     add_library(${name} SHARED ${sources})

@@ -51,11 +51,11 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) 
         return nullptr;
     }
     std::byte* memory =
-        rma::Direct::memory(window, rank, displacement, static_cast<std::uint64_t>(bytes));
+        window.mapped().memory(rank, displacement, static_cast<std::uint64_t>(bytes));
     if (memory == nullptr) [[unlikely]] {
         return nullptr;
     }
-    rma::Direct::made_plain_access(window);
+    window.mapped().made_plain_access();
     return memory;
 }
 
@@ -112,7 +112,7 @@ element(rma::Window& window, int rank, MPI_Aint displacement, std::size_t width)
     if (width == 0) [[unlikely]] {
         return nullptr;
     }
-    std::byte* memory = rma::Direct::memory(window, rank, displacement, width);
+    std::byte* memory = window.mapped().memory(rank, displacement, width);
     const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
     return aligned ? memory : nullptr;
 }
@@ -150,8 +150,8 @@ void add_word(void* memory, const void* from, void* result) noexcept
         memory == nullptr) [[unlikely]] {
         return false;
     }
-    rma::Direct::made_atomic_access(window);
-    const rma::ElementAccess access = rma::Direct::element(window, rank);
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
     add_word<std::uint64_t>(memory, from, result);
     return true;
 }
@@ -175,8 +175,8 @@ void add_word(void* memory, const void* from, void* result) noexcept
     if (kernel == nullptr) {
         return false;
     }
-    rma::Direct::made_atomic_access(window);
-    const rma::ElementAccess access = rma::Direct::element(window, rank);
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
     kernel(memory, from, result, 1);
     return true;
 }
@@ -194,8 +194,8 @@ compare_and_swap_word(rma::Window& window, const void* from, const void* compare
     Word desired;
     std::memcpy(&old, compare, sizeof old);
     std::memcpy(&desired, from, sizeof desired);
-    rma::Direct::made_atomic_access(window);
-    const rma::ElementAccess access = rma::Direct::element(window, rank);
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
     __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "api/entry.hpp"
-#include "api/window_object.hpp"
 #include "host/node/census.hpp"
 #include "rma/engine/footprint.hpp"
+#include "runtime/window_object.hpp"
 
 using namespace sidelight;
 
@@ -22,10 +22,10 @@ void append_member(std::string& json, std::string_view name, std::size_t bytes)
 /// reached, and where its memory lies.
 std::size_t interface_bytes(const rma::WindowExtent& window) noexcept
 {
-    constexpr std::size_t for_each = sizeof(api::Greeting) + sizeof(Mapping) +
+    constexpr std::size_t for_each = sizeof(runtime::Greeting) + sizeof(Mapping) +
                                      sizeof(std::int32_t) +                       // its rank
                                      sizeof(std::size_t) + sizeof(std::uint64_t); // place and size
-    return sizeof(api::WindowObject) + window.on_node * for_each;
+    return sizeof(runtime::WindowObject) + window.on_node * for_each;
 }
 
 } // namespace
@@ -49,7 +49,7 @@ SIDELIGHT_ENTRY const char* sidelight_memory_json(std::size_t members, std::size
     json.clear();
     append_member(json, "process", rma::engine_bytes(window) + interface_bytes(window));
     append_member(json, "lock_all", rma::lock_all_bytes(window));
-    append_member(json, "process_addresses", rma::target_addresses(window));
+    append_member(json, "process_addresses", rma::table_addresses(window));
     append_member(json, "census", census);
     append_member(json, "controls", controls);
     append_member(json, "barrier", barrier);

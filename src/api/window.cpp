@@ -5,14 +5,17 @@
 #include <utility>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
-#include "api/window_create.hpp"
+#include "api/pass_through.hpp"
 #include "base/log.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_create.hpp"
 
 /// Making and freeing windows (MPI-4.1, 12.2).
 namespace sidelight::api {
+
+using namespace runtime;
 
 namespace {
 
@@ -71,7 +74,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
             range = share_brought(object.info, base, bytes);
         }
         const auto where = range ? std::optional(range.where()) : std::nullopt;
-        const EngineGuard guard(Runtime::existing()->lock());
+        const EngineToken token(Runtime::existing()->engine());
         const auto kept = object.attached.try_emplace(base);
         const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
         if (status == Status::ok) {
@@ -88,7 +91,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
 /// Local. First nobody finds it any more, then it may become private again.
 Status detach(WindowObject& object, const void* base) noexcept
 {
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     const Status status = object.window->detach(static_cast<const std::byte*>(base));
     if (status == Status::ok) {
         object.attached.erase(base);
@@ -102,6 +105,7 @@ Status detach(WindowObject& object, const void* base) noexcept
 
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
                                    MPI_Comm comm, MPI_Win* win)

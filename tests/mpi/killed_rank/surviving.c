@@ -55,6 +55,12 @@ static void wait_until_told(MPI_Win win, int victim)
         CHECK_OK(MPI_Win_post(group, 0, win));
         CHECK(is_loss(MPI_Win_wait(win)));
     }
+    CHECK_OK(MPI_Win_post(group, 0, win));
+    int flag = -1, code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && flag != 1 && seconds() - begin < SECONDS_UNTIL_TOLD)
+        code = MPI_Win_test(win, &flag);
+    CHECK(is_loss(code));
+    CHECK_EQ(flag, 1); /* the exposure is over */
     CHECK(is_loss(MPI_Win_fence(0, win)));
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     MPI_Group_free(&group);

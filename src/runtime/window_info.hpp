@@ -9,7 +9,7 @@
 #include "host/mpi/declarations.hpp"
 #include "rma/kinds.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
 /// four of P1. Keys that are not known are ignored, as the standard has it.
@@ -35,4 +35,4 @@ private:
     std::array<std::string, keys> values_;
 };
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

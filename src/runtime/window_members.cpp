@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/window_members.hpp"
+#include "runtime/window_members.hpp"
 
 #include <chrono>
 #include <new>
@@ -8,7 +8,7 @@
 #include "base/settings.hpp"
 #include "rma/epoch/control.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
                              std::optional<host::node::Census> census, fabric::JoinedFabric& fabric)
@@ -145,4 +145,4 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
     return reachable ? Status::ok : Status::no_memory;
 }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/window_info.hpp"
+#include "runtime/window_info.hpp"
 
 #include <cstring>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "base/settings.hpp"
 #include "host/mpi/table.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 namespace {
 
@@ -135,4 +135,4 @@ SharePolicy WindowInfo::share_policy() const noexcept
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

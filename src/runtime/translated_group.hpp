@@ -9,7 +9,7 @@
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// The ranks in a window of the group that was used last, so that a loop over post and start does
 /// not translate the same group each time. Stale as soon as any group has been freed, since the
@@ -43,4 +43,4 @@ private:
     std::vector<int> ranks_;
 };
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

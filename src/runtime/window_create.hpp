@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "api/window_object.hpp"
+#include "runtime/window_object.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// What a window is asked to be, the same for all four calls that make one.
 struct WindowRequest {
@@ -32,4 +32,4 @@ Status check(const WindowRequest& request) noexcept;
 /// Ends one whose engine side is closed and whose handle is freed.
 void discard_window(WindowObject& object) noexcept;
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/window_object.hpp"
+#include "runtime/window_table.hpp"
 
-namespace sidelight::api::window_table {
+namespace sidelight::runtime::window_table {
 
 namespace {
 
@@ -83,6 +83,7 @@ void give_back(WindowObject& object) noexcept
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
     object.closed = false;
+    object.untold = Status::ok;
     object.members.reset();
     object.brought.release();
     object.attached.clear();
@@ -154,4 +155,4 @@ void for_each(void (*visit)(WindowObject& object, void* context), void* context)
     }
 }
 
-} // namespace sidelight::api::window_table
+} // namespace sidelight::runtime::window_table

@@ -5,57 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <map>
-#include <optional>
 
-#include "api/translated_group.hpp"
-#include "api/window_info.hpp"
-#include "api/window_members.hpp"
-#include "base/status.hpp"
-#include "host/memory/shareable.hpp"
-#include "host/mpi/declarations.hpp"
-#include "host/node/memory.hpp"
-#include "rma/engine/window.hpp"
-
-namespace sidelight::api {
-
-/// The bits of no handle.
-inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
-
-/// What the fastest calls know of a window.
-struct WindowKey {
-    std::atomic<std::uint64_t> key{no_handle}; ///< of the handle; no_handle: not in use
-    rma::Window* window = nullptr;
-};
-
-/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
-/// another window may look at it at any time.
-struct WindowObject : WindowKey {
-    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many windows it has been
-    MPI_Win handle{};
-    MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
-    MPI_Group group{};
-    bool closed = false;  ///< freed but for its handle, which a delete callback has refused
-    void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
-    MPI_Aint size = 0;
-    int disp_unit = 1;
-    int flavor = 0; ///< MPI_WIN_FLAVOR_...
-    int model = 0;  ///< MPI_WIN_UNIFIED
-    /// The program may reach other members' memory by loads and stores: a shared window, or one
-    /// whose addresses it has asked for. Opening calls then wait until access is granted.
-    std::atomic<bool> loads_and_stores{false};
-    std::optional<host::node::NodeMemory> memory;
-    std::optional<WindowMembers> members;
-    host::memory::SharedRange brought; ///< the program's own memory, where others map it
-    std::map<const void*, host::memory::SharedRange> attached; ///< by first address
-    WindowInfo info;
-    TranslatedGroup start_group;
-    TranslatedGroup post_group;
-};
+#include "runtime/window_object.hpp"
 
 /// From handle to window: one probe of a direct-mapped cache; behind it a map under a lock.
 /// Handles that are not in it belong to the host, or were freed.
-namespace window_table {
+namespace sidelight::runtime::window_table {
 
 [[nodiscard]] inline std::uint64_t key_of(MPI_Win win) noexcept
 {
@@ -131,6 +86,4 @@ void forget_freed(MPI_Win win) noexcept;
 /// Calls `visit` for every window of ours.
 void for_each(void (*visit)(WindowObject& object, void* context), void* context);
 
-} // namespace window_table
-
-} // namespace sidelight::api
+} // namespace sidelight::runtime::window_table

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/window_create.hpp"
+#include "runtime/window_create.hpp"
+#include "runtime/window_table.hpp"
 
 #include <array>
 #include <exception>
 #include <new>
 
-#include "api/runtime.hpp"
 #include "base/digest.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -15,8 +15,9 @@
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"
 #include "host/node/kept_splits.hpp"
+#include "runtime/runtime.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 namespace {
 
@@ -189,7 +190,7 @@ bool Creation::find_road()
     // Memory that is asked for to be shared is, whatever road operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     const std::uint64_t identity =
-        object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
+        object_ != nullptr ? Runtime::instance().engine().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
     kept_ = host::node::find_kept_split(request_.comm);
     const host::node::Survey found =
@@ -240,8 +241,8 @@ bool Creation::open_network()
     bool open = false;
     {
         Runtime& runtime = Runtime::instance();
-        const EngineGuard guard(runtime.lock());
-        open = runtime.open_network();
+        const EngineToken token(runtime.engine());
+        open = runtime.network().open();
     }
     if (!all_agree(open)) {
         reason_ = open ? "another member has no network" : "it needs messages, and has no network";
@@ -254,16 +255,16 @@ bool Creation::open_network()
 bool Creation::know_members()
 {
     Runtime& runtime = Runtime::instance();
-    id_ = next_window_id(runtime.fabric().address().identity);
+    id_ = next_window_id(runtime.engine().fabric().address().identity);
     if (!carried_) {
         return true;
     }
     census_ = host::node::take_census(request_.comm, kept_->split,
-                                      {.identity = runtime.fabric().address().identity,
+                                      {.identity = runtime.engine().fabric().address().identity,
                                        .bytes = bytes(),
                                        .disp_unit = disp_unit(),
                                        .window = id_},
-                                      runtime.fabric().network()->address());
+                                      runtime.engine().fabric().network()->address());
     return census_.has_value();
 }
 
@@ -314,7 +315,7 @@ bool Creation::meet_neighbours()
         fabric::allow_copies(); // before the others try
     }
     const Greeting mine{
-        .peer = runtime.fabric().address(),
+        .peer = runtime.engine().fabric().address(),
         .bytes = bytes(),
         .disp_unit = disp_unit(),
         .window = id_,
@@ -322,7 +323,8 @@ bool Creation::meet_neighbours()
         .base =
             request_.flavor == Flavor::create ? reinterpret_cast<std::uintptr_t>(request_.base) : 0,
         .identity_at =
-            copied ? reinterpret_cast<std::uintptr_t>(&runtime.fabric().address().identity) : 0,
+            copied ? reinterpret_cast<std::uintptr_t>(&runtime.engine().fabric().address().identity)
+                   : 0,
         .brings = brings,
         .shared = static_cast<bool>(object_->brought),
         .where = object_->brought.where()};
@@ -335,7 +337,8 @@ bool Creation::meet_neighbours()
         census.emplace(object_->memory->common() + sizeof(rma::BarrierWord), census_->members,
                        census_->nodes);
     }
-    object_->members.emplace(*object_->memory, std::move(greetings), census, runtime.fabric());
+    object_->members.emplace(*object_->memory, std::move(greetings), census,
+                             runtime.engine().fabric());
     if (brings_memory(request_.flavor)) {
         object_->members->bring(rank_, request_.flavor == Flavor::create
                                            ? static_cast<std::byte*>(request_.base)
@@ -344,22 +347,25 @@ bool Creation::meet_neighbours()
     return true;
 }
 
-/// Nobody leaves before all have the window, so that no message comes too early for it.
+/// Nobody leaves before all have the window, so that no message comes too early for it. What sweeps
+/// beside the program is there before, so that the engine makes the window for it.
 bool Creation::create()
 {
     Runtime& runtime = Runtime::instance();
     try {
         if (has_handle_) {
-            const EngineGuard guard(runtime.lock());
-            object_->window = &runtime.process().create_window(shape_of(*object_, request_, rank_));
+            runtime.helpers().start();
+            const EngineToken token(runtime.engine());
+            object_->window =
+                &runtime.engine().process().create_window(shape_of(*object_, request_, rank_));
         }
     } catch (const std::bad_alloc&) {
         log(LogLevel::warn, "no window of our own: out of memory");
     }
     if (!all_agree(object_->window != nullptr)) {
         if (object_->window != nullptr) {
-            const EngineGuard guard(runtime.lock());
-            runtime.process().destroy_window(*object_->window);
+            const EngineToken token(runtime.engine());
+            runtime.engine().process().destroy_window(*object_->window);
         }
         return false;
     }
@@ -405,8 +411,7 @@ WindowObject* create_window(const WindowRequest& request)
     Runtime& runtime = Runtime::instance();
     WindowObject& object = *made;
     describe_to_mpi(object, request, rank);
-    runtime.learn_neighbours(object.memory->neighbours());
-    runtime.start_progress();
+    runtime.waiting().learn_neighbours(object.memory->neighbours());
     window_table::insert(object);
     return &object;
 }
@@ -416,11 +421,11 @@ void discard_window(WindowObject& object) noexcept
     Runtime& runtime = Runtime::instance();
     window_table::remove(object);
     {
-        const EngineGuard guard(runtime.lock());
-        runtime.process().destroy_window(*object.window);
+        const EngineToken token(runtime.engine());
+        runtime.engine().process().destroy_window(*object.window);
     }
     host::mpi::table().Group_free(&object.group);
     window_table::give_back(object);
 }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "api/translated_group.hpp"
+#include "runtime/translated_group.hpp"
 
 #include <algorithm>
 #include <new>
@@ -7,7 +7,7 @@
 
 #include "host/mpi/table.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 namespace {
 
@@ -58,4 +58,4 @@ void TranslatedGroup::forget_all() noexcept
     freed_groups_.fetch_add(1, std::memory_order_release);
 }
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime

@@ -14,7 +14,7 @@
 #include "host/node/memory.hpp"
 #include "rma/members.hpp"
 
-namespace sidelight::api {
+namespace sidelight::runtime {
 
 /// What the members of a window on one node tell each other.
 struct Greeting {
@@ -71,4 +71,4 @@ private:
     std::byte* brought_ = nullptr;
 };
 
-} // namespace sidelight::api
+} // namespace sidelight::runtime
