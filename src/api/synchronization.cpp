@@ -33,16 +33,31 @@ template <class Call, class... Arguments>
     });
 }
 
-/// The same, where that can be, without the engine: then there is nothing to wait for.
+/// What is over at once, else the whole way. Under the token of several threads of the program the
+/// whole way is as short.
 template <class Call, class... Arguments>
 [[gnu::always_inline]] inline int block(MPI_Win win, Arguments... arguments) noexcept
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && Call::at_once(window->mapped(), arguments...)) [[likely]] {
-        Runtime::pass_by();
-        return MPI_SUCCESS;
+    WindowKey* window = window_table::find_key(win);
+    if (window == nullptr || (Call::needs_engine && Engine::program_has_threads())) [[unlikely]] {
+        return block_with_engine<Call>(win, arguments...);
     }
-    return block_with_engine<Call>(win, arguments...);
+    if (Call::tells_failures && static_cast<WindowObject*>(window)->untold != Status::ok)
+        [[unlikely]] {
+        return block_with_engine<Call>(win, arguments...);
+    }
+    bool over = false;
+    if constexpr (Call::needs_engine) {
+        const EngineToken token(Runtime::existing()->engine());
+        over = Call::at_once(*window, arguments...);
+    } else {
+        over = Call::at_once(*window, arguments...);
+    }
+    if (!over) [[unlikely]] {
+        return block_with_engine<Call>(win, arguments...);
+    }
+    Runtime::pass_by();
+    return MPI_SUCCESS;
 }
 
 } // namespace

@@ -12,8 +12,9 @@
 /// - `start`: checks and translates the arguments and calls the engine, which the caller holds. The
 ///   whole of the nonblocking form.
 /// - `begin`: the same for the blocking form, which then waits for the request.
-/// - `at_once`: that form again, where it needs no engine, and so can send nothing. Answers whether
-///   it was all; if not, nothing has changed.
+/// - `at_once`: that form again, for what is over in some nanoseconds. Answers whether it was; if
+///   not, nothing has changed. `needs_engine`: whether the caller must hold the engine; others can
+///   send nothing.
 namespace sidelight::api {
 
 using host::mpi::Table;
@@ -23,6 +24,7 @@ using runtime::EngineToken;
 using runtime::LockOrder;
 using runtime::Runtime;
 using runtime::Waiting;
+using runtime::WindowKey;
 using runtime::WindowObject;
 
 /// The nonblocking form on a window of the host, which has none: an opening call is the blocking
@@ -40,9 +42,10 @@ struct Synchronization {
     static constexpr OnHost on_host = host_way;
     static constexpr bool tells_failures = what == Tells::failures;
     static constexpr bool settles_locks = false;
+    static constexpr bool needs_engine = true;
 
     template <class... Arguments>
-    static bool at_once(rma::Mapped& /*mapped*/, Arguments... /*arguments*/) noexcept
+    static bool at_once(WindowKey& /*window*/, Arguments... /*arguments*/) noexcept
     {
         return false;
     }
@@ -65,17 +68,36 @@ Status start_telling(WindowObject& object, Request* request, Body body) noexcept
 }
 
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
+    {
+        return assertion == 0 && window.window->settled().fence(Waiting::polls());
+    }
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
     static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
 };
 
 struct Post : Synchronization<&Table::Win_post, OnHost::opens, Tells::nothing> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
+                                               int assertion) noexcept
+    {
+        auto& object = static_cast<WindowObject&>(window);
+        return (assertion & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) == 0 &&
+               object.post_group.knows(group) &&
+               object.window->settled().post(object.post_group.ranks());
+    }
     static Status start(WindowObject& object, MPI_Group group, int assertion,
                         Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
+                                               int assertion) noexcept
+    {
+        auto& object = static_cast<WindowObject&>(window);
+        return assertion == 0 && object.start_group.knows(group) &&
+               object.window->settled().start(object.start_group.ranks(), Waiting::polls());
+    }
     static Status start(WindowObject& object, MPI_Group group, int assertion,
                         Request* request) noexcept;
     static Status begin(WindowObject& object, MPI_Group group, int assertion,
@@ -83,11 +105,19 @@ struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing>
 };
 
 struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
+    {
+        return window.window->settled().complete();
+    }
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
+    {
+        return window.window->settled().wait(Waiting::polls());
+    }
     static Status start(WindowObject& object, Request* request) noexcept;
     static Status begin(WindowObject& object, Request* request) noexcept;
 };
@@ -95,6 +125,15 @@ struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> 
 struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
     static constexpr bool settles_locks = true;
 
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int lock_type, int rank,
+                                               int assertion) noexcept
+    {
+        const bool known = lock_type == MPI_LOCK_EXCLUSIVE || lock_type == MPI_LOCK_SHARED;
+        const auto type =
+            lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
+        return known && assertion == 0 && !LockOrder::is_open() &&
+               window.window->settled().lock(type, rank);
+    }
     static Status start(WindowObject& object, int lock_type, int rank, int assertion,
                         Request* request) noexcept;
     static Status begin(WindowObject& object, int lock_type, int rank, int assertion,
@@ -102,6 +141,10 @@ struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
 };
 
 struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses, Tells::failures> {
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
+    {
+        return window.window->settled().unlock(rank);
+    }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
@@ -120,18 +163,22 @@ struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses, Tell
 
 /// Flushes of one rank: where nothing is pending they are for all threads, and need no engine.
 struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failures> {
-    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, int rank) noexcept
+    static constexpr bool needs_engine = false;
+
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
-        return mapped.flush(rank);
+        return window.window->mapped().flush(rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses, Tells::failures> {
-    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, int rank) noexcept
+    static constexpr bool needs_engine = false;
+
+    [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
-        return mapped.flush_local(rank);
+        return window.window->mapped().flush_local(rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;

@@ -110,7 +110,8 @@ Window::Window(Process& process, const WindowShape& shape)
       rank_(shape.rank),
       size_(shape.size),
       flavor_(shape.flavor),
-      parts_(std::make_unique<WindowParts>(*this, process, shape))
+      parts_(std::make_unique<WindowParts>(*this, process, shape)),
+      settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
@@ -138,38 +139,61 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
+    const bool plain = !assertion.no_precede && !assertion.no_succeed;
+    if (plain && settled_.fence(polls)) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.fence(assertion, request, polls);
 }
 
 Status Window::post(std::span<const int> origins, Request* request) noexcept
 {
+    if (settled_.post(origins)) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.post(origins, request);
 }
 
 Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
                      int polls) noexcept
 {
+    if (!assertion.no_check && settled_.start(targets, polls)) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.start(targets, assertion, request, polls);
 }
 
 Status Window::complete(Request* request) noexcept
 {
+    if (settled_.complete()) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.complete(request);
 }
 
 Status Window::wait(Request* request, int polls) noexcept
 {
+    if (settled_.wait(polls)) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.wait(request, polls);
 }
 
 Status Window::test(bool& flag) noexcept { return parts_->synchronization.test(flag); }
 
-Status Window::lock(LockType type, int target, Assertion assertion, Request* request) noexcept
+Status Window::lock_by_queue(LockType type, int target, Assertion assertion,
+                             Request* request) noexcept
 {
+    settled_.prepare_lock();
     return parts_->synchronization.lock(type, target, assertion, request);
 }
 
-Status Window::unlock(int target, Request* request) noexcept
+Status Window::unlock_by_queue(int target, Request* request) noexcept
 {
     return parts_->synchronization.unlock(target, request);
 }

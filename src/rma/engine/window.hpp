@@ -9,6 +9,7 @@
 #include "base/shared_memory.hpp"
 #include "rma/attention.hpp"
 #include "rma/epoch/flush.hpp"
+#include "rma/epoch/settled_epochs.hpp"
 #include "rma/members.hpp"
 
 namespace sidelight::rma {
@@ -46,6 +47,9 @@ public:
 
     /// The direct path of operations and flushes.
     [[nodiscard]] Mapped& mapped() noexcept { return mapped_; }
+    /// The shortest way of calls that open and close epochs; those below try it first. Needs the
+    /// engine.
+    [[nodiscard]] SettledEpochs& settled() noexcept { return settled_; }
 
     // --- Synchronisation (MPI-4.1, 12.5; nonblocking forms P1, section V) -----------------------
     Status fence(Assertion assertion, Request* request, int polls = 0) noexcept;
@@ -57,8 +61,23 @@ public:
     /// MPI_Win_test: closes the exposure epoch if every origin is done with it, or lost: then the
     /// answer is Status::lost.
     Status test(bool& flag) noexcept;
-    Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
-    Status unlock(int target, Request* request) noexcept;
+    [[gnu::always_inline]] Status lock(LockType type, int target, Assertion assertion,
+                                       Request* request) noexcept
+    {
+        if (assertion.no_check || !settled_.lock(type, target)) [[unlikely]] {
+            return lock_by_queue(type, target, assertion, request);
+        }
+        finish(request);
+        return Status::ok;
+    }
+    [[gnu::always_inline]] Status unlock(int target, Request* request) noexcept
+    {
+        if (!settled_.unlock(target)) [[unlikely]] {
+            return unlock_by_queue(target, request);
+        }
+        finish(request);
+        return Status::ok;
+    }
     Status lock_all(Assertion assertion, Request* request) noexcept;
     Status unlock_all(Request* request) noexcept;
     /// `target` may be all_targets.
@@ -123,6 +142,8 @@ public:
 private:
     void needed(bool needed) noexcept override;
     void log_routes() const noexcept;
+    Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request) noexcept;
+    Status unlock_by_queue(int target, Request* request) noexcept;
 
     Mapped mapped_; ///< first, in a line with what it reads
     Process& process_;
@@ -131,6 +152,7 @@ private:
     int size_;
     Flavor flavor_;
     std::unique_ptr<WindowParts> parts_;
+    SettledEpochs settled_;
 };
 
 } // namespace sidelight::rma

@@ -47,6 +47,11 @@ public:
     [[nodiscard]] bool is_granted(Epoch& epoch, PeerEpoch& peer) noexcept;
     /// Something is recorded in it.
     void enlist(Epoch& epoch) noexcept;
+    /// One was opened, or is complete, without this.
+    void note_opened() noexcept { ++pending_; }
+    void note_completed() noexcept { --pending_; }
+    /// An epoch that was taken and is not in the queue is needed no more.
+    void give_back(Epoch& epoch) noexcept { pool_.give_back(&epoch); }
     /// A completed epoch stays as long as answers to its operations are counted in it.
     void give_back_if_over(Epoch& epoch) noexcept;
 
@@ -60,6 +65,11 @@ public:
     [[nodiscard]] bool settled() const noexcept
     {
         return unsettled_ == 0 && first_deferred_ == nullptr;
+    }
+    /// Whether one that is opened now is active at once.
+    [[nodiscard]] bool idle() const noexcept
+    {
+        return first_deferred_ == nullptr && holding_back_ == 0 && ungranted_locks_ == 0;
     }
     [[nodiscard]] bool any_deferred() const noexcept { return first_deferred_ != nullptr; }
     [[nodiscard]] std::uint64_t ungranted_locks() const noexcept { return ungranted_locks_; }

@@ -23,11 +23,11 @@ Status Synchronization::fence(Assertion assertion, Request* request, int polls) 
         if (next == nullptr) {
             return Status::no_memory;
         }
-        next->barrier_in = barriers_ + 1;
+        next->barrier_in = open_.barriers + 1;
     }
-    ++barriers_;
+    ++open_.barriers;
     if (ending != nullptr) {
-        ending->barrier_out = barriers_;
+        ending->barrier_out = open_.barriers;
         open_.fence = nullptr;
         queue_.close(*ending, request, polls);
     } else {
@@ -254,7 +254,7 @@ Status Synchronization::close(Request* request) noexcept
         return Status::no_memory;
     }
     leave_fence();
-    last->barrier_in = ++barriers_;
+    last->barrier_in = ++open_.barriers;
     last->last = true;
     with_.credit.set_awaited(true);
     with_.credit.request_all();

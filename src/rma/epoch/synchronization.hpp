@@ -47,7 +47,6 @@ private:
     EpochQueue& queue_;
     OpenEpochs& open_;
     Flavor flavor_;
-    std::uint64_t barriers_ = 0; ///< fence calls and closes so far
 };
 
 } // namespace sidelight::rma
