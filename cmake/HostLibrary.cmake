@@ -4,7 +4,7 @@
 
 # It is not linked to the host: what it calls there it finds at run time, so that it can be
 # preloaded into any program, and an MPI function called by name is a link error. What it calls of
-# the C library is bound when it is loaded: the dynamic linker may not run while memory is replaced.
+# the C library is bound when it is loaded, so that no operation waits for the dynamic linker.
 function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS

@@ -2,14 +2,30 @@
 #include "runtime/life.hpp"
 
 #include "api/entry.hpp"
+#include "host/library_threads.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/translated_group.hpp"
 
-/// The calls of MPI's own life that the library must know of.
+/// The calls of MPI's own life that the library must know of; which threads the host starts in them,
+/// too.
 using namespace sidelight;
 using namespace sidelight::runtime;
 using host::mpi::table;
+
+SIDELIGHT_ENTRY int MPI_Init(int* argc, char*** argv)
+{
+    const host::LibraryThreads of_the_host;
+    return table().Init(argc, argv);
+}
+SIDELIGHT_PROFILED(Init);
+
+SIDELIGHT_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
+{
+    const host::LibraryThreads of_the_host;
+    return table().Init_thread(argc, argv, required, provided);
+}
+SIDELIGHT_PROFILED(Init_thread);
 
 SIDELIGHT_ENTRY int MPI_Finalize(void)
 {
@@ -25,6 +41,7 @@ SIDELIGHT_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, M
     if (table().Session_init == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
+    const host::LibraryThreads of_the_host;
     const int code = table().Session_init(info, errhandler, session);
     if (code == MPI_SUCCESS) {
         session_opened(*session);

@@ -59,8 +59,8 @@ int make_large(MPI_Comm comm, Arguments... arguments) noexcept
                                : host::mpi::answer_comm(Status::unsupported, comm);
 }
 
-/// Local. The memory is made shareable first, where there is anybody to share it with, and only
-/// then in the table that others read.
+/// Local. First it is known where others find the memory, if there are any on the node; only then
+/// it is in the table that they read.
 Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
 {
     if (size < 0) {
@@ -71,7 +71,7 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
         host::memory::SharedRange range;
         if (bytes != 0 && object.members->neighbours().size() > 1 &&
             object.window->flavor() == rma::Flavor::dynamic) {
-            range = share_brought(object.info, base, bytes);
+            range = share_brought(object, base, bytes);
         }
         const auto where = range ? std::optional(range.where()) : std::nullopt;
         const EngineToken token(Runtime::existing()->engine());

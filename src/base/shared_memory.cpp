@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sidelight {
@@ -69,7 +70,42 @@ bool grow(const File& file, std::uint64_t bytes) noexcept
            (may_be_so_long(bytes) && ftruncate(file.descriptor(), static_cast<off_t>(bytes)) == 0);
 }
 
-File create_memory_file() noexcept { return File(memfd_create("sidelight", MFD_CLOEXEC)); }
+File create_memory_file() noexcept
+{
+    constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    constexpr unsigned not_executable = 8; // MFD_NOEXEC_SEAL of Linux 6.3
+    File file(memfd_create("sidelight", flags | not_executable));
+    if (!file && errno == EINVAL) { // it does not know that
+        file = File(memfd_create("sidelight", flags));
+    }
+    if (file) {
+        fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK);
+    }
+    return file;
+}
+
+void punch(const File& file, std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    [[maybe_unused]] const int result =
+        fallocate(file.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
+
+bool map_over(void* pages, std::size_t bytes, const File& file, std::uint64_t offset,
+              int how) noexcept
+{
+    const long result = syscall(SYS_mmap, pages, bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED,
+                                file.descriptor(), static_cast<off_t>(offset));
+    return result == reinterpret_cast<std::intptr_t>(pages);
+}
+
+void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
+                         std::uint64_t offset) noexcept
+{
+    if (!map_over(pages, bytes, file, offset, MAP_PRIVATE | MAP_NORESERVE)) {
+        mprotect(pages, bytes, PROT_READ);
+    }
+}
 
 MemoryFileAddress address_of(const File& file) noexcept
 {

@@ -42,6 +42,8 @@ void close_down(bool for_good) noexcept
 
 } // namespace
 
+bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
+
 void begin_finalize() noexcept { close_down(!any_session()); }
 
 void end_finalize() noexcept

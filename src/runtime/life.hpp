@@ -7,6 +7,9 @@
 /// hook out of the host's loop and its keys off the host's datatypes.
 namespace sidelight::runtime {
 
+/// Whether the program may call MPI: between MPI_Init and MPI_Finalize, or in a session.
+[[nodiscard]] bool mpi_is_up() noexcept;
+
 /// Around MPI_Finalize. Windows of sessions that are open go on.
 void begin_finalize() noexcept;
 void end_finalize() noexcept;

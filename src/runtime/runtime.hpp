@@ -13,14 +13,10 @@
 
 namespace sidelight::runtime {
 
-/// The largest page that we know of. What is aligned to it shares no page with memory of a window,
-/// which may be replaced while others wait for a lock that lies there.
-inline constexpr std::size_t own_pages = std::size_t{64} << 10;
-
 /// Everything that this process has of Sidelight: made with its first window, kept until it ends.
 /// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
 /// sessions that it has opened so far.
-class alignas(own_pages) Runtime {
+class Runtime {
 public:
     /// The one of this process. Made at the first call, which comes from a collective call that
     /// makes a window. Throws std::bad_alloc and std::system_error.

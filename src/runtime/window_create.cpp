@@ -11,6 +11,7 @@
 #include "base/settings.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "datatype/mpi/predefined.hpp"
+#include "host/library_threads.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"
@@ -120,6 +121,7 @@ public:
 private:
     bool find_road();
     bool share_memory(bool wanted);
+    void share_brought_memory() noexcept;
     bool open_network();
     bool know_members();
     bool get_memory();
@@ -202,13 +204,16 @@ bool Creation::find_road()
         reason_ = "memory of several nodes cannot be shared";
         return false;
     }
-    const bool all_shared = share_memory(!alone); // neighbours map it, also of several nodes
-    carried_ = !found.one_node || !all_shared;
+    const bool all_shared = found.one_node && share_memory(!alone);
+    carried_ = !all_shared;
     if (!carried_) {
         kept_ = nullptr;
     } else if (!found.all_know) {
         kept_ = nullptr;
         kept_ = host::node::split_and_keep(request_.comm, node);
+    }
+    if (kept_ != nullptr && !found.one_node && !alone && kept_->split.members > 1) {
+        share_brought_memory();
     }
     return !carried_ || kept_ != nullptr;
 }
@@ -223,14 +228,17 @@ bool Creation::share_memory(bool wanted)
     if (request_.flavor != Flavor::create) {
         return true;
     }
-    if (bytes() != 0 && wanted) {
-        object_->brought = share_brought(object_->info, request_.base, bytes());
-        if (!object_->brought) {
-            log(LogLevel::info, "memory given to MPI_Win_create stays private: %s",
-                host::memory::text(object_->brought.refusal()));
-        }
+    if (wanted) {
+        share_brought_memory();
     }
     return all_agree(bytes() == 0 || static_cast<bool>(object_->brought));
+}
+
+void Creation::share_brought_memory() noexcept
+{
+    if (request_.flavor == Flavor::create && bytes() != 0) {
+        object_->brought = share_brought(*object_, request_.base, bytes());
+    }
 }
 
 bool Creation::open_network()
@@ -241,6 +249,7 @@ bool Creation::open_network()
     bool open = false;
     {
         Runtime& runtime = Runtime::instance();
+        const host::LibraryThreads of_the_network;
         const EngineToken token(runtime.engine());
         open = runtime.network().open();
     }
@@ -311,9 +320,6 @@ bool Creation::meet_neighbours()
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
     const bool copied = brings && carried_ && settings().kernel_copy != kernel_copy_never;
-    if (copied) {
-        fabric::allow_copies(); // before the others try
-    }
     const Greeting mine{
         .peer = runtime.engine().fabric().address(),
         .bytes = bytes(),
@@ -374,13 +380,20 @@ bool Creation::create()
 
 } // namespace
 
-host::memory::SharedRange share_brought(const WindowInfo& info, const void* base,
+host::memory::SharedRange share_brought(WindowObject& object, const void* base,
                                         std::size_t bytes) noexcept
 {
-    using host::memory::IfPrivate;
-    return host::memory::share(base, bytes, info.share_policy(),
-                               settings().kernel_copy == kernel_copy_never ? IfPrivate::leave
-                                                                           : IfPrivate::keep);
+    host::memory::SharedRange range = host::memory::share(base, bytes, object.info.share_policy());
+    if (!range && !object.told_private) {
+        object.told_private = true;
+        log(LogLevel::info,
+            "%zu bytes at %p of a window are private: %s. Others reach them by copies of the "
+            "kernel "
+            "and messages; memory of MPI_Win_allocate or MPI_Alloc_mem they would map, and this "
+            "with SIDELIGHT_SHARE_MEMORY=inplace, if it is whole pages",
+            bytes, base, host::memory::text(range.refusal()));
+    }
+    return range;
 }
 
 Status check(const WindowRequest& request) noexcept

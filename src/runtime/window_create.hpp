@@ -15,9 +15,10 @@ struct WindowRequest {
     void* base = nullptr; ///< create: the memory
 };
 
-/// The program's own memory for a window, made shareable if that can be. Never throws: where it
-/// stays private the range says why.
-[[nodiscard]] host::memory::SharedRange share_brought(const WindowInfo& info, const void* base,
+/// The program's own memory for a window that others on the node have, where it is shared already
+/// or may be replaced. Where it stays private the range says why, and once for a window so does the
+/// log.
+[[nodiscard]] host::memory::SharedRange share_brought(WindowObject& object, const void* base,
                                                       std::size_t bytes) noexcept;
 
 /// Checks the arguments that MPI lets one check locally.

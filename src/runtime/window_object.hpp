@@ -47,6 +47,7 @@ struct WindowObject : WindowKey {
     std::optional<host::node::NodeMemory> memory;
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    bool told_private = false;         ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
     WindowInfo info;
     TranslatedGroup start_group;

@@ -84,6 +84,7 @@ void give_back(WindowObject& object) noexcept
     object.window = nullptr;
     object.closed = false;
     object.untold = Status::ok;
+    object.told_private = false;
     object.members.reset();
     object.brought.release();
     object.attached.clear();

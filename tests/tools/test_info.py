@@ -75,13 +75,14 @@ class Network(unittest.TestCase):
 class OwnMemory(unittest.TestCase):
     @unittest.skipUnless(BUILT, "no library is built")
     def test_the_library_knows(self):
-        self.assertIn(library.can_stop_threads(BUILT[0]), (True, False))
+        self.assertGreaterEqual(library.allocated_private_from(BUILT[0]), 0)
 
     def test_in_a_sentence(self):
-        self.assertIn("SHARE_MEMORY", info.own_memory_line("never", True))
-        self.assertIn("stopped meanwhile", info.own_memory_line("auto", True))
-        self.assertIn("must not use", info.own_memory_line("always", False))
-        self.assertRegex(info.own_memory_line("auto", False), "private.*user-memory")
+        self.assertIn("SHARE_MEMORY", info.own_memory_line("never", 0))
+        self.assertIn("below 2.1 MB", info.own_memory_line("auto", 2 << 20))
+        self.assertNotIn("below", info.own_memory_line("auto", 0))
+        self.assertNotIn("below", info.own_memory_line("always", 2 << 20))
+        self.assertIn("whole pages", info.own_memory_line("inplace", 2 << 20))
 
 
 class Memory(unittest.TestCase):

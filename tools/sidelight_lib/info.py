@@ -55,7 +55,7 @@ def collect() -> dict[str, Any]:
     facts: dict[str, Any] = {
         "network": None,
         "memory": [],
-        "can_stop_threads": None,
+        "allocated_private_from": None,
         "settings": [],
     }
     missing = "the library is not built for any host: run `make`"
@@ -65,7 +65,7 @@ def collect() -> dict[str, Any]:
             network = library.network(built[0])
             facts["network"] = network.as_dict()
             facts["memory"] = library.memory(built[0], network.address_bytes)
-            facts["can_stop_threads"] = library.can_stop_threads(built[0])
+            facts["allocated_private_from"] = library.allocated_private_from(built[0])
             missing = None
         except HostError as error:
             missing = str(error)
@@ -143,7 +143,7 @@ def _print_tables(facts: dict[str, Any]) -> None:
     policy = next(
         row["value"] for row in facts["settings"] if row["variable"] == "SIDELIGHT_SHARE_MEMORY"
     )
-    line = own_memory_line(policy, facts["can_stop_threads"])
+    line = own_memory_line(policy, facts["allocated_private_from"])
     console.print(f"Memory of MPI_Win_create and MPI_Win_attach: {line}\n", markup=False)
     console.print(_memory_table(facts["memory"]))
     console.print(_settings_table(facts["settings"]))
@@ -156,18 +156,18 @@ def network_line(network: dict[str, Any]) -> str:
     return f"{network['description']}; addresses of {network['address_bytes']} B"
 
 
-def own_memory_line(policy: str, can_stop_threads: bool) -> str:
+def own_memory_line(policy: str, private_from: int) -> str:
     """What becomes of a program's own memory under that value of SIDELIGHT_SHARE_MEMORY."""
+    private = "by messages and copies of the kernel (docs/guide/user-memory.md)"
     if policy == "never":
-        return "stays private, as SIDELIGHT_SHARE_MEMORY says"
-    if can_stop_threads:
-        return "made shareable; other threads of the process are stopped meanwhile"
-    if policy == "always":
-        return "made shareable; other threads must not use it meanwhile"
-    return (
-        "made shareable in processes with one thread; stays private in others, since this system "
-        "does not let threads be stopped (docs/guide/user-memory.md)"
-    )
+        return f"reached {private}, as SIDELIGHT_SHARE_MEMORY says"
+    limit = ""
+    if policy == "auto" and private_from:
+        limit = f" below {library.in_words(private_from)} (above it would lose huge pages)"
+    line = f"mapped by others where MPI_Alloc_mem has allocated it{limit}; "
+    if policy == "inplace":
+        return line + f"whole pages of other memory, too, with one thread; the rest {private}"
+    return line + f"memory of malloc is reached {private}, or mapped with inplace"
 
 
 def _memory_table(rows: list[dict[str, int]]) -> Any:

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "base/log.hpp"
+#include "host/library_threads.hpp"
 #include "host/signals.hpp"
 
 namespace sidelight::host::node {
@@ -41,6 +42,7 @@ bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept,
     program_came_ = program_came;
     stopping_.store(false, std::memory_order_relaxed);
     try {
+        const LibraryThreads not_of_the_program;
         const SignalsBlocked blocked; // they are for the program's own threads
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& error) {
