@@ -37,6 +37,33 @@ std::size_t whole_pages(std::size_t bytes) noexcept
     return round_up(std::max<std::size_t>(bytes, 1), page_size());
 }
 
+/// MAP_FAILED on failure. What is aligned to more than a page is mapped over a larger reservation.
+void* map_aligned(std::size_t length, std::size_t alignment, int flags, int descriptor) noexcept
+{
+    constexpr int access = PROT_READ | PROT_WRITE;
+    if (alignment <= page_size()) {
+        return mmap(nullptr, length, access, flags, descriptor, 0);
+    }
+    void* const reserved = mmap(nullptr, length + alignment, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) {
+        return reserved;
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(reserved);
+    const std::uintptr_t at = round_up(first, alignment);
+    auto* const begin = static_cast<std::byte*>(reserved) + (at - first);
+    void* const mapped = mmap(begin, length, access, flags | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        munmap(reserved, length + alignment);
+        return mapped;
+    }
+    if (at != first) {
+        munmap(reserved, at - first);
+    }
+    munmap(begin + length, alignment - (at - first));
+    return mapped;
+}
+
 } // namespace
 
 std::size_t page_size() noexcept
@@ -150,14 +177,13 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept
     return *this;
 }
 
-Mapping Mapping::shared(const File& file, std::size_t bytes) noexcept
+Mapping Mapping::shared(const File& file, std::size_t bytes, std::size_t alignment) noexcept
 {
     const std::size_t length = whole_pages(bytes);
     if (length < bytes || !grow(file, length)) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0),
-            length};
+    return {map_aligned(length, alignment, MAP_SHARED, file.descriptor()), length};
 }
 
 Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
@@ -172,14 +198,13 @@ Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes)
             length};
 }
 
-Mapping Mapping::anonymous(std::size_t bytes) noexcept
+Mapping Mapping::anonymous(std::size_t bytes, std::size_t alignment) noexcept
 {
     const std::size_t length = whole_pages(bytes);
     if (length < bytes) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-            length};
+    return {map_aligned(length, alignment, MAP_PRIVATE | MAP_ANONYMOUS, -1), length};
 }
 
 } // namespace sidelight

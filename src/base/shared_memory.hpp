@@ -68,14 +68,16 @@ public:
     Mapping(Mapping&& other) noexcept;
     Mapping& operator=(Mapping&& other) noexcept;
 
-    /// Maps the first `bytes` of a file, which grows to that size. Empty on failure, with errno.
-    [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes) noexcept;
+    /// Maps the first `bytes` of a file, which grows to that size, at a multiple of `alignment`, a
+    /// power of two. Empty on failure, with errno.
+    [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes,
+                                        std::size_t alignment = 1) noexcept;
     /// Maps the pages of a file that hold these bytes. Beyond the end of the file they must not be
     /// touched.
     [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
                                       std::size_t bytes) noexcept;
-    /// Zeroed memory of this process alone.
-    [[nodiscard]] static Mapping anonymous(std::size_t bytes) noexcept;
+    /// Zeroed memory of this process alone, aligned likewise.
+    [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;
 
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }

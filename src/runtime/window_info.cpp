@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/window_info.hpp"
 
+#include <bit>
+#include <charconv>
 #include <cstring>
 #include <vector>
 
@@ -18,6 +20,7 @@ enum Key : std::size_t {
     exposure_after_access,
     noncontig,
     share_memory,
+    least_alignment,
     first_other,
 };
 
@@ -27,13 +30,14 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 13> known{{
+constexpr std::array<KnownKey, 14> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0"},
     {"alloc_shared_noncontig", nullptr, "false"},
     {"sidelight_share_memory", nullptr, "auto"},
+    {"mpi_minimum_memory_alignment", nullptr, "1"},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -131,6 +135,16 @@ rma::Reorder WindowInfo::reorder() const noexcept
 SharePolicy WindowInfo::share_policy() const noexcept
 {
     return sidelight::share_policy(values_[share_memory].c_str(), settings().share_memory);
+}
+
+std::size_t WindowInfo::minimum_alignment() const noexcept
+{
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::string& text = values_[least_alignment];
+    std::size_t bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    const bool understood = error == std::errc() && end == text.data() + text.size();
+    return understood && std::has_single_bit(bytes) && bytes <= most ? bytes : 1;
 }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }

@@ -27,9 +27,12 @@ public:
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
+    /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
+    /// is none, or more than a GiB, asks for nothing.
+    [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 13;
+    static constexpr std::size_t keys = 14;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

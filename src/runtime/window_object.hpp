@@ -35,7 +35,6 @@ struct WindowObject : WindowKey {
     MPI_Group group{};
     /// A failure of which only a wait of the library's own has heard. The engine guards it.
     Status untold = Status::ok;
-    bool closed = false;  ///< freed but for its handle, which a delete callback has refused
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
     int disp_unit = 1;

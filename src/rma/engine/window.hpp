@@ -101,8 +101,11 @@ public:
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).
     /// Completes when every epoch is completed, nothing reads or writes the window's memory any
-    /// more, and every member has called it; Status::lost: or one is lost.
+    /// more, and every member has called it; if one is lost, with Status::lost and without waiting
+    /// for the others.
     Status close(Request* request) noexcept;
+    /// Whether that is complete, with an error or without: the window may be destroyed.
+    [[nodiscard]] bool closed() const noexcept;
 
     /// Another thread may sweep from now on, or several of the program call: see
     /// Process::expect_threads.

@@ -37,6 +37,8 @@ void describe_epoch(const Window& window, const Epoch& epoch, Line line, void* c
 
 } // namespace
 
+bool Window::closed() const noexcept { return parts_->queue.closed(); }
+
 bool Window::broken() const noexcept { return parts_->contacts.broken(); }
 
 const Target& Window::target(int rank) const noexcept { return parts_->contacts.target(rank); }

@@ -62,6 +62,7 @@ struct Epoch {
     bool no_check = false;   ///< MPI_MODE_NOCHECK: the grant is certain
     bool last = false;       ///< of the window: MPI_Win_free's
     bool queued = false;     ///< in the window's queue
+    bool kept_ready = false; ///< opened by SettledEpochs
     bool unsettled = false;  ///< in the window's count of epochs that need progress
     bool holds_back = false; ///< in the window's list of closed epochs of its class
     Status failure = Status::ok; ///< a member that it is about was lost
@@ -94,7 +95,7 @@ struct Epoch {
     {
         kind = as;
         state = EpochState::deferred_open;
-        no_check = last = false;
+        no_check = last = kept_ready = false;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;
         closed_at = barrier_out = 0;

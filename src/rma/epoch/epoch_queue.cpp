@@ -248,6 +248,7 @@ void EpochQueue::complete(Epoch& epoch) noexcept
         --holding_back_;
     }
     --pending_;
+    closed_for_good_ = closed_for_good_ || epoch.last;
     Request* closing = std::exchange(epoch.closing, nullptr);
     const Status failure = failure_of(epoch);
     give_back_if_over(epoch);

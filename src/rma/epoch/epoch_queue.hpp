@@ -73,6 +73,8 @@ public:
     }
     [[nodiscard]] bool any_deferred() const noexcept { return first_deferred_ != nullptr; }
     [[nodiscard]] std::uint64_t ungranted_locks() const noexcept { return ungranted_locks_; }
+    /// Whether the last epoch of the window is complete.
+    [[nodiscard]] bool closed() const noexcept { return closed_for_good_; }
     /// Those in the queue, in opening order.
     [[nodiscard]] Epoch* front() const noexcept { return queue_.front(); }
     [[nodiscard]] static Epoch* after(const Epoch& epoch) noexcept
@@ -105,6 +107,7 @@ private:
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
     std::size_t holding_back_ = 0;      ///< epochs in `closed_`
+    bool closed_for_good_ = false;
     Epoch* first_deferred_ = nullptr;
     List<Epoch, &Epoch::in_queue> queue_;
     List<Epoch, &Epoch::in_closed> closed_[epoch_classes];

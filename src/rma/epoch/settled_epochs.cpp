@@ -40,6 +40,7 @@ SettledEpochs::~SettledEpochs()
 void SettledEpochs::prepare(Epoch& epoch) noexcept
 {
     epoch.state = next_state(EpochState::deferred_open, EpochEvent::activate);
+    epoch.kept_ready = true;
     epoch.opened_at = 0; // before all that are deferred when something is recorded in it
     for (PeerEpoch& peer : epoch.peers) {
         peer.begin(peer.rank);
@@ -134,7 +135,7 @@ bool SettledEpochs::post(std::span<const int> origins) noexcept
 bool SettledEpochs::wait(int polls) noexcept
 {
     Epoch* epoch = open_.exposure;
-    if (epoch == nullptr || epoch->queued) {
+    if (epoch == nullptr || epoch->queued || !epoch->kept_ready) {
         return false;
     }
     for (const PeerEpoch& peer : epoch->peers) {
@@ -191,7 +192,7 @@ bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
 bool SettledEpochs::complete() noexcept
 {
     Epoch* epoch = open_.access;
-    if (epoch == nullptr || epoch->queued || epoch->no_check || with_.contacts.broken()) {
+    if (epoch == nullptr || epoch->queued || !epoch->kept_ready || with_.contacts.broken()) {
         return false;
     }
     open_.access = nullptr;

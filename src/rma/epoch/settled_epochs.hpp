@@ -65,7 +65,7 @@ public:
         Peer& peer = with_.contacts.peer(rank);
         Epoch* epoch = peer.epoch;
         if (epoch == nullptr || epoch->kind != EpochKind::lock || epoch->queued ||
-            epoch->no_check || with_.contacts.broken()) [[unlikely]] {
+            !epoch->kept_ready || with_.contacts.broken()) [[unlikely]] {
             return false;
         }
         peer.epoch = nullptr;
