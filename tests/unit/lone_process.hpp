@@ -86,9 +86,10 @@ protected:
         return process_.create_window(shape);
     }
 
-    void hear(int peer, const MessageHeader& header)
+    template <class Body>
+    void hear(int peer, const Framed<Body>& message)
     {
-        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+        process_.receive(peer, message.bytes());
     }
 
     CountingFabric fabric_;
