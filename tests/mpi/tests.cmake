@@ -22,6 +22,7 @@ sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)
 sidelight_mpi_test(communicators RANKS 2 4)
+sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
