@@ -142,7 +142,7 @@ struct Direct {
         Epoch* epoch = window.fence_;
         if (epoch == nullptr || window.pending_ != 1 ||
             !window.direct_all_.load(std::memory_order_relaxed) || !window.one_node_ ||
-            window.unfinished_ != 0) {
+            window.unfinished_ != 0 || window.untold_ != 0) {
             return false;
         }
         const std::uint64_t number = window.barriers_ + 1;

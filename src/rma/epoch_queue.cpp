@@ -189,7 +189,11 @@ void Window::complete_epoch(Epoch& epoch) noexcept
     }
     --pending_;
     Request* closing = epoch.closing;
-    const Status failure = epoch.failure;
+    Status failure = epoch.failure;
+    for (Part& part : epoch.parts) {
+        const Status untold = take_failure(part);
+        failure = failure == Status::ok ? untold : failure;
+    }
     give_back_if_over(epoch);
     conclude(closing, failure);
 }

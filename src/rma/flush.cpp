@@ -34,7 +34,7 @@ Status Window::flush(int target, FlushScope scope, Request* request) noexcept
     if (const PartRef where = find_part(target); where && where.epoch->passive()) {
         if (!targets_[target].lost && nothing_to_flush(where.part(), scope)) {
             order_direct();
-            conclude(request);
+            conclude(request, take_failure(where.part()));
             return Status::ok;
         }
         return begin_flush(target, scope, request);
@@ -47,7 +47,8 @@ Status Window::flush_all(FlushScope scope, Request* request) noexcept
     if (lock_all_ == nullptr && locks_open_ == 0) {
         return Status::rma_sync;
     }
-    if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0 && !broken_) {
+    if (unsettled_ == 0 && first_deferred_ == nullptr && unfinished_ == 0 && untold_ == 0 &&
+        !broken_) {
         order_direct();
         conclude(request);
         return Status::ok;
@@ -93,9 +94,7 @@ Status Window::begin_flush(int target, FlushScope scope, Request* request) noexc
     }
     const Status outcome = flush->status;
     flush_pool_.give_back(flush);
-    if (status == Status::ok) {
-        conclude(request, outcome);
-    }
+    conclude(status == Status::ok ? request : nullptr, outcome);
     return status;
 }
 
@@ -116,13 +115,16 @@ Status Window::add_epoch_to_flush(Epoch& epoch, Flush& flush) noexcept
 /// the lock is held.
 Status Window::add_to_flush(PartRef where, Flush& flush) noexcept
 {
-    const Part& part = where.part();
+    Part& part = where.part();
     if (!is_open(where)) {
         Operation marker;
         marker.target = part.rank;
         if (Status status = record(where, marker, {}, nullptr); status != Status::ok) {
             return status;
         }
+    }
+    if (const Status untold = take_failure(part); untold != Status::ok) [[unlikely]] {
+        flush.status = untold;
     }
     if (targets_[part.rank].lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
@@ -144,6 +146,7 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
         if (counted && op.failure != Status::ok) {
             flush.status = op.failure;
+            static_cast<void>(take_failure(op.epoch->parts[op.part]));
         }
         if (!counted || --flush.remaining != 0) {
             return false;

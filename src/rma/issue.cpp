@@ -350,31 +350,45 @@ void Window::let_go(Op& op) noexcept
     }
 }
 
-/// It was not performed. Told by its own request, or else by the next call that waits for it. A
-/// target that is lost after the epoch was complete is no failure of anything that others wait for.
+/// It was not performed. Told by its own request, or else by the next call that waits for it: a
+/// flush of its target, or the closing of its epoch. A target that is lost after the epoch was
+/// complete is no failure of anything that others wait for; what else is refused so late is told
+/// by the window's next call that waits.
 void Window::note_failure(Op& op, Status status) noexcept
 {
-    op.failure = status;
-    const bool is_lost = status == Status::lost;
     if (op.request != nullptr) {
         op.request->status = status;
-    } else if (!is_lost || op.epoch->state != EpochState::completed) {
+        return;
+    }
+    const bool is_over = op.epoch->state == EpochState::completed;
+    if (status == Status::lost) {
+        op.failure = status;
+        op.epoch->failure = is_over ? op.epoch->failure : status;
+    } else if (is_over) {
         failure_ = status;
-        op.epoch->failure = is_lost ? status : op.epoch->failure;
+    } else {
+        op.failure = status;
+        Part& part = op.epoch->parts[op.part];
+        untold_ += part.failure == Status::ok ? 1 : 0;
+        part.failure = status;
     }
 }
 
-/// What a request has waited for is over: it also tells what went wrong. Once, unless a member is
-/// lost: then others that wait for it must hear of it too.
+/// What the caller tells of the operations towards a peer, who had none.
+Status Window::take_failure(Part& part) noexcept
+{
+    untold_ -= part.failure != Status::ok ? 1 : 0;
+    return std::exchange(part.failure, Status::ok);
+}
+
+/// What a request has waited for is over: it also tells what went wrong.
 void Window::conclude(Request* request, Status status) noexcept
 {
-    if (request != nullptr && status != Status::ok) [[unlikely]] {
-        request->status = status;
-        if (failure_ == status && status != Status::lost) {
-            failure_ = Status::ok;
-        }
-    } else if (request != nullptr && failure_ != Status::ok) [[unlikely]] {
-        request->status = std::exchange(failure_, Status::ok);
+    if (request != nullptr) {
+        status = status == Status::ok ? std::exchange(failure_, Status::ok) : status;
+        request->status = status == Status::ok ? request->status : status;
+    } else if (status != Status::ok && status != Status::lost) {
+        failure_ = status;
     }
     finish(request);
 }

@@ -159,7 +159,8 @@ void Window::set_direct(const Epoch& epoch, const Part& part, bool direct) noexc
     if (epoch.kind == EpochKind::fence) {
         direct_all_.store(direct, std::memory_order_release);
     } else if (epoch.kind != EpochKind::exposure) {
-        const bool flushable = direct && rules::may_flush_unseen(epoch.passive(), part.outstanding);
+        const bool flushable = direct && rules::may_flush_unseen(epoch.passive(), part.outstanding,
+                                                                 part.failure != Status::ok);
         open_target(target_of(part), direct, flushable);
     }
 }

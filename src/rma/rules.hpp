@@ -68,10 +68,10 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 }
 
 /// Whether a flush of a target may pass without a look at its epoch: every operation is complete
-/// when it is issued. An access epoch has no flushes.
-constexpr bool may_flush_unseen(bool is_passive, std::uint64_t outstanding) noexcept
+/// when it is issued, and none has failed without being told. An access epoch has no flushes.
+constexpr bool may_flush_unseen(bool is_passive, std::uint64_t outstanding, bool is_untold) noexcept
 {
-    return is_passive && outstanding == 0;
+    return is_passive && outstanding == 0 && !is_untold;
 }
 
 /// Whether an accumulate may be performed at once on mapped memory. One that was issued before and

@@ -284,6 +284,7 @@ private:
     void local_complete(Op& op) noexcept;
     void remote_complete(Op& op) noexcept;
     void note_failure(Op& op, Status status) noexcept;
+    Status take_failure(Part& part) noexcept;
     void conclude(Request* request, Status status = Status::ok) noexcept;
 
     // flush.cpp
@@ -469,7 +470,8 @@ private:
     int first_owed_ = 0;          ///< the first member to tell, by rank + 1
     bool closing_ = false;        ///< it is being freed
     std::size_t placing_ = 0;     ///< long messages whose data are being written here
-    Status failure_ = Status::ok; ///< of an operation that was not performed, and not yet told
+    std::size_t untold_ = 0;      ///< parts with a failure that nobody has told of yet
+    Status failure_ = Status::ok; ///< the same of an operation whose epoch was over already
 };
 
 } // namespace sidelight::rma

@@ -44,6 +44,7 @@ private:
     std::size_t operation(int rank, int target, bool may_be_wide);
     std::size_t drawn_operation(int rank, int target, bool may_be_wide);
     std::size_t accumulate(int rank, int target, std::size_t words);
+    std::size_t stray(int rank, int target);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);

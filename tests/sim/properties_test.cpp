@@ -67,6 +67,7 @@ TEST_P(Properties, Hold)
         EXPECT_GT(seen.accesses, seen.operations / 100);
         EXPECT_GT(seen.light_epochs, 0U);
         EXPECT_GT(seen.light_given_up, 0U);
+        EXPECT_GT(seen.strays, 0U);
         EXPECT_GT(seen.far_ahead, 5U);
     }
 }

@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
              "a flush is complete before an operation issued earlier"},
         Case{"flush_unseen", Wrong::flush_unseen,
              "a flush is complete before an operation issued earlier"},
+        Case{"flush_hides_failure", Wrong::flush_hides_failure,
+             "does not tell of a failure that it has waited for"},
         Case{"accumulate_overtakes", Wrong::accumulate_overtakes, "wrong data"},
         Case{"barrier_misses_one", Wrong::barrier_misses_one,
              "a fence is complete before all have called it"},

@@ -49,6 +49,7 @@ enum class Wrong {
     flush_forgets_last,   ///< the last operation before a flush is none of its own
     flush_counts_later,   ///< operations issued after a flush count as its own
     flush_unseen,         ///< a flush passes by operations that are under way
+    flush_hides_failure,  ///< and by one that has failed
     accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
@@ -106,9 +107,11 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
-inline bool may_flush_unseen(bool is_passive, std::uint64_t outstanding) noexcept
+inline bool may_flush_unseen(bool is_passive, std::uint64_t outstanding, bool is_untold) noexcept
 {
-    return wrong == Wrong::flush_unseen || right_may_flush_unseen(is_passive, outstanding);
+    return wrong == Wrong::flush_unseen ||
+           right_may_flush_unseen(is_passive, outstanding,
+                                  is_untold && wrong != Wrong::flush_hides_failure);
 }
 
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
