@@ -186,27 +186,28 @@ SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
 SIDELIGHT_PROFILED(Win_detach);
 
 /// Collective, and a barrier. The attributes' delete callbacks run while the window still answers.
+/// Where a member is lost it tells that, and frees the window nevertheless.
 SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
 {
     WindowObject* object = window_table::find(*win);
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });
     }
-    if (!object->closed) {
-        const int code = Runtime::existing()->blocking(
+    int code = MPI_SUCCESS;
+    if (!object->window->closed()) { // else a delete callback has refused before
+        code = Runtime::existing()->blocking(
             *object, [&](rma::Request* request) { return object->window->close(request); });
-        if (code != MPI_SUCCESS) {
+        if (!object->window->closed()) {
             return code;
         }
-        object->closed = true;
     }
     window_table::retire(*object);
     const int freed = host::mpi::destroy_handle(win);
-    if (freed == MPI_SUCCESS) {
-        discard_window(*object);
-    } else {
+    if (freed != MPI_SUCCESS) {
         window_table::insert(*object);
+        return freed;
     }
-    return freed;
+    discard_window(*object);
+    return code;
 }
 SIDELIGHT_PROFILED(Win_free);

@@ -35,7 +35,6 @@ struct WindowObject : WindowKey {
     MPI_Win handle{};
     MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
     MPI_Group group{};
-    bool closed = false;  ///< freed but for its handle, which a delete callback has refused
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
     int disp_unit = 1;

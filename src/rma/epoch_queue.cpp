@@ -188,6 +188,7 @@ void Window::complete_epoch(Epoch& epoch) noexcept
         --holding_back_;
     }
     --pending_;
+    is_closed_ = is_closed_ || epoch.last;
     Request* closing = epoch.closing;
     Status failure = epoch.failure;
     for (Part& part : epoch.parts) {

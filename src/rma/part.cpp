@@ -245,7 +245,8 @@ bool Window::finish_fence(Epoch& epoch, const Part& part) noexcept
     if (part.outstanding != 0) {
         ask_all();
     }
-    if (!part.granted || part.outstanding != 0 || placing_ != 0) {
+    if (!part.granted || part.outstanding != 0 || placing_ != 0 ||
+        (epoch.last && !rules::memory_is_free(lent_))) {
         return false;
     }
     if (epoch.barrier_out == 0) {

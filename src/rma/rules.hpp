@@ -139,6 +139,10 @@ constexpr bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noex
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
 }
 
+/// Whether a closed window may be destroyed, and its memory used for something else: nothing that
+/// is sent is still read there. Those who receive it may have given up waiting.
+constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }
+
 /// Whether a member that learns of a loss tells others, which may never talk to the lost one.
 constexpr bool passes_loss_on() noexcept { return true; }
 

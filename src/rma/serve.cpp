@@ -247,13 +247,17 @@ void Window::answer_long(const MessageHeader& asked, std::span<const std::byte> 
         return;
     }
     sent->owner = &process_;
+    sent->window = this; // which is not destroyed before
     sent->finished = [](fabric::Completion& self, Status) noexcept {
         auto& done = static_cast<LongSend&>(self);
+        --done.window->lent_;
         done.owner->long_sends_.give_back(&done);
     };
     const MessageHeader header = answer_to(asked, MessageKind::reply);
     const Status status = send_long(static_cast<int>(asked.origin), header, payload, *sent);
-    if (status != Status::ok) {
+    if (status == Status::ok) {
+        ++lent_;
+    } else {
         process_.long_sends_.give_back(sent);
         answer(asked, MessageKind::refused, {}, status);
     }

@@ -39,7 +39,7 @@ struct Waiting {
 /// A long message that is leaving.
 struct LongSend : fabric::Completion {
     Process* owner = nullptr;
-    class Window* window = nullptr; ///< of a piece of an operation
+    class Window* window = nullptr;
     Flight* flight = nullptr;
     LongSend* next = nullptr;
 };
@@ -121,8 +121,11 @@ public:
 
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).
-    /// Completes when every epoch is completed and every member has called it.
+    /// Completes when every epoch is completed and every member has called it; if one is lost, with
+    /// Status::lost and without waiting for others. Then nothing of it is read or written any more.
     Status close(Request* request) noexcept;
+    /// Whether that is complete, with an error or without: the window may be destroyed.
+    [[nodiscard]] bool closed() const noexcept { return is_closed_; }
 
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return static_cast<int>(members_); }
@@ -469,6 +472,8 @@ private:
     int first_unasked_ = 0;       ///< the first member to ask what it has performed, by rank + 1
     int first_owed_ = 0;          ///< the first member to tell, by rank + 1
     bool closing_ = false;        ///< it is being freed
+    bool is_closed_ = false;      ///< and nothing is left to wait for
+    std::size_t lent_ = 0;        ///< long answers that are leaving, read from this member's memory
     std::size_t placing_ = 0;     ///< long messages whose data are being written here
     std::size_t untold_ = 0;      ///< parts with a failure that nobody has told of yet
     Status failure_ = Status::ok; ///< the same of an operation whose epoch was over already

@@ -295,8 +295,11 @@ void Ledger::check_final_memory()
     for (int window = 0; window < program_.windows; ++window) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
             const auto& cells = expected[static_cast<std::size_t>(window * program_.ranks + rank)];
-            if (!std::equal(cells.begin(), cells.end(), world_.memory(window, rank))) {
+            if (cells != world_.left_behind(window, rank)) {
                 return fail(rank, "the memory is not what all operations together make of it");
+            }
+            if (!world_.left_alone(window, rank)) {
+                return fail(rank, "memory was written after its window was freed");
             }
         }
     }
@@ -320,7 +323,7 @@ void Ledger::check_fetched()
     for (auto& [counter, values] : counts) {
         std::sort(values.begin(), values.end());
         if (std::adjacent_find(values.begin(), values.end()) != values.end() ||
-            values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
+            values.back() >= world_.left_behind(counter.first, counter.second)[counter_cell]) {
             return fail(counter.second, "two fetch_adds have seen the same value");
         }
     }

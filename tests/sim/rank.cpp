@@ -136,7 +136,12 @@ void Rank::leave(const Step& step)
     waits_ = false;
     ++position_;
     if (step.call == Call::close) {
+        if (!window(step.window).closed()) {
+            world_.fail(rank_, "a window cannot be freed");
+            return;
+        }
         process_.destroy_window(window(step.window));
+        world_.take_back(step.window, rank_);
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
         process_.push(); // as the guard does under which the API destroys it
     }
@@ -184,12 +189,14 @@ void Rank::perform(const Step& step)
     position_ += waits_ ? 0 : 1;
 }
 
-/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused.
+/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused,
+/// or from a member of a dynamic window that has left and detached its memory.
 bool Rank::may_fail(Status status)
 {
     const bool lost = status == Status::lost;
     refused_ |= lost;
-    return world_.someone_is_dead() && (lost || (status == Status::rma_sync && refused_));
+    const bool left = world_.program().dynamic && status == Status::rma_range;
+    return world_.someone_is_dead() && (lost || left || (status == Status::rma_sync && refused_));
 }
 
 /// The calls that the library does not see.
@@ -201,7 +208,7 @@ bool Rank::local_call(const Step& step)
         ++position_;
         return true;
     case Call::meet:
-        world_.meet(++meets_);
+        world_.meet(rank_, ++meets_);
         waits_ = true;
         return true;
     case Call::wait_for:

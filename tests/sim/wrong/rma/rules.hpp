@@ -17,6 +17,7 @@
 #define may_ask_for_lock right_may_ask_for_lock
 #define word_follows right_word_follows
 #define word_counts right_word_counts
+#define memory_is_free right_memory_is_free
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
@@ -33,6 +34,7 @@
 #undef may_ask_for_lock
 #undef word_follows
 #undef word_counts
+#undef memory_is_free
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -61,6 +63,7 @@ enum class Wrong {
     word_beside_messages, ///< a word that is written in memory does not wait for what travels
     word_overtakes_gets,  ///< a word leaves before what it ends has brought its data back
     word_overtakes_longs, ///< a word counts before the long messages that were sent earlier
+    memory_taken_back,    ///< a window is freed while long answers are still read from its memory
     loss_kept,            ///< who learns of a loss keeps it
 };
 
@@ -153,6 +156,11 @@ inline bool word_follows(bool same_way, bool brings_back) noexcept
 inline bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return wrong == Wrong::word_overtakes_longs || right_word_counts(sent_before, placed);
+}
+
+inline bool memory_is_free(std::uint64_t lent) noexcept
+{
+    return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
 }
 
 inline bool passes_loss_on() noexcept
