@@ -36,6 +36,7 @@ struct Part {
     bool granted = false;          ///< operations may be transferred
     bool done = false;             ///< nothing left to do or to wait for
     Status failure = Status::ok;   ///< of an operation without a request; not told yet
+    std::uint64_t failed = 0;      ///< age of that operation: of several, the latest
     bool announced = false;        ///< access, lock: the target has been told that it is closed
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here

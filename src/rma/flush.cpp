@@ -146,7 +146,9 @@ void Window::count_down(const Op& op, FlushScope scope) noexcept
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
         if (counted && op.failure != Status::ok) {
             flush.status = op.failure;
-            static_cast<void>(take_failure(op.epoch->parts[op.part]));
+            if (Part& part = op.epoch->parts[op.part]; part.failed == op.age) {
+                static_cast<void>(take_failure(part)); // that of a later one is not told here
+            }
         }
         if (!counted || --flush.remaining != 0) {
             return false;

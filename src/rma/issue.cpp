@@ -369,8 +369,11 @@ void Window::note_failure(Op& op, Status status) noexcept
     } else {
         op.failure = status;
         Part& part = op.epoch->parts[op.part];
-        untold_ += part.failure == Status::ok ? 1 : 0;
-        part.failure = status;
+        if (part.failure == Status::ok || op.age > part.failed) {
+            untold_ += part.failure == Status::ok ? 1 : 0;
+            part.failure = status;
+            part.failed = op.age;
+        }
     }
 }
 

@@ -160,7 +160,7 @@ void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
 std::size_t Generator::operation(int rank, int target, bool may_be_wide)
 {
     Author a = author(rank);
-    if (draft_.program().dynamic && random_.chance(3)) {
+    if (draft_.program().dynamic && random_.chance(8)) {
         return stray(rank, target);
     }
     const auto step = drawn_operation(rank, target, may_be_wide);
