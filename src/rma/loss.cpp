@@ -89,6 +89,25 @@ void Window::tell_lost(int to, int rank) noexcept
     send(to, header);
 }
 
+/// Something that it has asked for cannot be done or refused: each is lost to the other, so that
+/// neither waits.
+void Window::part_from(int rank) noexcept
+{
+    tell_lost(rank, rank_);
+    lose(rank);
+}
+
+/// The same for one that could not even be met: this member is lost to it.
+void Window::tell_unmet(int peer) noexcept
+{
+    MessageHeader header;
+    header.kind = MessageKind::lost;
+    header.window = id_;
+    header.origin = static_cast<std::uint32_t>(rank_);
+    header.number = header.origin;
+    static_cast<void>(process_.send(peer, header));
+}
+
 /// The operations towards it that have been sent, wholly or in part, end with the error. What the
 /// fabric still reads ends when it has finished.
 void Window::abandon_flights(int rank) noexcept

@@ -120,7 +120,11 @@ void Process::lost(int peer) noexcept
     if (departed_.erase(peer) != 0) {
         return;
     }
-    lost_peers_.insert(peer);
+    try {
+        lost_peers_.insert(peer);
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::error, "out of memory: windows made later wait for peer %d", peer);
+    }
     for (const auto& window : windows_) {
         window->lose_peer(peer);
     }
@@ -146,12 +150,27 @@ void Process::note_departed(int peer) noexcept
     }
 }
 
-void Process::send_to_process(int peer, MessageKind kind) noexcept
+/// A message that cannot leave is waited for in vain by its receiver, which is lost then, and no
+/// message comes there any more that would have been behind it.
+Status Process::send(int peer, const MessageHeader& header,
+                     std::span<const std::byte> payload) noexcept
+{
+    note_sent();
+    const Status status = fabric_.send(peer, std::as_bytes(std::span(&header, 1)), payload);
+    if (status != Status::ok) [[unlikely]] {
+        log(LogLevel::error, "a message to peer %d cannot be sent; that peer counts as lost: %s",
+            peer, status == Status::no_memory ? "out of memory" : "no network");
+        lost(peer);
+    }
+    return status;
+}
+
+Status Process::send_to_process(int peer, MessageKind kind) noexcept
 {
     MessageHeader header;
     header.kind = kind;
     note_sent();
-    static_cast<void>(fabric_.send(peer, std::as_bytes(std::span(&header, 1)), {}));
+    return fabric_.send(peer, std::as_bytes(std::span(&header, 1)), {});
 }
 
 void Process::say_farewell() noexcept
@@ -160,9 +179,9 @@ void Process::say_farewell() noexcept
     std::erase_if(awaited_, [this](int peer) {
         return lost_peers_.contains(peer) || departed_.contains(peer);
     });
-    for (const int peer : awaited_) {
-        send_to_process(peer, MessageKind::farewell);
-    }
+    std::erase_if(awaited_, [this](int peer) {
+        return send_to_process(peer, MessageKind::farewell) != Status::ok;
+    });
     push();
 }
 
@@ -172,7 +191,7 @@ void Process::receive_from_process(int from, const MessageHeader& header) noexce
     if (header.kind == MessageKind::farewell) {
         note_departed(from);
         awaited_.erase(from); // it needs nothing any more, and may be gone before it answers
-        send_to_process(from, MessageKind::farewell_answer);
+        static_cast<void>(send_to_process(from, MessageKind::farewell_answer));
     } else if (header.kind == MessageKind::farewell_answer) {
         awaited_.erase(from);
     }
@@ -190,8 +209,7 @@ void Process::tell_left(int to, const MessageHeader& asked) noexcept
     header.window = asked.window;
     header.origin = static_cast<std::uint32_t>(found->second);
     header.number = header.origin;
-    note_sent();
-    static_cast<void>(fabric_.send(to, std::as_bytes(std::span(&header, 1)), {}));
+    static_cast<void>(send(to, header));
 }
 
 } // namespace sidelight::rma

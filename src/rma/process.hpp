@@ -116,7 +116,9 @@ private:
     }
     void note_met(int peer) noexcept;
     void note_departed(int peer) noexcept;
-    void send_to_process(int peer, MessageKind kind) noexcept;
+    Status send(int peer, const MessageHeader& header,
+                std::span<const std::byte> payload = {}) noexcept;
+    Status send_to_process(int peer, MessageKind kind) noexcept;
     void receive_from_process(int from, const MessageHeader& header) noexcept;
 
     fabric::Fabric& fabric_;

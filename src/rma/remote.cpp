@@ -107,9 +107,7 @@ void Window::send(int target, MessageHeader header, std::span<const std::byte> p
     }
     header.window = id_;
     header.origin = static_cast<std::uint32_t>(rank_);
-    process_.note_sent();
-    static_cast<void>(process_.fabric_.send(targets_[target].peer,
-                                            std::as_bytes(std::span(&header, 1)), payload));
+    static_cast<void>(process_.send(targets_[target].peer, header, payload));
 }
 
 /// The payload is read until `sent` has finished; it never does where the answer is not ok.

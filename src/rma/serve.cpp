@@ -95,7 +95,13 @@ std::byte* Window::own_memory(std::uint64_t address, std::uint64_t bytes) noexce
 bool Window::comes_from(int peer, const MessageHeader& header) noexcept
 {
     const auto origin = static_cast<int>(header.origin);
-    if (header.origin < members_ && meet(origin) == Status::ok && targets_[origin].peer == peer) {
+    const bool is_member = header.origin < members_;
+    if (is_member && meet(origin) != Status::ok) {
+        log(LogLevel::error, "out of memory for a first message of rank %d", origin);
+        tell_unmet(peer);
+        return false;
+    }
+    if (is_member && targets_[origin].peer == peer) {
         return true;
     }
     log(LogLevel::error, "a message of peer %d is dropped: rank %u of its window is another", peer,

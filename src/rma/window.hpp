@@ -387,6 +387,8 @@ private:
     bool give_up_lost() noexcept;
     void pass_loss_on(int rank) noexcept;
     void tell_lost(int to, int rank) noexcept;
+    void part_from(int rank) noexcept;
+    void tell_unmet(int peer) noexcept;
     void abandon_flights(int rank) noexcept;
     void leave_places(int rank) noexcept;
     void leave_broken() noexcept;

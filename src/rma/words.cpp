@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdlib>
 #include <utility>
 
 #include "base/log.hpp"
@@ -63,8 +62,9 @@ void Window::serve_lock(const MessageHeader& header) noexcept
 {
     Waiting* waiting = process_.waiting_.take();
     if (waiting == nullptr) {
-        log(LogLevel::error, "out of memory for a lock that rank %u waits for", header.origin);
-        std::abort();
+        log(LogLevel::error, "out of memory for a lock that rank %u asks for", header.origin);
+        part_from(static_cast<int>(header.origin));
+        return;
     }
     const LockType type = lock_type_of(header);
     *waiting = {
