@@ -83,6 +83,7 @@ check:
 	@tools/setup --checks
 	ci/check-layers
 	ci/check-format
+	ci/check-structure
 
 tidy:
 	@tools/setup --checks
