@@ -84,6 +84,7 @@ check:
 	ci/check-layers
 	ci/check-format
 	ci/check-structure
+	ci/check-sweep
 
 tidy:
 	@tools/setup --checks
