@@ -85,6 +85,7 @@ check:
 	ci/check-format
 	ci/check-structure
 	ci/check-sweep
+	ci/check-pages
 
 tidy:
 	@tools/setup --checks

@@ -9,7 +9,7 @@
 #include "rma/window.hpp"
 
 /// The native route: puts and gets that the fabric performs on the target's memory, without the
-/// target's engine. See docs/design/native-road.md.
+/// target's engine. See docs/design/native-route.md.
 namespace sidelight::rma {
 
 using datatype::Cursor;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ci/check-sweep: what it reads from the page, and which steps it finds in a body or in a table that
-the body walks over. Skipped without Clang's parser."""
+"""ci/check-sweep: what it reads from the page, and which steps it finds in a body or in a table
+that the body walks over. Skipped without Clang's parser."""
 
 import importlib.util
 import unittest
