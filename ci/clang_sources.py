@@ -52,7 +52,7 @@ def qualified(cursor):
 
 
 def entries(host):
-    """The compilation database: (what the engine is built of, the sources of the parts per host)."""
+    """The compilation database: (what the engine is built of, sources of the parts per host)."""
     subprocess.run(["cmake", "--preset", "clang", "-B", str(BUILD), f"-DSIDELIGHT_HOSTS={host}",
                     "--log-level=WARNING"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     found = json.loads((BUILD / "compile_commands.json").read_text())
