@@ -119,7 +119,7 @@ def print_report(report: Report) -> None:
     extra = medians(report.samples)
     for line in report.lines:
         if line.information and line.name in extra:
-            console.print(f"Bare, for comparison: {line.bare} {_time(extra[line.name][BARE])}")
+            console.print(f"Bare, for comparison: {line.bare} {time_text(extra[line.name][BARE])}")
     for sentence in _against_other_lines(report):
         console.print(sentence)
     for note in report.notes:
@@ -128,8 +128,13 @@ def print_report(report: Report) -> None:
         console.print("What the crashed programs said is in the output of --json.")
 
 
+def call_of(window: str) -> str:
+    """The MPI call that makes such a window."""
+    return f"MPI_Win_{_CALLS.get(window, window)}"
+
+
 def _tables(console: Any, report: Report) -> list[Any]:
-    call = f"MPI_Win_{_CALLS.get(report.window, report.window)}"
+    call = call_of(report.window)
     where = f" on {report.nodes} nodes, over TCP" if report.nodes > 1 else ""
     title = f"{call}{where}: microseconds, medians of {report.rounds} round(s)"
     bare = "network" if report.nodes > 1 else "machine"
@@ -170,7 +175,7 @@ def _against_allocated(console: Any, report: Report) -> list[Any]:
             own = figures.get(line.name, {})
             ratio = allocated_ratios(own).get(host)
             beside = own.get(column + ALLOCATED)
-            cells.append("" if ratio is None else f"{_time(beside or 0.0)}  {ratio:.2f}")
+            cells.append("" if ratio is None else f"{time_text(beside or 0.0)}  {ratio:.2f}")
         columns.append(Column(host, cells))
     worst = [_against(judged[line.name].allocated_ratio, line.allocated_limit) for line in lines]
     columns.append(Column("worst\n(limit)", worst))
@@ -184,10 +189,10 @@ def _title(line: Line) -> str:
 def _cell(figure: float | None, outcome: str | None) -> str:
     if outcome:
         return f"[red]{outcome}[/red]"
-    return "" if figure is None else _time(figure)
+    return "" if figure is None else time_text(figure)
 
 
-def _time(microseconds: float) -> str:
+def time_text(microseconds: float) -> str:
     """Three significant digits, down to a tenth of a nanosecond."""
     decimals = 4 if microseconds < 0.1 else 3 if microseconds < 1 else 2
     return f"{microseconds:.{decimals if microseconds < 100 else 0}f}"
