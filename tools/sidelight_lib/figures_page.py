@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import datetime
 import subprocess
+import textwrap
 from pathlib import Path
 
 from .latency_lines import BARE, UNDER, Line, medians, outcomes
 from .latency_table import BINDING, Report, call_of, machine, time_text
 
 _END = "<!-- end of the measurement -->"
+_PLACES = ("SIDELIGHT_BUILD_DIR", "SIDELIGHT_HOSTS_DIR")  # where things lie, not how they work
 
 
 def write(path: Path, report: Report) -> None:
@@ -34,7 +36,14 @@ def _section(report: Report) -> str:
     headings = ["microseconds", bare, *alone, "Sidelight on these"]
     rows = [_row(report, line, alone) for line in report.lines if not line.information]
     facts = machine()
-    settings = "".join(f", {name}={value}" for name, value in report.settings.items())
+    settings = "".join(
+        f", {name}={value}" for name, value in report.settings.items() if name not in _PLACES
+    )
+    conditions = (
+        f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}; medians of "
+        f"{report.rounds} interleaved round(s), {datetime.date.today().isoformat()}, state "
+        f"{_state()}{settings}. {BINDING}."
+    )
     return "\n".join(
         [
             f"## {call_of(report.window)}, {where}",
@@ -43,9 +52,7 @@ def _section(report: Report) -> str:
             _cells(["---"] * len(headings)),
             *(_cells(row) for row in rows if any(row[1:])),
             "",
-            f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}; medians of "
-            f"{report.rounds} interleaved round(s), {datetime.date.today().isoformat()}, state "
-            f"{_state()}{settings}. {BINDING}.",
+            textwrap.fill(conditions, 132, break_on_hyphens=False),
         ]
     )
 
