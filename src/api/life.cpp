@@ -10,7 +10,7 @@
 #include "host/mpi/errors.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
-#include "host/node/kept_splits.hpp"
+#include "host/node/node_communicator_cache.hpp"
 
 /// The calls of MPI's own life that the library must know of (MPI-4.1, 11.2 and 11.3): before the
 /// host ends, it takes its hook out of the host's loop and its keys off the host's datatypes.
@@ -62,7 +62,7 @@ void close_down(bool for_good) noexcept
         runtime->stop_progress();
     }
     datatype::close_cache();
-    host::node::forget_splits();
+    host::node::forget_node_communicators();
     give_up_communicator();
 }
 

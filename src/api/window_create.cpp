@@ -14,7 +14,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"
-#include "host/node/kept_splits.hpp"
+#include "host/node/node_communicator_cache.hpp"
 
 namespace sidelight::api {
 
@@ -148,8 +148,8 @@ private:
     bool has_handle_ = false;
     bool carried_ = false; ///< some operations travel as messages
     const char* reason_ = "a member could not make its part"; ///< should it be the host's
-    std::shared_ptr<host::node::KeptSplit> kept_;             ///< null unless carried
-    std::optional<host::node::CensusDraft> census_;
+    std::shared_ptr<host::node::NodeCommunicators> kept_;     ///< null unless carried
+    std::optional<host::node::MemberTableDraft> member_table_;
     std::uint64_t id_ = 0;
 };
 
@@ -191,7 +191,7 @@ bool Creation::find_road()
     const std::uint64_t identity =
         object_ != nullptr ? Runtime::instance().fabric().address().identity : 0;
     const std::uint64_t node = alone ? identity : host::node::node_identity();
-    kept_ = host::node::find_kept_split(request_.comm);
+    kept_ = host::node::find_node_communicators(request_.comm);
     const host::node::Survey found =
         host::node::survey(request_.comm, node, object_ != nullptr, kept_ != nullptr);
     if (!found.worked) {
@@ -207,7 +207,7 @@ bool Creation::find_road()
         kept_ = nullptr;
     } else if (!found.all_know) {
         kept_ = nullptr;
-        kept_ = host::node::split_and_keep(request_.comm, node);
+        kept_ = host::node::cache_node_communicators(request_.comm, node);
     }
     return !carried_ || kept_ != nullptr;
 }
@@ -258,24 +258,25 @@ bool Creation::know_members()
     if (!carried_) {
         return true;
     }
-    census_ = host::node::take_census(request_.comm, kept_->split,
-                                      {.identity = runtime.fabric().address().identity,
-                                       .bytes = bytes(),
-                                       .disp_unit = disp_unit(),
-                                       .window = id_},
-                                      runtime.fabric().network()->address());
-    return census_.has_value();
+    member_table_ =
+        host::node::gather_member_table(request_.comm, kept_->split,
+                                        {.identity = runtime.fabric().address().identity,
+                                         .bytes = bytes(),
+                                         .disp_unit = disp_unit(),
+                                         .window = id_},
+                                        runtime.fabric().network()->address());
+    return member_table_.has_value();
 }
 
-/// What the members on one node share: the barrier's word, the census, their blocks, and their
-/// memory where they do not bring it.
+/// What the members on one node share: the barrier's word, the member table, their blocks, and
+/// their memory where they do not bring it.
 bool Creation::get_memory()
 {
-    constexpr std::size_t census_at = sizeof(rma::BarrierWord);
+    constexpr std::size_t member_table_at = sizeof(rma::BarrierWord);
     const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
     object_->memory = host::node::allocate_node_memory(
         on_node(),
-        {.common_bytes = census_at + (census_ ? census_->bytes() : 0),
+        {.common_bytes = member_table_at + (member_table_ ? member_table_->bytes() : 0),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
          .window_bytes =
              brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
@@ -285,8 +286,8 @@ bool Creation::get_memory()
         rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
         if (index() == 0) {
             new (object_->memory->common()) rma::BarrierWord;
-            if (census_) {
-                census_->write(object_->memory->common() + census_at);
+            if (member_table_) {
+                member_table_->write(object_->memory->common() + member_table_at);
             }
         }
     }
@@ -303,7 +304,7 @@ void Creation::make_handle() noexcept
                   host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
 }
 
-/// After that the words of the members on this node, and the census, are there.
+/// After that the words of the members on this node, and the member table, are there.
 bool Creation::meet_neighbours()
 {
     Runtime& runtime = Runtime::instance();
@@ -330,12 +331,13 @@ bool Creation::meet_neighbours()
     if (greetings.empty()) {
         return false;
     }
-    std::optional<host::node::Census> census;
-    if (census_) {
-        census.emplace(object_->memory->common() + sizeof(rma::BarrierWord), census_->members,
-                       census_->nodes);
+    std::optional<host::node::MemberTable> member_table;
+    if (member_table_) {
+        member_table.emplace(object_->memory->common() + sizeof(rma::BarrierWord),
+                             member_table_->members, member_table_->nodes);
     }
-    object_->members.emplace(*object_->memory, std::move(greetings), census, runtime.fabric());
+    object_->members.emplace(*object_->memory, std::move(greetings), member_table,
+                             runtime.fabric());
     if (brings_memory(request_.flavor)) {
         object_->members->bring(rank_, request_.flavor == Flavor::create
                                            ? static_cast<std::byte*>(request_.base)

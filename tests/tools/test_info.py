@@ -94,11 +94,11 @@ class Memory(unittest.TestCase):
         rows = library.memory(BUILT[0], address_bytes=100)
         self.assertEqual([row["members"] for row in rows], [2, 64, 4096, 1_000_000])
         for row in rows:
-            self.assertEqual(row["node"], row["census"] + row["controls"] + row["barrier"])
+            self.assertEqual(row["node"], row["member_table"] + row["controls"] + row["barrier"])
             self.assertGreater(row["process"], 0)
         alone, node, some, many = rows
-        self.assertEqual((alone["census"], node["census"]), (0, 0))
-        self.assertGreaterEqual(many["census"], 1_000_000 * (100 + 32))
+        self.assertEqual((alone["member_table"], node["member_table"]), (0, 0))
+        self.assertGreaterEqual(many["member_table"], 1_000_000 * (100 + 32))
         self.assertLess(some["process"], node["process"] + 16 * 4096 + 4096)
         self.assertEqual(some["process"], many["process"])  # it pays for those that it meets
         self.assertGreater(many["lock_all"], 200 * some["lock_all"])
@@ -107,7 +107,7 @@ class Memory(unittest.TestCase):
     @unittest.skipUnless(BUILT, "no library is built")
     def test_longer_addresses(self):
         short, long = (library.memory(BUILT[0], size)[3] for size in (100, 300))
-        self.assertEqual(long["census"] - short["census"], 200 * 1_000_000)
+        self.assertEqual(long["member_table"] - short["member_table"], 200 * 1_000_000)
         self.assertEqual(long["process"], short["process"])
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/node/census.hpp"
+#include "host/node/member_table.hpp"
 
 #include <cstring>
 #include <limits>
@@ -79,7 +79,7 @@ Gathered gather_among(MPI_Comm comm, std::span<const std::byte> mine)
 std::span<const std::byte> bytes_of(const std::vector<std::byte>& bytes) noexcept { return bytes; }
 
 /// What a leader makes of the records of all nodes, which come node by node.
-bool arrange_records(CensusDraft& draft, const Gathered& records)
+bool arrange_records(MemberTableDraft& draft, const Gathered& records)
 {
     const auto* sent = reinterpret_cast<const MemberRecord*>(records.bytes.data());
     std::uint64_t address_at = 0;
@@ -110,39 +110,41 @@ bool arrange_records(CensusDraft& draft, const Gathered& records)
 
 } // namespace
 
-Census::Census(const std::byte* data, std::size_t members, std::size_t nodes) noexcept
+MemberTable::MemberTable(const std::byte* data, std::size_t members, std::size_t nodes) noexcept
     : members_(reinterpret_cast<const MemberRecord*>(data), members),
       leaders_(reinterpret_cast<const std::int32_t*>(data + members * sizeof(MemberRecord)), nodes),
       addresses_(data + bytes(members, nodes, 0))
 {}
 
-std::span<const std::byte> Census::address(int rank) const noexcept
+std::span<const std::byte> MemberTable::address(int rank) const noexcept
 {
     const MemberRecord& record = member(rank);
     return {addresses_ + record.address_at, record.address_bytes};
 }
 
-std::size_t Census::bytes(std::size_t members, std::size_t nodes,
-                          std::size_t address_bytes) noexcept
+std::size_t MemberTable::bytes(std::size_t members, std::size_t nodes,
+                               std::size_t address_bytes) noexcept
 {
     return round_up(members * sizeof(MemberRecord) + nodes * sizeof(std::int32_t), alignment) +
            address_bytes;
 }
 
-void CensusDraft::write(std::byte* data) const noexcept
+void MemberTableDraft::write(std::byte* data) const noexcept
 {
     const std::size_t table_bytes = records.size() * sizeof(MemberRecord);
     std::memcpy(data, records.data(), table_bytes);
     std::memcpy(data + table_bytes, leaders.data(), leaders.size() * sizeof(std::int32_t));
     if (!addresses.empty()) {
-        std::memcpy(data + Census::bytes(members, nodes, 0), addresses.data(), addresses.size());
+        std::memcpy(data + MemberTable::bytes(members, nodes, 0), addresses.data(),
+                    addresses.size());
     }
 }
 
-std::optional<CensusDraft> take_census(MPI_Comm comm, const NodeSplit& split, MemberRecord mine,
-                                       std::span<const std::byte> address)
+std::optional<MemberTableDraft> gather_member_table(MPI_Comm comm, const NodeSplit& split,
+                                                    MemberRecord mine,
+                                                    std::span<const std::byte> address)
 {
-    CensusDraft draft;
+    MemberTableDraft draft;
     draft.members = static_cast<std::size_t>(size_of(comm));
     table().Comm_rank(comm, &mine.rank);
     mine.address_bytes = static_cast<std::uint32_t>(address.size());
