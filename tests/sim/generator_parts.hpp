@@ -36,6 +36,7 @@ private:
     void close_side(int rank, bool origin, bool target);
     void locks();
     void single_lock(int rank);
+    void failure_before_grant(int rank, int target);
     void several_locks(int rank);
     void everyones_lock(int rank);
     void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);

@@ -114,7 +114,7 @@ TEST(WrongRuleOfLosses, IsCaught)
 TEST(WrongRuleOfFreedMemory, IsCaught)
 {
     rma::rules::wrong = Wrong::memory_taken_back;
-    const Outcome outcome = run_deaths(0, seeds, false);
+    const Outcome outcome = run_deaths(0, 3 * seeds, false); // long gets are few
     rma::rules::wrong = Wrong::none;
     ASSERT_FALSE(outcome.ok);
     std::printf("memory_taken_back: seed %" PRIu64 ": %s\n", outcome.failed,
