@@ -71,7 +71,7 @@ WindowObject* create_window(const WindowRequest& request)
     if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)) {
         return nullptr;
     }
-    WindowObject* made = make_together(request, members, rank);
+    WindowObject* made = Creation(request, members, rank).run();
     if (made == nullptr) {
         return nullptr;
     }

@@ -34,6 +34,7 @@ foreach(program allocated_memory beside_windows large_windows created_windows dy
         ENVIRONMENT SIDELIGHT_SHARE_MEMORY=inplace)
 endforeach()
 sidelight_mpi_test(communicators RANKS 2 4)
+sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)

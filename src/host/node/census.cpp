@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 
 #include "base/shared_memory.hpp"
 #include "host/mpi/table.hpp"
@@ -18,23 +20,6 @@ using mpi::table;
 /// MPI counts bytes in an int; a count of this many at once is refused instead.
 constexpr std::size_t most_bytes = std::numeric_limits<int>::max();
 
-/// Everybody's bytes in the order of ranks, at the root or at all. Empty on failure.
-struct Gathered {
-    std::vector<int> counts;
-    std::vector<int> offsets;
-    std::vector<std::byte> bytes;
-    bool worked = false;
-
-    void arrange()
-    {
-        offsets.resize(counts.size());
-        std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
-        const auto total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-        worked = total <= most_bytes;
-        bytes.resize(worked ? total : 0);
-    }
-};
-
 int size_of(MPI_Comm comm) noexcept
 {
     int size = 0;
@@ -42,49 +27,97 @@ int size_of(MPI_Comm comm) noexcept
     return size;
 }
 
-/// At rank 0.
-Gathered gather_at_leader(const NodeSplit& split, std::span<const std::byte> mine)
+/// Everybody's bytes in the order of ranks. Room is made before any of them is sent.
+struct Gathered {
+    std::vector<int> counts;
+    std::vector<int> offsets;
+    std::vector<std::byte> bytes;
+
+    /// For what is told by one part of the loads. Throws where it is too much.
+    void make_room(const std::vector<CensusLoad>& loads, int CensusLoad::*part)
+    {
+        for (const CensusLoad& load : loads) {
+            counts.push_back(load.*part);
+        }
+        const auto total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+        if (total > most_bytes) {
+            throw std::length_error("a census of too many bytes");
+        }
+        offsets.resize(counts.size());
+        std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+        bytes.resize(total);
+    }
+    /// At rank 0.
+    [[nodiscard]] bool gather(MPI_Comm comm, std::span<const std::byte> mine) noexcept
+    {
+        return table().Gatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, bytes.data(),
+                               counts.data(), offsets.data(), MPI_BYTE, 0, comm) == MPI_SUCCESS;
+    }
+    [[nodiscard]] bool gather_at_all(MPI_Comm comm, std::span<const std::byte> mine) noexcept
+    {
+        return table().Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE,
+                                  bytes.data(), counts.data(), offsets.data(), MPI_BYTE,
+                                  comm) == MPI_SUCCESS;
+    }
+};
+
+/// What comes to a leader: of its node, and of all nodes.
+struct Gatherings {
+    Gathered records;
+    Gathered addresses;
+
+    void make_room(const std::vector<CensusLoad>& loads)
+    {
+        records.make_room(loads, &CensusLoad::record_bytes);
+        addresses.make_room(loads, &CensusLoad::address_bytes);
+    }
+};
+
+/// All that a leader hears of in advance. A node with too much to say has nothing to say, and fails
+/// when it makes room.
+bool tell_loads(NodeSplit& split, const CensusLoad& mine) noexcept
 {
-    Gathered all;
-    const MPI_Comm comm = split.on_node.get();
-    const int count = static_cast<int>(mine.size());
-    all.counts.resize(split.leads() ? static_cast<std::size_t>(split.members) : 0);
-    bool worked =
-        table().Gather(&count, 1, MPI_INT, all.counts.data(), 1, MPI_INT, 0, comm) == MPI_SUCCESS;
-    all.arrange();
-    worked = table().Gatherv(mine.data(), count, MPI_BYTE, all.bytes.data(), all.counts.data(),
-                             all.offsets.data(), MPI_BYTE, 0, comm) == MPI_SUCCESS &&
-             worked;
-    all.worked = all.worked && worked;
-    return all;
+    bool worked = table().Gather(&mine, 2, MPI_INT, split.member_loads.data(), 2, MPI_INT, 0,
+                                 split.on_node.get()) == MPI_SUCCESS;
+    if (!split.leads()) {
+        return worked;
+    }
+    std::size_t records = 0;
+    std::size_t addresses = 0;
+    for (const CensusLoad& load : split.member_loads) {
+        records += static_cast<std::size_t>(load.record_bytes);
+        addresses += static_cast<std::size_t>(load.address_bytes);
+    }
+    const bool few = records <= most_bytes && addresses <= most_bytes;
+    const CensusLoad node{.record_bytes = few ? static_cast<int>(records) : 0,
+                          .address_bytes = few ? static_cast<int>(addresses) : 0};
+    return table().Allgather(&node, 2, MPI_INT, split.node_loads.data(), 2, MPI_INT,
+                             split.leaders.get()) == MPI_SUCCESS &&
+           worked;
 }
 
-/// Among leaders.
-Gathered gather_among(MPI_Comm comm, std::span<const std::byte> mine)
+/// False: memory has run out, or there is too much to say.
+bool make_room(CensusDraft& draft, Gatherings& node, Gatherings& all,
+               const NodeSplit& split) noexcept
 {
-    Gathered all;
-    const int count = static_cast<int>(mine.size());
-    all.counts.resize(static_cast<std::size_t>(size_of(comm)));
-    bool worked =
-        table().Allgather(&count, 1, MPI_INT, all.counts.data(), 1, MPI_INT, comm) == MPI_SUCCESS;
-    all.arrange();
-    worked = all.worked &&
-             table().Allgatherv(mine.data(), count, MPI_BYTE, all.bytes.data(), all.counts.data(),
-                                all.offsets.data(), MPI_BYTE, comm) == MPI_SUCCESS &&
-             worked;
-    all.worked = worked;
-    return all;
+    try {
+        node.make_room(split.member_loads);
+        all.make_room(split.node_loads);
+        if (split.leads()) {
+            draft.records.resize(draft.members);
+            draft.leaders.resize(split.node_loads.size());
+        }
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
 }
-
-std::span<const std::byte> bytes_of(const std::vector<std::byte>& bytes) noexcept { return bytes; }
 
 /// What a leader makes of the records of all nodes, which come node by node.
-bool arrange_records(CensusDraft& draft, const Gathered& records)
+bool arrange_records(CensusDraft& draft, const Gathered& records) noexcept
 {
     const auto* sent = reinterpret_cast<const MemberRecord*>(records.bytes.data());
     std::uint64_t address_at = 0;
-    draft.records.resize(draft.members);
-    draft.leaders.resize(records.counts.size());
     for (std::size_t node = 0; node < records.counts.size(); ++node) {
         const auto members = static_cast<std::size_t>(records.counts[node]) / sizeof(MemberRecord);
         for (std::size_t index = 0; index < members; ++index) {
@@ -139,22 +172,27 @@ void CensusDraft::write(std::byte* data) const noexcept
     }
 }
 
-std::optional<CensusDraft> take_census(MPI_Comm comm, const NodeSplit& split, MemberRecord mine,
-                                       std::span<const std::byte> address)
+std::optional<CensusDraft> take_census(MPI_Comm comm, NodeSplit& split, MemberRecord mine,
+                                       std::span<const std::byte> address) noexcept
 {
     CensusDraft draft;
+    Gatherings node;
+    Gatherings all;
     draft.members = static_cast<std::size_t>(size_of(comm));
     table().Comm_rank(comm, &mine.rank);
     mine.address_bytes = static_cast<std::uint32_t>(address.size());
-    const Gathered records = gather_at_leader(split, std::as_bytes(std::span(&mine, 1)));
-    const Gathered addresses = gather_at_leader(split, address);
-    bool worked = records.worked && addresses.worked;
+    const bool told = tell_loads(split, {.record_bytes = static_cast<int>(sizeof mine),
+                                         .address_bytes = static_cast<int>(address.size())});
+    if (!agree(comm, told && make_room(draft, node, all, split))) {
+        return std::nullopt;
+    }
+    bool worked = node.records.gather(split.on_node.get(), std::as_bytes(std::span(&mine, 1)));
+    worked = node.addresses.gather(split.on_node.get(), address) && worked;
     if (split.leads()) {
-        const Gathered all_records = gather_among(split.leaders.get(), bytes_of(records.bytes));
-        Gathered all_addresses = gather_among(split.leaders.get(), bytes_of(addresses.bytes));
-        draft.addresses = std::move(all_addresses.bytes);
-        worked = worked && all_records.worked && all_addresses.worked &&
-                 arrange_records(draft, all_records);
+        worked = all.records.gather_at_all(split.leaders.get(), node.records.bytes) && worked;
+        worked = all.addresses.gather_at_all(split.leaders.get(), node.addresses.bytes) && worked;
+        draft.addresses = std::move(all.addresses.bytes);
+        worked = worked && arrange_records(draft, all.records);
     }
     std::uint64_t measures[2] = {draft.nodes, draft.address_bytes};
     worked =

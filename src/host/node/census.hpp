@@ -70,9 +70,10 @@ struct CensusDraft {
 
 /// Collective over the communicator that `split` was made from. Each leader hears of all members
 /// from the other leaders, so nothing grows with the square of their number. `mine` needs no node,
-/// index, rank or address. Nothing on failure. Throws std::bad_alloc.
-[[nodiscard]] std::optional<CensusDraft> take_census(MPI_Comm comm, const NodeSplit& split,
+/// index, rank or address. Nothing, on all members alike, where one has failed or run out of
+/// memory.
+[[nodiscard]] std::optional<CensusDraft> take_census(MPI_Comm comm, NodeSplit& split,
                                                      MemberRecord mine,
-                                                     std::span<const std::byte> address);
+                                                     std::span<const std::byte> address) noexcept;
 
 } // namespace sidelight::host::node

@@ -52,12 +52,22 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// What a member, or a node with all of its members, has to say in a census.
+struct CensusLoad {
+    int record_bytes = 0;
+    int address_bytes = 0;
+};
+
 /// The members on one node, and the node's leader, its first member, among the other leaders.
 struct NodeSplit {
     OwnedCommunicator on_node;
     OwnedCommunicator leaders; ///< null but on a leader
     int index = 0;             ///< of this member on the node
     int members = 0;           ///< on the node
+    /// Of a leader, for a census: one for each member on the node, and for each leader. Here, since
+    /// the room for it has to be there before the members begin one.
+    std::vector<CensusLoad> member_loads;
+    std::vector<CensusLoad> node_loads;
 
     [[nodiscard]] bool leads() const noexcept { return index == 0; }
 };

@@ -22,10 +22,10 @@ constexpr std::chrono::milliseconds longest_sleep{100};
 /// While the program calls again and again its calls look after everything themselves, and each
 /// sweep of the thread's, and each ring for it, would only cost them time. So it stands back, at no
 /// doorbell, for naps that grow; a program that stops calling is noticed after one of them.
-constexpr std::chrono::microseconds first_nap{20};
-constexpr std::chrono::microseconds longest_nap{200};
+constexpr std::chrono::microseconds first_nap{100};
+constexpr std::chrono::microseconds longest_nap{500};
 /// Calls that are complete at once look after nothing: then it comes nevertheless.
-constexpr std::chrono::microseconds longest_absence{1000};
+constexpr std::chrono::microseconds longest_absence{5000};
 constexpr unsigned long timer_slack = 1000; // nanoseconds
 
 } // namespace
