@@ -12,7 +12,7 @@ using namespace sidelight;
 /// inside the host's loop.
 SIDELIGHT_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
-    if (runtime::Runtime* runtime = api::Runtime::existing()) {
+    if (runtime::Runtime* runtime = runtime::Runtime::existing()) {
         runtime->requests().complete_found();
     }
     return host::mpi::table().Request_get_status(request, flag, status);
