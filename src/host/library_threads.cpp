@@ -58,8 +58,12 @@ void forget_ended(const std::vector<pid_t>& now) noexcept
 } // namespace
 
 LibraryThreads::LibraryThreads() noexcept
-try : before_(threads_now()) {
-} catch (const std::bad_alloc&) {
+{
+    try {
+        before_ = threads_now();
+    } catch (const std::bad_alloc&) {
+        before_.clear();
+    }
 }
 
 /// What cannot be noted counts as the program's own, which is the safe side.

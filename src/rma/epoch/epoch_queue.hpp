@@ -8,11 +8,12 @@
 
 namespace sidelight::rma {
 
-/// What a request has waited for is over.
-inline void conclude(Request* request, Status status) noexcept
+/// What a request has waited for is over. It tells the failure, or one that it has been given
+/// before.
+inline void conclude(Request* request, Status failure) noexcept
 {
-    if (request != nullptr) {
-        request->status = status;
+    if (request != nullptr && failure != Status::ok) {
+        request->status = failure;
     }
     finish(request);
 }
