@@ -33,30 +33,57 @@ template <class Call, class... Arguments>
     });
 }
 
-/// What is over at once, else the whole way. Under the token of several threads of the program the
-/// whole way is as short.
+/// The whole way of a call that has entered the engine in vain, and has changed nothing.
+template <class Call, class... Arguments>
+[[gnu::noinline]] int leave_and_block(MPI_Win win, Arguments... arguments) noexcept
+{
+    Runtime::existing()->engine().lock().release();
+    return block_with_engine<Call>(win, arguments...);
+}
+
+/// The end of a call that is over, but has sent something or may hear of others.
+[[gnu::noinline]] int leave_and_pass_by() noexcept
+{
+    Engine& engine = Runtime::existing()->engine();
+    engine.process().push();
+    engine.lock().release();
+    Runtime::pass_by();
+    return MPI_SUCCESS;
+}
+
+/// What is over at once, else the whole way. The steps of an EngineToken, one by one: what is rare
+/// ends the call, so that it need keep nothing in registers for that. Where all threads take one
+/// lock the whole way is as short.
 template <class Call, class... Arguments>
 [[gnu::always_inline]] inline int block(MPI_Win win, Arguments... arguments) noexcept
 {
     WindowKey* window = window_table::find_key(win);
-    if (window == nullptr || (Call::needs_engine && Engine::program_has_threads())) [[unlikely]] {
+    if (window == nullptr) [[unlikely]] {
         return block_with_engine<Call>(win, arguments...);
     }
     if (Call::tells_failures && static_cast<WindowObject*>(window)->untold != Status::ok)
         [[unlikely]] {
         return block_with_engine<Call>(win, arguments...);
     }
-    bool over = false;
     if constexpr (Call::needs_engine) {
-        const EngineToken token(Runtime::existing()->engine());
-        over = Call::at_once(*window, arguments...);
+        Engine& engine = Runtime::existing()->engine();
+        if (engine.lock().shared()) [[unlikely]] {
+            return block_with_engine<Call>(win, arguments...);
+        }
+        if (!engine.lock().acquire_unclaimed() || !Call::at_once(*window, arguments...))
+            [[unlikely]] {
+            return leave_and_block<Call>(win, arguments...);
+        }
+        if (engine.process().must_push() || Network::hears_messages()) [[unlikely]] {
+            return leave_and_pass_by();
+        }
+        engine.lock().release();
     } else {
-        over = Call::at_once(*window, arguments...);
+        if (!Call::at_once(*window, arguments...)) [[unlikely]] {
+            return block_with_engine<Call>(win, arguments...);
+        }
+        Runtime::pass_by();
     }
-    if (!over) [[unlikely]] {
-        return block_with_engine<Call>(win, arguments...);
-    }
-    Runtime::pass_by();
     return MPI_SUCCESS;
 }
 

@@ -38,7 +38,8 @@ std::uint64_t left_by_group(const std::string& root, std::string group)
 {
     std::uint64_t left = UINT64_MAX;
     for (bool more = true; more; group.resize(std::min(group.rfind('/'), group.size()))) {
-        const std::string first = root + "/memory" + group;
+        std::string first = root;
+        first.append("/memory").append(group);
         const std::string second = root + group;
         left =
             std::min({left, left_by(second + "/memory.max", second + "/memory.current"),

@@ -43,6 +43,14 @@ public:
         give_way();
     }
 
+    /// The same where it is not shared, for calls of some nanoseconds: never waits. If it answers
+    /// no, a helper wants in, and nothing may be done but `release`.
+    [[nodiscard]] bool acquire_unclaimed() noexcept
+    {
+        step_in();
+        return !is_claimed();
+    }
+
     /// Never waits; refuses also the thread that holds it: the host's loop may be entered by a call
     /// that does.
     [[nodiscard]] bool try_acquire() noexcept;

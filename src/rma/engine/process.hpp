@@ -23,7 +23,6 @@ struct SharedParts {
     Carrier carrier;
     Farewells farewells{carrier};
     OperationPools operations{};
-    Pool<Peer> peers{};
     Pool<Epoch> epochs{};
     Pool<Flush> flushes{};
     Pool<LockWaiter> lock_waiters{};
@@ -83,6 +82,8 @@ public:
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
     /// engine calls this before it lets go of it. `progress` does so by itself.
     void push() noexcept { shared_.carrier.push(); }
+    /// Whether there are any.
+    [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing is
     /// sent afterwards but answers.

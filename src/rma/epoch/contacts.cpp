@@ -7,13 +7,6 @@
 
 namespace sidelight::rma {
 
-Contacts::~Contacts()
-{
-    for (const std::int32_t rank : met_) {
-        with_.peers.give_back(peers_[rank]);
-    }
-}
-
 Status Contacts::first_contact(int rank) noexcept
 {
     Member member;
@@ -25,13 +18,7 @@ Status Contacts::first_contact(int rank) noexcept
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }
-    Peer* peer = with_.peers.take();
-    if (peer == nullptr) {
-        met_.pop_back();
-        return Status::no_memory;
-    }
-    *peer = {.control = member.control};
-    peers_[rank] = peer;
+    peers_[rank].control = member.control;
     Target& target = targets_[rank];
     target.base = member.base;
     target.size = member.size;
@@ -101,7 +88,7 @@ void Contacts::lose(int rank) noexcept
     broken_ = true;
     channel(rank).lost = true;
     Mapped::close(target);
-    peers_[rank]->next_lost = first_lost_;
+    peers_[rank].next_lost = first_lost_;
     first_lost_ = rank + 1;
     with_.attention.set(Reason::lost_member, true);
 }
@@ -110,7 +97,7 @@ int Contacts::take_lost() noexcept
 {
     const int rank = first_lost_ - 1;
     if (rank >= 0) {
-        first_lost_ = peers_[rank]->next_lost;
+        first_lost_ = peers_[rank].next_lost;
         with_.attention.set(Reason::lost_member, first_lost_ != 0);
     }
     return rank;
@@ -128,8 +115,8 @@ std::size_t Contacts::memory_bytes() const
         return static_cast<std::size_t>(std::unique(pages.begin(), pages.end()) - pages.begin());
     };
     const std::size_t pages =
-        touched(sizeof(Target)) + touched(sizeof(Peer*)) + touched(sizeof(Channel*));
-    return met_.size() * (sizeof met_[0] + sizeof(Peer) + sizeof(Channel)) + pages * page;
+        touched(sizeof(Target)) + touched(sizeof(Peer)) + touched(sizeof(Channel*));
+    return met_.size() * (sizeof met_[0] + sizeof(Channel)) + pages * page;
 }
 
 } // namespace sidelight::rma

@@ -28,9 +28,7 @@ public:
         Channels& channels;
         Farewells& farewells;
         Attention& attention;
-        Pool<Peer>& peers;
     };
-    ~Contacts();
     Contacts(const Contacts&) = delete;
     Contacts& operator=(const Contacts&) = delete;
     /// Throws std::bad_alloc.
@@ -65,10 +63,11 @@ public:
 
     // Of members that were met; a Target of others says so:
     [[nodiscard]] Target* targets() noexcept { return targets_.data(); }
+    [[nodiscard]] Peer* peers() noexcept { return peers_.data(); }
     [[nodiscard]] Target& target(int rank) noexcept { return targets_[rank]; }
     [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
-    [[nodiscard]] Peer& peer(int rank) noexcept { return *peers_[rank]; }
-    [[nodiscard]] const Peer& peer(int rank) const noexcept { return *peers_[rank]; }
+    [[nodiscard]] Peer& peer(int rank) noexcept { return peers_[rank]; }
+    [[nodiscard]] const Peer& peer(int rank) const noexcept { return peers_[rank]; }
     [[nodiscard]] Channel& channel(int rank) noexcept
     {
         return with_.channels.open(rank, targets_[rank].peer);
@@ -98,7 +97,7 @@ private:
 
     Setting with_;
     ZeroedTable<Target> targets_;
-    ZeroedTable<Peer*> peers_;
+    ZeroedTable<Peer> peers_;
     std::vector<std::int32_t> met_;
     std::vector<std::unique_ptr<MappedRegions>> regions_;
     bool broken_ = false;

@@ -50,16 +50,14 @@ void LockServer::leave_all(int rank) noexcept
             own().depart(type);
         }
     }
-    contacts_.wake_neighbours();
-    grant_waiting();
+    pass_on();
 }
 
-void LockServer::leave(Control& control, LockType type) noexcept
+/// Somebody may be admitted who was not: one on this node looks by itself.
+void LockServer::pass_on() noexcept
 {
-    if (control.lock.depart(type)) {
-        contacts_.wake_neighbours();
-        grant_waiting();
-    }
+    contacts_.wake_neighbours();
+    grant_waiting();
 }
 
 /// Answers whether the place was left at once, its owner being lost.

@@ -33,13 +33,19 @@ public:
     void leave_all(int rank) noexcept;
 
     /// This process leaves a place in the queue of a member on its node, itself included.
-    void leave(Control& control, LockType type) noexcept;
+    void leave(Control& control, LockType type) noexcept
+    {
+        if (control.lock.depart(type)) [[unlikely]] {
+            pass_on();
+        }
+    }
 
     /// Tells those who are admitted. Answers whether there were any.
     bool grant_waiting() noexcept;
     [[nodiscard]] bool anybody_waits() const noexcept { return !waiting_.empty(); }
 
 private:
+    void pass_on() noexcept;
     bool admit(const LockWaiter& waiter) noexcept;
     [[nodiscard]] LockQueue& own() noexcept { return contacts_.peer(contacts_.rank()).control->lock; }
 

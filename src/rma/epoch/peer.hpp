@@ -8,9 +8,9 @@
 
 namespace sidelight::rma {
 
-/// What the epochs of this process and one member of a window that was met have counted. Guarded by
-/// the engine.
-struct Peer {
+/// What the epochs of this process and one member of a window have counted. All zero: there was no
+/// contact yet. Guarded by the engine.
+struct alignas(64) Peer {
     Control* control = nullptr; ///< its block, where that is mapped here
     Epoch* epoch = nullptr;     ///< the open lock or access epoch that reaches it
     std::uint32_t index = 0;    ///< of the peer in that
@@ -29,8 +29,6 @@ struct Peer {
     std::uint32_t leaving[2] = {};        ///< places that it leaves when the notices count, by type
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
-
-    Peer* next = nullptr; ///< in its pool
 
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {

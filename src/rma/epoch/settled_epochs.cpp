@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/settled_epochs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/cpu.hpp"
@@ -77,16 +78,6 @@ Epoch* SettledEpochs::take(Epoch*& kept, EpochKind kind, std::size_t peers) noex
     return epoch;
 }
 
-bool SettledEpochs::are_near(std::span<const int> ranks) const noexcept
-{
-    for (const int rank : ranks) {
-        if (!with_.contacts.is_met(rank) || with_.contacts.peer(rank).control == nullptr) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// Between two fence epochs, with nothing recorded in the first, where all members pass the barrier
 /// soon: the epoch goes on as the next one.
 bool SettledEpochs::fence(int polls) noexcept
@@ -110,7 +101,8 @@ bool SettledEpochs::fence(int polls) noexcept
 
 bool SettledEpochs::post(std::span<const int> origins) noexcept
 {
-    if (open_.exposure != nullptr || !possible() || !are_near(origins)) {
+    if (open_.exposure != nullptr || !possible() ||
+        !std::all_of(origins.begin(), origins.end(), [this](int rank) { return is_near(rank); })) {
         return false;
     }
     Epoch* epoch = take(exposure_, EpochKind::exposure, origins.size());
@@ -121,7 +113,7 @@ bool SettledEpochs::post(std::span<const int> origins) noexcept
     queue_.note_opened();
     for (std::size_t index = 0; index < origins.size(); ++index) {
         const int rank = origins[index];
-        Peer& origin = with_.contacts.peer(rank);
+        Peer& origin = peers_[rank];
         epoch->peers[index].rank = rank;
         epoch->peers[index].number = ++origin.exposures;
         // Pairs with the acquire in `start` and in `access_granted` at the origin.
@@ -158,11 +150,12 @@ bool SettledEpochs::wait(int polls) noexcept
 
 bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
 {
-    if (open_.any_access() || !possible() || !are_near(targets)) {
+    if (open_.any_access() || !possible() ||
+        !std::all_of(targets.begin(), targets.end(), [this](int rank) { return is_near(rank); })) {
         return false;
     }
     for (const int rank : targets) {
-        const std::uint64_t number = with_.contacts.peer(rank).accesses + 1;
+        const std::uint64_t number = peers_[rank].accesses + 1;
         const auto& granted = with_.own().notices(rank).granted;
         if (!poll(polls, [&] {
                 return rules::access_granted(number, granted.load(std::memory_order_acquire));
@@ -178,12 +171,12 @@ bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
     queue_.note_opened();
     for (std::uint32_t index = 0; index < targets.size(); ++index) {
         const int rank = targets[index];
-        Peer& target = with_.contacts.peer(rank);
+        Peer& target = peers_[rank];
         epoch->peers[index].rank = rank;
         epoch->peers[index].number = ++target.accesses;
         target.epoch = epoch;
         target.index = index;
-        with_.mapped.open(with_.contacts.target(rank), {.reachable = true, .flushable = false});
+        with_.mapped.open(targets_[rank], {.reachable = true, .flushable = false});
     }
     with_.mapped.forget_use();
     return true;
@@ -199,10 +192,10 @@ bool SettledEpochs::complete() noexcept
     queue_.note_completed();
     with_.operations.note_waited_for();
     for (PeerEpoch& peer : epoch->peers) {
-        Peer& target = with_.contacts.peer(peer.rank);
+        Peer& target = peers_[peer.rank];
         target.epoch = nullptr;
         peer.to_be_flushed = false;
-        with_.mapped.open(with_.contacts.target(peer.rank), {});
+        with_.mapped.open(targets_[peer.rank], {});
         target.done = peer.number;
         // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
         // `exposure_over` at the target.

@@ -18,7 +18,12 @@ namespace sidelight::rma {
 class SettledEpochs {
 public:
     SettledEpochs(const EpochSurroundings& with, EpochQueue& queue, OpenEpochs& open) noexcept
-        : with_(with), queue_(queue), open_(open)
+        : targets_(with.contacts.targets()),
+          peers_(with.contacts.peers()),
+          size_(with.contacts.size()),
+          queue_(queue),
+          open_(open),
+          with_(with)
     {}
     ~SettledEpochs();
     SettledEpochs(const SettledEpochs&) = delete;
@@ -32,15 +37,11 @@ public:
 
     [[nodiscard, gnu::always_inline]] bool lock(LockType type, int rank) noexcept
     {
-        if (!with_.contacts.is_rank(rank) || !possible() || open_.access != nullptr ||
-            open_.lock_all != nullptr || locks_ == nullptr) [[unlikely]] {
+        if (!is_near(rank) || !possible() || open_.access != nullptr || open_.lock_all != nullptr ||
+            locks_ == nullptr) [[unlikely]] {
             return false;
         }
-        Target& target = with_.contacts.target(rank);
-        if (!target.met || target.accumulates == nullptr) [[unlikely]] {
-            return false;
-        }
-        Peer& peer = with_.contacts.peer(rank);
+        Peer& peer = peers_[rank];
         if (peer.epoch != nullptr || !peer.control->lock.try_arrive(type)) [[unlikely]] {
             return false;
         }
@@ -53,30 +54,31 @@ public:
         ++open_.locks;
         queue_.note_opened();
         with_.mapped.forget_use();
-        with_.mapped.open(target, {.reachable = true, .flushable = true});
+        with_.mapped.open(targets_[rank], {.reachable = true, .flushable = true});
         return true;
     }
 
     [[nodiscard, gnu::always_inline]] bool unlock(int rank) noexcept
     {
-        if (!with_.contacts.is_rank(rank) || !with_.contacts.is_met(rank)) [[unlikely]] {
+        if (!is_near(rank)) [[unlikely]] {
             return false;
         }
-        Peer& peer = with_.contacts.peer(rank);
+        Peer& peer = peers_[rank];
         Epoch* epoch = peer.epoch;
         if (epoch == nullptr || epoch->kind != EpochKind::lock || epoch->queued ||
             !epoch->kept_ready || with_.contacts.broken()) [[unlikely]] {
             return false;
         }
+        // First: an atomic instruction waits for all stores before it.
+        with_.locks.leave(*peer.control, epoch->lock_type);
         peer.epoch = nullptr;
         --open_.locks;
         queue_.note_completed();
         with_.operations.note_waited_for();
-        with_.mapped.open(with_.contacts.target(rank), {});
+        with_.mapped.open(targets_[rank], {});
         epoch->peers[0].to_be_flushed = false;
         epoch->next = locks_;
         locks_ = epoch;
-        with_.locks.leave(*peer.control, epoch->lock_type);
         return true;
     }
 
@@ -84,24 +86,31 @@ public:
     void prepare_lock() noexcept;
 
 private:
-    /// Whether an epoch that is opened now would be active at once, and hold nothing back while it is
-    /// open.
+    /// Whether an epoch that is opened now would be active at once, and hold nothing back while it
+    /// is open.
     [[nodiscard]] bool possible() const noexcept
     {
         return queue_.idle() && open_.fence == nullptr && !with_.contacts.broken();
     }
-    /// Whether all of them are on this node, and were met.
-    [[nodiscard]] bool are_near(std::span<const int> ranks) const noexcept;
+    /// Whether it is a member that was met, and whose block is mapped here.
+    [[nodiscard]] bool is_near(int rank) const noexcept
+    {
+        return static_cast<std::uint32_t>(rank) < size_ && targets_[rank].accumulates != nullptr;
+    }
     /// One for so many peers, from those kept ready; null: no memory.
     [[nodiscard]] Epoch* take(Epoch*& kept, EpochKind kind, std::size_t peers) noexcept;
     void prepare(Epoch& epoch) noexcept;
 
-    EpochSurroundings with_;
+    // Of the contacts, so that a call finds its peer by few loads.
+    Target* targets_;
+    Peer* peers_;
+    std::uint32_t size_;
     EpochQueue& queue_;
     OpenEpochs& open_;
     Epoch* locks_ = nullptr; ///< ready, linked by `next`
     Epoch* access_ = nullptr;
     Epoch* exposure_ = nullptr;
+    EpochSurroundings with_;
 };
 
 } // namespace sidelight::rma
