@@ -68,7 +68,7 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
 }
 
-/// From how many bytes on the kernel is quicker than messages: docs/design/native-road.md. That is
+/// From how many bytes on the kernel is quicker than messages: docs/design/kernel-copies.md. It is
 /// the machine's, so it is measured with the first neighbour and not with each one of each window.
 fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t address) noexcept
 {
