@@ -14,11 +14,12 @@ struct Window {
     bool grant();
     bool tell();
     bool busy() const;
+    Window &parts();
     using Step = bool (Window::*)();
     static const Step steps[2];
 };
 """
-CALLS = "bool Window::progress() { return busy() && (grant() | tell() | grant()); }"
+CALLS = "bool Window::progress() { return busy() && (grant() | parts().tell() | grant()); }"
 TABLE = """
 const Window::Step Window::steps[2] = {&Window::grant, &Window::tell};
 bool Window::progress() {
@@ -53,7 +54,7 @@ class Sweep(unittest.TestCase):
         check.definitions(unit.cursor, check.Files(), {"Window::progress"}, found)
         return check.steps_of(found["Window::progress"], check.Files())
 
-    def test_calls_once_each_in_order_without_questions(self):
+    def test_calls_once_each_in_order_without_questions_and_places(self):
         self.assertEqual(self.steps(CALLS), ["Window::grant", "Window::tell"])
 
     def test_a_table_stands_for_what_it_names(self):
