@@ -43,7 +43,7 @@ FACTS = {
         {"members": 1_000_000, "on_node": 64, "elsewhere": 16}
         | {"process": 99_999, "lock_all": 376 << 20, "node": 276 << 20}
     ],
-    "can_stop_threads": False,
+    "allocated_private_from": None,
     "settings": [SETTING, SETTING | {"variable": "SIDELIGHT_SHARE_MEMORY", "value": "auto"}],
     "settings_missing": None,
 }
