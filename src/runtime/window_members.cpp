@@ -55,7 +55,7 @@ std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
     return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
 }
 
-/// What a member has brought and made shareable; null where it cannot be mapped.
+/// What a member has brought, where others may map it; null where it cannot be mapped.
 std::byte* WindowMembers::map_brought(std::size_t index) noexcept
 {
     const FileRange& where = greetings_[index].where;
