@@ -63,7 +63,7 @@ struct Operation {
 }
 
 /// The life of an operation that was not performed within its call. Diagram:
-/// docs/design/epochs.md.
+/// docs/design/operations.md.
 enum class OperationState : std::uint8_t {
     recorded, ///< it waits for its epoch to be granted
     leaving,  ///< it is performed, or leaves as messages, which may not all have been sent

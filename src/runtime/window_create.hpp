@@ -26,7 +26,7 @@ Status check(const WindowRequest& request) noexcept;
 
 /// Collective. The new window; null, on all members alike, if it is for the host to make:
 /// neighbours cannot map each other's memory, messages are needed and there is no network, or
-/// memory has run out. See docs/design/several-hosts.md. Throws std::bad_alloc and
+/// memory has run out. See docs/design/creation.md. Throws std::bad_alloc and
 /// std::system_error.
 [[nodiscard]] WindowObject* create_window(const WindowRequest& request);
 

@@ -59,7 +59,7 @@ bool Creation::all_agree(bool mine) noexcept
 WindowObject* Creation::run()
 {
     object_ = prepare(request_);
-    bool made = find_road() && open_network() && know_members() && get_memory();
+    bool made = find_route() && open_network() && know_members() && get_memory();
     if (made) {
         make_handle();
         made = meet_neighbours() && create();
@@ -93,12 +93,12 @@ bool Creation::find_node(bool alone, std::uint64_t& node) noexcept
 }
 
 /// Where the members are, and so how they reach each other.
-bool Creation::find_road()
+bool Creation::find_route()
 {
     if (members_ == 1) {
         return object_ != nullptr && make_room(1);
     }
-    // Memory that is asked for to be shared is, whatever road operations would take.
+    // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     kept_ = host::node::find_kept_split(request_.comm);
     std::uint64_t node = 0;

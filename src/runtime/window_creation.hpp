@@ -48,7 +48,7 @@ public:
     WindowObject* run();
 
 private:
-    bool find_road();
+    bool find_route();
     [[nodiscard]] bool find_node(bool alone, std::uint64_t& node) noexcept;
     [[nodiscard]] bool make_room(int members) noexcept;
     [[nodiscard]] int neighbours() const noexcept

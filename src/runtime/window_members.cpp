@@ -55,7 +55,7 @@ std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
     return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
 }
 
-/// What a member has brought and made shareable; null where it cannot be mapped.
+/// What a member has brought, where others may map it; null where it cannot be mapped.
 std::byte* WindowMembers::map_brought(std::size_t index) noexcept
 {
     const FileRange& where = greetings_[index].where;
@@ -68,7 +68,7 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
 }
 
-/// From how many bytes on the kernel is quicker than messages: docs/design/native-road.md. That is
+/// From how many bytes on the kernel is quicker than messages: docs/design/kernel-copies.md. It is
 /// the machine's, so it is measured with the first neighbour and not with each one of each window.
 fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t address) noexcept
 {

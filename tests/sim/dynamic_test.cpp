@@ -3,7 +3,7 @@
 
 #include "scenario.hpp"
 
-/// Dynamic windows, where each operation finds its own road: by hand.
+/// Dynamic windows, where each operation finds its own route: by hand.
 namespace sidelight::sim {
 
 namespace {

@@ -3,11 +3,10 @@
 
 #include "scenario.hpp"
 
-/// Calls that answer on the spot hold no engine that would push at its end: what they leave behind
-/// must not have to leave.
+/// Calls that are over at once: what they leave behind leaves when their token ends.
 namespace sidelight::sim {
 
-/// The lock passes on although its holder, which has given it back by the fast unlock, computes and
+/// The lock passes on although its holder, whose epoch was settled, computes after the unlock and
 /// lets nothing leave.
 TEST(FastCalls, UnlockLetsARemoteWaiterIn)
 {

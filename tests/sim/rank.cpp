@@ -172,7 +172,7 @@ void Rank::perform(const Step& step)
     if (status != Status::ok || step.bare) {
         rma::finish(request);
     }
-    if (!fast) { // nobody holds the engine there, who would push
+    if (!fast) { // nobody holds the engine on the direct path, who would push
         process_.push();
     }
     world_.called(*this, position_);
@@ -283,7 +283,7 @@ void Rank::fill_origin(const Step& step)
     result(position_)[1] = 0;
 }
 
-/// Nobody pushes at the end of a fast call, so it may send nothing.
+/// Nobody pushes at the end of a call on the direct path, so it may send nothing.
 bool Rank::take_fast_path(const Step& step)
 {
     const fabric::sim::Endpoint& card = world_.network().endpoint(rank_);

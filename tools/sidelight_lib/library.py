@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the library tells of itself without an MPI: the network that it would use here, the memory
-that a window takes, and whether it can make a program's own memory shareable."""
+that a window takes, and which memory that a program brings others may map."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from . import latency_runs
-from .console import progress, rich
+from .console import output, progress, rich
 from .hosts import Host
 from .latency_columns import choose_hosts, require_programs
 from .latency_lines import UNDER
@@ -167,7 +167,7 @@ def _samples(number: int, column: str, results: latency_runs.Results) -> list[Sa
 
 
 def _print_table(samples: Sequence[Sample], rounds: int) -> None:
-    console = rich("console").Console(width=100, highlight=False)
+    console = output()
     table = rich("table").Table(
         title=f"A program's own accesses to 64 MB: medians of {rounds} round(s)",
         title_justify="left",

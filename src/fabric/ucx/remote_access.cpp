@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "fabric/ucx/open_memory.hpp"
 
-/// Memory of peers, read and written by UCX. See docs/design/native-road.md.
+/// Memory of peers, read and written by UCX. See docs/design/native-route.md.
 namespace sidelight::fabric::ucx {
 namespace {
 

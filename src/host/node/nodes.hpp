@@ -10,7 +10,7 @@
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
-/// How the members of a communicator lie on nodes. See docs/design/several-hosts.md.
+/// How the members of a communicator lie on nodes. See docs/design/creation.md.
 namespace sidelight::host::node {
 
 /// The same for processes that run on one kernel, see each other in /proc and agree on the name of

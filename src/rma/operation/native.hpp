@@ -25,7 +25,7 @@ struct RemoteAccess : fabric::Completion {
 };
 
 /// The native route: puts and gets that the fabric performs on the target's memory, without the
-/// target's engine, and the keys that it takes. See docs/design/native-road.md. Guarded by the
+/// target's engine, and the keys that it takes. See docs/design/native-route.md. Guarded by the
 /// engine.
 class NativeAccesses {
 public:

@@ -88,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"},
         Case{"notice_beside_messages", Wrong::notice_beside_messages, access_over},
         Case{"unlock_beside_messages", Wrong::notice_beside_messages, exclusion},
-        Case{"word_overtakes_gets", Wrong::word_overtakes_gets, access_over},
+        Case{"notice_overtakes_gets", Wrong::notice_overtakes_gets, access_over},
         Case{"notice_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, access_over},
-        Case{"unlock_overtakes_longs", Wrong::notice_overtakes_zero_copies, exclusion}),
+        Case{"unlock_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, exclusion}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
 /// Members that do not talk to the dead wait for it for ever.

@@ -48,9 +48,9 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    notice_beside_messages, ///< a word that is written in memory does not wait for what travels
-    word_overtakes_gets,  ///< a word leaves before what it ends has brought its data back
-    notice_overtakes_zero_copies, ///< a word counts before the long messages that were sent earlier
+    notice_beside_messages, ///< a counter that is written in memory does not wait for what travels
+    notice_overtakes_gets,  ///< a notice leaves before what it ends has brought its data back
+    notice_overtakes_zero_copies, ///< a notice counts before zero-copy puts that were sent earlier
     loss_kept,            ///< who learns of a loss keeps it
 };
 
@@ -120,7 +120,7 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
 inline bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return right_notice_follows(same_way || wrong == Wrong::notice_beside_messages,
-                              brings_back && wrong != Wrong::word_overtakes_gets);
+                              brings_back && wrong != Wrong::notice_overtakes_gets);
 }
 
 inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
