@@ -100,8 +100,9 @@ class Memory(unittest.TestCase):
         alone, node, some, many = rows
         self.assertEqual((alone["census"], node["census"]), (0, 0))
         self.assertGreaterEqual(many["census"], 1_000_000 * (100 + 32))
-        self.assertLess(some["process"], node["process"] + 16 * 4096 + 4096)
-        self.assertEqual(some["process"], many["process"])  # it pays for those that it meets
+        # It pays for those that it meets, a page at most in each of three tables.
+        self.assertLess(many["process"], node["process"] + (3 * 16 + 1) * 4096)
+        self.assertLess(many["process"] - some["process"], 16 * 4096)
         self.assertGreater(many["lock_all"], 200 * some["lock_all"])
         self.assertGreater(many["process_addresses"], many["process"])
 

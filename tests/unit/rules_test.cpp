@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/rules.hpp"
+#include "rma/epoch/kind_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -124,16 +125,16 @@ TEST(Rules, FenceAndLockAllOverlapWithNothing)
 {
     constexpr Reorder all{true, true, true, true};
     for (const EpochKind kind : {EpochKind::fence, EpochKind::lock_all}) {
-        ASSERT_EQ(class_of(kind), EpochClass::exclusive);
+        ASSERT_EQ(row_of(kind).ordered_as, EpochClass::exclusive);
     }
     for (const EpochClass other :
          {EpochClass::access, EpochClass::exposure, EpochClass::exclusive}) {
         EXPECT_FALSE(may_overlap(EpochClass::exclusive, other, all));
         EXPECT_FALSE(may_overlap(other, EpochClass::exclusive, all));
     }
-    EXPECT_EQ(class_of(EpochKind::access), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::lock), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::exposure), EpochClass::exposure);
+    EXPECT_EQ(access_epoch.ordered_as, EpochClass::access);
+    EXPECT_EQ(lock_epoch.ordered_as, EpochClass::access);
+    EXPECT_EQ(exposure_epoch.ordered_as, EpochClass::exposure);
 }
 
 } // namespace

@@ -10,7 +10,11 @@ namespace sidelight::rma {
 void OperationLife::step(Op& op, OperationEvent event) noexcept
 {
     const OperationState from = op.state;
-    op.state = next_state(from, event);
+    const OperationState to = next_state(from, event);
+    if (to == OperationState::illegal) {
+        return; // whatever a peer has sent
+    }
+    op.state = to;
     const bool becomes_local = from < OperationState::local && op.state >= OperationState::local;
     Request* request = becomes_local ? op.request : nullptr;
     if (request != nullptr) {

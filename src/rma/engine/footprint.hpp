@@ -32,7 +32,7 @@ struct WindowExtent {
 [[nodiscard]] constexpr std::size_t table_addresses(const WindowExtent& window) noexcept
 {
     return ZeroedTable<Target>::addresses(window.members) +
-           ZeroedTable<Peer*>::addresses(window.members) +
+           ZeroedTable<Peer>::addresses(window.members) +
            ZeroedTable<Channel*>::addresses(window.members);
 }
 
@@ -40,19 +40,18 @@ struct WindowExtent {
 /// taken to have neighbouring ranks and no channel, others not.
 [[nodiscard]] inline std::size_t engine_bytes(const WindowExtent& window) noexcept
 {
-    return sizeof(Window) + sizeof(WindowParts) + window.on_node * sizeof(Peer) +
-           window.elsewhere * (sizeof(Peer) + sizeof(Channel)) +
+    return sizeof(Window) + sizeof(WindowParts) + window.elsewhere * sizeof(Channel) +
            touched_bytes(ZeroedTable<Target>::addresses(window.members),
                          window.on_node * sizeof(Target), window.elsewhere) +
-           touched_bytes(ZeroedTable<Peer*>::addresses(window.members),
-                         window.on_node * sizeof(Peer*), window.elsewhere) +
+           touched_bytes(ZeroedTable<Peer>::addresses(window.members),
+                         window.on_node * sizeof(Peer), window.elsewhere) +
            touched_bytes(ZeroedTable<Channel*>::addresses(window.members), 0, window.elsewhere);
 }
 
 /// What a lock_all epoch adds in each process while it is open: contact with all members.
 [[nodiscard]] inline std::size_t lock_all_bytes(const WindowExtent& window) noexcept
 {
-    return window.members * (sizeof(PeerEpoch) + sizeof(Peer) + sizeof(Channel)) + sizeof(Window) +
+    return window.members * (sizeof(PeerEpoch) + sizeof(Channel)) + sizeof(Window) +
            sizeof(WindowParts) + table_addresses(window) - engine_bytes(window);
 }
 

@@ -139,7 +139,7 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
     const bool plain = !assertion.no_precede && !assertion.no_succeed;
-    if (plain && settled_.fence(polls)) {
+    if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;
     }
@@ -158,7 +158,7 @@ Status Window::post(std::span<const int> origins, Request* request) noexcept
 Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
                      int polls) noexcept
 {
-    if (!assertion.no_check && settled_.start(targets, polls)) {
+    if (!assertion.no_check && settled_.start(targets, 0)) {
         finish(request);
         return Status::ok;
     }
@@ -176,7 +176,7 @@ Status Window::complete(Request* request) noexcept
 
 Status Window::wait(Request* request, int polls) noexcept
 {
-    if (settled_.wait(polls)) {
+    if (settled_.wait(0)) {
         finish(request);
         return Status::ok;
     }

@@ -32,15 +32,14 @@ bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
     // Pairs with the release in `enter_exposure` at the target.
     return epoch.no_check || with.contacts.target(peer.rank).lost ||
            rules::access_granted(
-               peer.number,
-               with.own().notices(peer.rank).granted.load(std::memory_order_acquire));
+               peer.number, with.own().notices(peer.rank).granted.load(std::memory_order_acquire));
 }
 
-bool access_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
+void access_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    const bool is_lost = with.contacts.target(peer.rank).lost;
-    epoch.failure = is_lost ? Status::lost : epoch.failure;
-    return !is_lost;
+    if (with.contacts.target(peer.rank).lost) {
+        epoch.failure = Status::lost;
+    }
 }
 
 /// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.

@@ -31,17 +31,17 @@ enum class EpochEvent : std::uint8_t { activate, close, complete };
 /// What an epoch has to do with one peer (fence: with all of them).
 struct PeerEpoch {
     int rank = 0;
-    bool granted = false;       ///< operations may be performed
-    bool done = false;          ///< nothing left to do or to wait for
-    bool announced = false;     ///< access, lock: the target has been told that it is closed
-    bool to_be_flushed = false; ///< a flush has to tell of something issued since the last one
-    Status failure = Status::ok; ///< of an operation that was not performed, and not yet told
+    bool granted = false;          ///< operations may be performed
+    bool done = false;             ///< nothing left to do or to wait for
+    bool announced = false;        ///< access, lock: the target has been told that it is closed
+    bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
+    Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here
     std::uint32_t held = 0;        ///< operations that the announcement must not precede
-    std::uint64_t number = 0;      ///< access or exposure number towards the peer, or place asked for
-    LockPlace place{};             ///< lock and lock_all
-    Fifo<Op> recorded{};           ///< operations that wait for the grant, in order of issue
+    std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
+    LockPlace place{};        ///< lock and lock_all
+    Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
 
     /// For a new epoch. An earlier one has left all counts at zero.
     void begin(int peer) noexcept
@@ -59,14 +59,14 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
-    bool no_check = false;   ///< MPI_MODE_NOCHECK: the grant is certain
-    bool last = false;       ///< of the window: MPI_Win_free's
-    bool queued = false;     ///< in the window's queue
-    bool kept_ready = false; ///< opened by SettledEpochs
-    bool unsettled = false;  ///< in the window's count of epochs that need progress
-    bool holds_back = false; ///< in the window's list of closed epochs of its class
-    Status failure = Status::ok; ///< a member that it is about was lost
-    Reorder reorder{};           ///< the keys of the window when it was opened
+    bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
+    bool last = false;             ///< of the window: MPI_Win_free's
+    bool queued = false;           ///< in the window's queue
+    bool kept_ready = false;       ///< opened by SettledEpochs
+    bool unsettled = false;        ///< in the window's count of epochs that need progress
+    bool holds_back = false;       ///< in the window's list of closed epochs of its class
+    Status failure = Status::ok;   ///< a member that it is about was lost
+    Reorder reorder{};             ///< the keys of the window when it was opened
     std::uint32_t peers_asked = 0; ///< lock_all: members whose lock has been asked for
     std::uint32_t peers_granted = 0;
     std::uint32_t peers_done = 0;

@@ -21,9 +21,9 @@ inline void conclude(Request* request, Status failure) noexcept
 /// The epochs of one window: opening, activation in order, closing, completion (P1, VI and VII).
 /// Diagram: docs/design/epochs.md.
 ///
-/// An epoch that is granted everywhere as soon as it is opened, and in which nothing is recorded, is
-/// not in the queue: until it is closed it is what the direct path reads, and no more. Most epochs
-/// on mapped memory live and end so. Guarded by the engine.
+/// An epoch that is granted everywhere as soon as it is opened, and in which nothing is recorded,
+/// is not in the queue: until it is closed it is what the direct path reads, and no more. Most
+/// epochs on mapped memory live and end so. Guarded by the engine.
 class EpochQueue {
 public:
     EpochQueue(const EpochSurroundings& with, Pool<Epoch>& pool, Attention& attention,
@@ -31,8 +31,8 @@ public:
         : with_(with), pool_(pool), attention_(attention), reorder_(reorder)
     {}
 
-    /// A new epoch whose peers are to be named, by `PeerEpoch::begin`, before it is opened. Null: no
-    /// memory.
+    /// A new epoch whose peers are to be named, by `PeerEpoch::begin`, before it is opened. Null:
+    /// no memory.
     [[nodiscard]] Epoch* take(EpochKind kind, std::size_t peers) noexcept;
     /// Opens it. Where its peers may be quick it asks them up to `polls` times for their grants.
     void open(Epoch& epoch, int polls = 0) noexcept;
@@ -90,8 +90,7 @@ private:
     bool advance(Epoch& epoch) noexcept;
     [[nodiscard]] static bool may_complete(const Epoch& epoch) noexcept
     {
-        return epoch.state == EpochState::active_closed &&
-               epoch.peers_done == epoch.peers.size();
+        return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
     }
     bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
     void replay(const Epoch& epoch, PeerEpoch& peer) noexcept;

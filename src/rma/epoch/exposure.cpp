@@ -7,7 +7,8 @@ namespace sidelight::rma {
 
 namespace {
 
-/// Tells each origin that one more exposure is open for it. The notice persists until it catches up.
+/// Tells each origin that one more exposure is open for it. The notice persists until it catches
+/// up.
 void enter_exposure(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
     for (PeerEpoch& peer : epoch.peers) {
@@ -15,8 +16,7 @@ void enter_exposure(const EpochSurroundings& with, Epoch& epoch) noexcept
         peer.number = ++origin.exposures;
         if (origin.control != nullptr) {
             // Pairs with the acquire in `access_granted` at the origin.
-            with.contacts.publish(peer.rank,
-                                  origin.control->notices(with.contacts.rank()).granted,
+            with.contacts.publish(peer.rank, origin.control->notices(with.contacts.rank()).granted,
                                   peer.number);
         } else {
             with.channels.send(with.contacts.channel(peer.rank), MessageKind::grant,
@@ -31,11 +31,9 @@ bool exposure_granted(const EpochSurroundings& /*with*/, const Epoch& /*epoch*/,
     return true;
 }
 
-bool exposure_enters(const EpochSurroundings& /*with*/, Epoch& /*epoch*/,
+void exposure_enters(const EpochSurroundings& /*with*/, Epoch& /*epoch*/,
                      const PeerEpoch& /*peer*/) noexcept
-{
-    return true;
-}
+{}
 
 bool finish_exposure(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
@@ -52,8 +50,8 @@ bool finish_exposure(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
 bool exposure_over(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 {
     // Pairs with the release in `announce_access` at the origin.
-    return rules::exposure_done(
-        peer.number, with.own().notices(peer.rank).done.load(std::memory_order_acquire));
+    return rules::exposure_done(peer.number,
+                                with.own().notices(peer.rank).done.load(std::memory_order_acquire));
 }
 
 const EpochKindRow exposure_epoch{.name = "exposure",

@@ -18,11 +18,11 @@ bool fence_granted(const EpochSurroundings& with, const Epoch& epoch,
     return with.barrier.passed(epoch.barrier_in) || with.contacts.broken();
 }
 
-bool fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& /*peer*/) noexcept
+void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& /*peer*/) noexcept
 {
-    const bool passed = with.barrier.passed(epoch.barrier_in);
-    epoch.failure = passed ? epoch.failure : Status::lost;
-    return passed;
+    if (!with.barrier.passed(epoch.barrier_in)) {
+        epoch.failure = Status::lost;
+    }
 }
 
 bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept

@@ -53,30 +53,30 @@ Status Flushes::await_grant(int target, Request* request) noexcept
 
 Status Flushes::begin(int target, FlushScope scope, Request* request) noexcept
 {
-    with_.mapped.order(); // what is performed later has a barrier of its own
-    Flush flush{.request = request, .target = target, .scope = scope, .clock = queue_.clock()};
-    Status status = Status::ok;
-    if (target != all_targets) {
-        status = add(open_.find(with_.contacts, target), flush);
-    } else {
-        for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
-             epoch = EpochQueue::after(*epoch)) {
-            status = add_epoch(*epoch, flush);
-        }
-    }
-    if (status != Status::ok) {
-        return status;
-    }
-    if (flush.remaining == 0) {
-        conclude(request, flush.status);
-        return Status::ok;
-    }
-    flush.stamp = with_.operations.age();
-    Flush* kept = pool_.take();
+    Flush* kept = pool_.take(); // before it takes failures that nobody else would tell
     if (kept == nullptr) {
         return Status::no_memory;
     }
-    *kept = flush;
+    with_.mapped.order(); // what is performed later has a barrier of its own
+    *kept = {.request = request, .target = target, .scope = scope, .clock = queue_.clock()};
+    Status status = Status::ok;
+    if (target != all_targets) {
+        status = add(open_.find(with_.contacts, target), *kept);
+    } else {
+        for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
+             epoch = EpochQueue::after(*epoch)) {
+            status = add_epoch(*epoch, *kept);
+        }
+    }
+    if (status != Status::ok || kept->remaining == 0) {
+        const Status failure = kept->status;
+        pool_.give_back(kept);
+        if (status == Status::ok) {
+            conclude(request, failure);
+        }
+        return status;
+    }
+    kept->stamp = with_.operations.age();
     flushes_.push(kept);
     with_.credit.set_awaited(true);
     with_.credit.request_all();

@@ -20,10 +20,7 @@ struct EpochSurroundings {
     bool dynamic; ///< the window
 
     /// This member's block.
-    [[nodiscard]] Control& own() const noexcept
-    {
-        return *contacts.peer(contacts.rank()).control;
-    }
+    [[nodiscard]] Control& own() const noexcept { return *contacts.peer(contacts.rank()).control; }
 };
 
 /// What an open and granted epoch lets through.
@@ -43,8 +40,8 @@ struct EpochKindRow {
     void (*enter)(const EpochSurroundings&, Epoch&) noexcept;
     /// Whether the peer grants it, as far as this member can see now.
     bool (*granted)(const EpochSurroundings&, const Epoch&, const PeerEpoch&) noexcept;
-    /// A peer has granted it: whether that is a grant, and no loss.
-    bool (*enters)(const EpochSurroundings&, Epoch&, const PeerEpoch&) noexcept;
+    /// A peer has granted it, or is lost.
+    void (*enters)(const EpochSurroundings&, Epoch&, const PeerEpoch&) noexcept;
     /// It is closed: does what that asks for, and answers whether nothing is left towards the peer.
     bool (*finish)(const EpochSurroundings&, Epoch&, PeerEpoch&) noexcept;
 };
@@ -57,8 +54,8 @@ extern const EpochKindRow lock_all_epoch;
 
 [[nodiscard]] const EpochKindRow& row_of(EpochKind kind) noexcept;
 
-/// Shows the direct path what the epoch lets it do with the peer now. After each change of what that
-/// depends on.
+/// Shows the direct path what the epoch, or the one that is open towards the peer after it, lets it
+/// do with the peer now. After each change of what that depends on.
 void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept;
 
 } // namespace sidelight::rma

@@ -14,8 +14,7 @@ void enter_lock(const EpochSurroundings& with, Epoch& epoch) noexcept
     }
 }
 
-bool lock_granted(const EpochSurroundings& with, const Epoch& epoch,
-                  const PeerEpoch& peer) noexcept
+bool lock_granted(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     return epoch.no_check || place_admitted(with, epoch, peer);
 }
@@ -68,11 +67,11 @@ bool place_admitted(const EpochSurroundings& with, const Epoch& epoch,
                                      : peer.number <= target.lock_grants;
 }
 
-bool lock_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
+void lock_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    const bool is_lost = with.contacts.target(peer.rank).lost;
-    epoch.failure = is_lost ? Status::lost : epoch.failure;
-    return !is_lost;
+    if (with.contacts.target(peer.rank).lost) {
+        epoch.failure = Status::lost;
+    }
 }
 
 bool finish_lock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept

@@ -2,8 +2,8 @@
 #include "rma/epoch/lock.hpp"
 #include "rma/rules.hpp"
 
-/// Lock_all epochs: a shared lock of each member, taken in rank order, as if each were a call of its
-/// own.
+/// Lock_all epochs: a shared lock of each member, taken in rank order, as if each were a call of
+/// its own.
 namespace sidelight::rma {
 
 namespace {
@@ -26,11 +26,10 @@ bool lock_all_granted(const EpochSurroundings& with, const Epoch& epoch,
     return asked && place_admitted(with, epoch, peer);
 }
 
-bool lock_all_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
+void lock_all_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    const bool entered = lock_enters(with, epoch, peer);
+    lock_enters(with, epoch, peer);
     ask_in_order(with, epoch);
-    return entered;
 }
 
 } // namespace

@@ -47,7 +47,10 @@ public:
 private:
     void pass_on() noexcept;
     bool admit(const LockWaiter& waiter) noexcept;
-    [[nodiscard]] LockQueue& own() noexcept { return contacts_.peer(contacts_.rank()).control->lock; }
+    [[nodiscard]] LockQueue& own() noexcept
+    {
+        return contacts_.peer(contacts_.rank()).control->lock;
+    }
 
     Contacts& contacts_;
     Channels& channels_;

@@ -21,7 +21,7 @@ struct OpenEpochs {
     Epoch* access = nullptr; ///< by MPI_Win_start
     Epoch* exposure = nullptr;
     Epoch* lock_all = nullptr;
-    std::size_t locks = 0; ///< by MPI_Win_lock; each is named by the Peer that it reaches
+    std::size_t locks = 0;      ///< by MPI_Win_lock; each is named by the Peer that it reaches
     std::uint64_t barriers = 0; ///< fence calls and closes so far
 
     /// Whether an access epoch other than a fence's is open.

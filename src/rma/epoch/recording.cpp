@@ -10,8 +10,7 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
         return where.epoch->failure;
     }
     Place place;
-    if (Status status = with_.operations.prepare(operation, granted, place);
-        status != Status::ok) {
+    if (Status status = with_.operations.prepare(operation, granted, place); status != Status::ok) {
         return status;
     }
     with_.mapped.note_use();
