@@ -99,13 +99,7 @@ public:
     Mapped() noexcept { unfenced_.store(never_fenced_, relaxed); }
 
     /// Before anything else is called. Both outlive this.
-    void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept
-    {
-        targets_ = targets;
-        members_ = members;
-        accumulates_ = &accumulates;
-        slot_ = accumulates.only_slot();
-    }
+    void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept;
 
     /// From now on, or not any more, another thread may sweep; and if `many`, several threads of the
     /// program may call at the same time. No call on the window may be going on.
@@ -200,14 +194,5 @@ private:
     ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
     Accumulates* accumulates_ = nullptr;
 };
-
-inline void Mapped::expect_threads(bool sweeps, bool many) noexcept
-{
-    regions_direct_ = !sweeps && !many;
-    never_fenced_ = many || !rmw_is_barrier;
-    unfenced_.store(true, relaxed);
-    accumulates_->set_many_threads(many);
-    slot_ = accumulates_->only_slot();
-}
 
 } // namespace sidelight::rma
