@@ -50,11 +50,11 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
-/// Whether a flush of a target may pass without a look at its epoch: every operation since the last
-/// one was complete when it was issued. An access epoch has no flushes.
-constexpr bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+/// Whether a flush of a target may pass without a look at its epoch: nothing is under way, and of what
+/// was since the last one nothing has to be told. An access epoch has no flushes.
+constexpr bool may_flush_unseen(bool is_passive, std::uint64_t outstanding, bool to_be_told) noexcept
 {
-    return is_passive && !any_other;
+    return is_passive && outstanding == 0 && !to_be_told;
 }
 
 /// Whether an accumulate may be performed at once on mapped memory. One that was issued before and
@@ -121,6 +121,10 @@ constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) no
 {
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
 }
+
+/// Whether a closed window may be destroyed, and its memory used for something else: nothing that
+/// is sent is still read there. Those who receive it may have given up waiting.
+constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }
 
 /// Whether a member that learns of a loss tells others, which may never talk to the lost one.
 constexpr bool passes_loss_on() noexcept { return true; }

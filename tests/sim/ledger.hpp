@@ -105,6 +105,8 @@ private:
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
     void stray_ended(const Rank& rank, std::size_t step);
+    [[nodiscard]] bool covers(const Rank& rank, std::size_t flush, const Stray& stray);
+    [[nodiscard]] bool is_claimed(const Rank& rank, std::size_t by_other_than, const Stray& stray);
     void check_status(const Rank& rank, std::size_t step);
     void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
                     bool for_all);

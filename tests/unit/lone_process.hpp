@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -13,13 +14,15 @@
 /// One process alone, that believes to have peers: what it does with what it is told.
 namespace sidelight::rma {
 
-/// Counts pushes; nothing is carried.
+/// Counts pushes and keeps what was sent last; nothing is carried.
 class CountingFabric final : public fabric::Fabric {
 public:
-    Status send(int /*peer*/, std::span<const std::byte> /*header*/,
+    Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> /*payload*/) noexcept override
     {
-        return Status::ok;
+        last_peer = peer;
+        last.assign(header.begin(), header.end());
+        return answer;
     }
     void push() noexcept override { ++pushes; }
     Status send_long(int /*peer*/, std::span<const std::byte> /*header*/,
@@ -31,6 +34,23 @@ public:
     bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
 
     int pushes = 0;
+    Status answer = Status::ok; ///< to everything that is sent
+    int last_peer = -1;
+    std::vector<std::byte> last; ///< header and body
+
+    [[nodiscard]] MessageKind last_kind() const
+    {
+        MessageHeader header;
+        std::memcpy(&header, last.data(), sizeof header);
+        return header.kind;
+    }
+    template <class Body>
+    [[nodiscard]] Body last_body() const
+    {
+        Body body;
+        std::memcpy(&body, last.data() + sizeof(MessageHeader), sizeof body);
+        return body;
+    }
 };
 
 /// This process is rank 0; each rank is on a node of its own, but for those that are brought near.

@@ -98,10 +98,10 @@ TEST(Rules, ALockAdmitsByWhoIsAhead)
 
 TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
 {
-    EXPECT_TRUE(may_flush_unseen(true, false));
-    EXPECT_FALSE(may_flush_unseen(true, true));
-    EXPECT_FALSE(may_flush_unseen(false, false));
-    EXPECT_FALSE(may_flush_unseen(false, true));
+    EXPECT_TRUE(may_flush_unseen(true, 0, false));
+    EXPECT_FALSE(may_flush_unseen(true, 0, true));
+    EXPECT_FALSE(may_flush_unseen(true, 1, false));
+    EXPECT_FALSE(may_flush_unseen(false, 0, false));
 }
 
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)

@@ -103,7 +103,7 @@ public:
     // Answers whose data are being read here: the window's memory must stay until they have left.
     void begin_reading() noexcept { ++reading_; }
     void end_reading() noexcept { --reading_; }
-    [[nodiscard]] bool reading() const noexcept { return reading_ != 0; }
+    [[nodiscard]] std::size_t reading() const noexcept { return reading_; }
 
     [[nodiscard]] Carrier& carrier() noexcept { return carrier_; }
 

@@ -30,7 +30,7 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
                                   .flushable = reachable &&
                                                rules::may_flush_unseen(
                                                    passage == Passage::operations_and_flushes,
-                                                   peer.to_be_flushed)});
+                                                   peer.outstanding, peer.to_be_flushed)});
     }
 }
 

@@ -14,6 +14,7 @@
 #define may_ask_for_lock right_may_ask_for_lock
 #define notice_follows right_notice_follows
 #define notice_counts right_notice_counts
+#define memory_is_free right_memory_is_free
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
@@ -27,6 +28,7 @@
 #undef may_ask_for_lock
 #undef notice_follows
 #undef notice_counts
+#undef memory_is_free
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -40,6 +42,7 @@ enum class Wrong {
     flush_forgets_last,   ///< the last operation before a flush is none of its own
     flush_counts_later,   ///< operations issued after a flush count as its own
     flush_unseen,         ///< a flush passes by operations that are under way
+    flush_hides_failure,  ///< and by one that has failed
     accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
@@ -48,10 +51,11 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    notice_beside_messages, ///< a word that is written in memory does not wait for what travels
-    word_overtakes_gets,  ///< a word leaves before what it ends has brought its data back
-    notice_overtakes_zero_copies, ///< a word counts before the long messages that were sent earlier
-    loss_kept,            ///< who learns of a loss keeps it
+    notice_beside_messages, ///< one that is written in memory does not wait for what travels
+    word_overtakes_gets,    ///< a notice leaves before what it ends has brought its data back
+    notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
+    memory_taken_back, ///< a window is freed while zero-copy answers are read from its memory
+    loss_kept,         ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
@@ -82,9 +86,11 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
-inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+inline bool may_flush_unseen(bool is_passive, std::uint64_t outstanding, bool to_be_told) noexcept
 {
-    return wrong == Wrong::flush_unseen || right_may_flush_unseen(is_passive, any_other);
+    return wrong == Wrong::flush_unseen ||
+           right_may_flush_unseen(is_passive, outstanding,
+                                  to_be_told && wrong != Wrong::flush_hides_failure);
 }
 
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
@@ -120,12 +126,17 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
 inline bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return right_notice_follows(same_way || wrong == Wrong::notice_beside_messages,
-                              brings_back && wrong != Wrong::word_overtakes_gets);
+                                brings_back && wrong != Wrong::word_overtakes_gets);
 }
 
 inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return wrong == Wrong::notice_overtakes_zero_copies || right_notice_counts(sent_before, placed);
+}
+
+inline bool memory_is_free(std::uint64_t lent) noexcept
+{
+    return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
 }
 
 inline bool passes_loss_on() noexcept
