@@ -12,8 +12,8 @@ namespace sidelight::sim {
 /// How the calls of rank 0 end that wait after an operation without a request has failed.
 class Failures : public testing::TestWithParam<int> {
 protected:
-    /// Rank 0 asks for the lock of rank 1, which holds it itself, and issues one.
-    static Draft draft(bool direct)
+    /// Rank 0 asks for the lock of rank 1, which holds it itself.
+    static Draft waiting(bool direct)
     {
         Draft d(3, GetParam());
         d.program().dynamic = true;
@@ -30,6 +30,12 @@ protected:
         d.rank(2).meet();
         d.rank(0).meet();
         d.rank(0).lock(LockType::shared, 1);
+        return d;
+    }
+    /// The same, and it issues an operation that will fail.
+    static Draft draft(bool direct)
+    {
+        Draft d = waiting(direct);
         d.rank(0).stray(1);
         d.rank(0).make_bare();
         return d;
@@ -98,6 +104,24 @@ TEST_P(Failures, AreToldByTheClosingCall)
             a.meet();
         }
         expect(d.finish(), {other}, told);
+    }
+}
+
+/// Also where a flush has waited for it, too. By messages the request is complete before the target
+/// refuses, and the flush tells.
+TEST_P(Failures, AreToldByTheirRequestsAlone)
+{
+    for (const bool direct : {false, true}) {
+        Draft d = waiting(direct);
+        Author a = d.rank(0);
+        const auto told = a.stray(1);
+        const auto waited = a.flush(1, FlushScope::remote, nonblocking);
+        a.meet();
+        a.wait_for({static_cast<int>(waited)});
+        const auto again = a.flush(1, FlushScope::remote, blocking);
+        const auto unlock = a.unlock(1, blocking);
+        const bool travels = GetParam() == 1;
+        expect(d.finish(), {travels ? told : waited, again, unlock}, travels ? waited : told);
     }
 }
 
