@@ -31,12 +31,12 @@ bool closes(const Step& step, int target)
     }
 }
 
-/// When the rank has left the window. What others do there afterwards nobody looks at.
-Time left_at(const Rank& rank, int window)
+/// The event by which the rank has left the window. What others do there afterwards nobody looks at.
+std::uint64_t left_at(const Rank& rank, int window)
 {
     for (std::size_t step = 0; step < rank.script().size(); ++step) {
         if (rank.script()[step].call == Call::close && rank.script()[step].window == window) {
-            return rank.times(step).done;
+            return rank.times(step).event;
         }
     }
     return 0;
@@ -54,7 +54,7 @@ bool told_complete(World& world, const Rank& rank, std::size_t number)
     for (std::size_t next = number + 1; next < script.size(); ++next) {
         if (script[next].window == step.window && closes(script[next], step.target)) {
             return rank.status(next) == Status::ok &&
-                   rank.times(next).done < left_at(world.rank(step.target), step.window);
+                   rank.times(next).event < left_at(world.rank(step.target), step.window);
         }
     }
     return false;
