@@ -66,6 +66,9 @@ void Generator::single_lock(int rank)
         failure_before_grant(rank, target);
     }
     locked_operations(rank, {target}, type, true);
+    if (random_.chance(5)) { // what is behind it must not come before it
+        author(rank).write(Call::put, target, 1024 + random_.below(400));
+    }
     const Mode m = mode();
     const auto step = author(rank).unlock(target, m);
     if (m == Mode::nonblocking) {

@@ -102,6 +102,7 @@ private:
     void closing_completed(const Rank& rank, std::size_t step);
     void fence_completed(const Rank& rank, std::size_t step);
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
+    void check_let_in(Rank& rank, std::size_t number);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
     void stray_ended(const Rank& rank, std::size_t step);

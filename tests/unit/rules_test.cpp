@@ -98,10 +98,17 @@ TEST(Rules, ALockAdmitsByWhoIsAhead)
 
 TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
 {
-    EXPECT_TRUE(may_flush_unseen(true, 0, false));
-    EXPECT_FALSE(may_flush_unseen(true, 0, true));
-    EXPECT_FALSE(may_flush_unseen(true, 1, false));
-    EXPECT_FALSE(may_flush_unseen(false, 0, false));
+    EXPECT_TRUE(may_flush_unseen(true, false));
+    EXPECT_FALSE(may_flush_unseen(true, true));
+    EXPECT_FALSE(may_flush_unseen(false, false));
+    EXPECT_FALSE(may_flush_unseen(false, true));
+}
+
+TEST(Rules, TheDirectPathIsOpenBesideWhatTravelsOnlyWhereThereIsOneRoute)
+{
+    EXPECT_TRUE(may_go_beside(false, 1));
+    EXPECT_TRUE(may_go_beside(true, 0));
+    EXPECT_FALSE(may_go_beside(true, 1));
 }
 
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)

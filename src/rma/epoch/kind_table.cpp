@@ -14,13 +14,13 @@ const EpochKindRow& row_of(EpochKind kind) noexcept
     return *rows[static_cast<std::size_t>(kind)];
 }
 
-/// In a dynamic window one target is reached by several routes: while anything travels there, nothing
-/// goes the direct path beside it.
+/// In a dynamic window one target is reached by several routes.
 void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Passage passage = row_of(epoch.kind).passage;
     const bool open = epoch.state == EpochState::active_open && peer.granted &&
-                      peer.recorded.empty() && (!with.dynamic || peer.outstanding == 0);
+                      peer.recorded.empty() &&
+                      rules::may_go_beside(with.dynamic, peer.outstanding);
     if (passage == Passage::operations_to_all) {
         with.mapped.open_all(open && !epoch.failed_for_all());
     } else if (passage != Passage::nothing) {
@@ -30,7 +30,7 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
                                   .flushable = reachable &&
                                                rules::may_flush_unseen(
                                                    passage == Passage::operations_and_flushes,
-                                                   peer.outstanding, peer.to_be_flushed)});
+                                                   peer.to_be_flushed)});
     }
 }
 

@@ -56,10 +56,21 @@ void LockServer::leave_all(int rank) noexcept
 
 void LockServer::leave(Control& control, LockType type) noexcept
 {
-    if (control.lock.depart(type)) {
+    if (rules::lets_others_in(control.lock.depart(type))) {
         contacts_.wake_neighbours();
         grant_waiting();
     }
+}
+
+bool LockServer::owes_grants() const noexcept
+{
+    const LockQueue& queue = contacts_.peer(contacts_.rank()).control->lock;
+    for (const LockWaiter* waiter = waiting_.front(); waiter != nullptr; waiter = waiter->next) {
+        if (queue.admits(waiter->type, waiter->place)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Answers whether the place was left at once, its owner being lost.

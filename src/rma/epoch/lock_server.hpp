@@ -38,6 +38,8 @@ public:
     /// Tells those who are admitted. Answers whether there were any.
     bool grant_waiting() noexcept;
     [[nodiscard]] bool anybody_waits() const noexcept { return !waiting_.empty(); }
+    /// Whether somebody is admitted and was not told. For checks.
+    [[nodiscard]] bool owes_grants() const noexcept;
 
 private:
     bool admit(const LockWaiter& waiter) noexcept;

@@ -6,7 +6,9 @@
 #define access_granted right_access_granted
 #define exposure_done right_exposure_done
 #define lock_admits right_lock_admits
+#define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
 #define may_combine_at_once right_may_combine_at_once
 #define barrier_passed right_barrier_passed
@@ -15,12 +17,15 @@
 #define notice_follows right_notice_follows
 #define notice_counts right_notice_counts
 #define memory_is_free right_memory_is_free
+#define may_be_destroyed right_may_be_destroyed
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
 #undef exposure_done
 #undef lock_admits
+#undef lets_others_in
 #undef flush_waits_for
+#undef may_go_beside
 #undef may_flush_unseen
 #undef may_combine_at_once
 #undef barrier_passed
@@ -29,6 +34,7 @@
 #undef notice_follows
 #undef notice_counts
 #undef memory_is_free
+#undef may_be_destroyed
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -39,10 +45,12 @@ enum class Wrong {
     exposure_over_early, ///< an exposure ends one access too soon
     writer_joins_readers,
     reader_joins_writer,
+    unlock_lets_nobody_in, ///< who leaves a lock does not tell those who wait for it
     flush_forgets_last,   ///< the last operation before a flush is none of its own
     flush_counts_later,   ///< operations issued after a flush count as its own
     flush_unseen,         ///< a flush passes by operations that are under way
     flush_hides_failure,  ///< and by one that has failed
+    direct_overtakes,     ///< the direct path is open beside what travels to the same memory
     accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
@@ -55,6 +63,7 @@ enum class Wrong {
     word_overtakes_gets,    ///< a notice leaves before what it ends has brought its data back
     notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
     memory_taken_back, ///< a window is freed while zero-copy answers are read from its memory
+    broken_window_stays, ///< a window that has lost a member cannot be destroyed
     loss_kept,         ///< who learns of a loss keeps it
 };
 
@@ -80,17 +89,27 @@ inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t depart
            right_lock_admits(type, ahead, departed);
 }
 
+inline bool lets_others_in(bool others_have_places) noexcept
+{
+    return wrong != Wrong::unlock_lets_nobody_in && right_lets_others_in(others_have_places);
+}
+
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
-inline bool may_flush_unseen(bool is_passive, std::uint64_t outstanding, bool to_be_told) noexcept
+inline bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
 {
-    return wrong == Wrong::flush_unseen ||
-           right_may_flush_unseen(is_passive, outstanding,
-                                  to_be_told && wrong != Wrong::flush_hides_failure);
+    return wrong == Wrong::direct_overtakes || wrong == Wrong::flush_unseen ||
+           right_may_go_beside(several_routes, outstanding);
+}
+
+inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+{
+    const bool unseen = wrong == Wrong::flush_hides_failure || wrong == Wrong::flush_unseen;
+    return right_may_flush_unseen(is_passive, any_other && !unseen);
 }
 
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
@@ -137,6 +156,12 @@ inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexc
 inline bool memory_is_free(std::uint64_t lent) noexcept
 {
     return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
+}
+
+inline bool may_be_destroyed(bool last_complete, bool failed) noexcept
+{
+    return right_may_be_destroyed(last_complete, failed) &&
+           !(wrong == Wrong::broken_window_stays && failed);
 }
 
 inline bool passes_loss_on() noexcept
