@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +22,7 @@ public:
                 std::span<const std::byte> /*payload*/) noexcept override
     {
         last_peer = peer;
-        last.assign(header.begin(), header.end());
+        std::memcpy(last.data(), header.data(), std::min(header.size(), last.size()));
         return answer;
     }
     void push() noexcept override { ++pushes; }
@@ -36,7 +37,7 @@ public:
     int pushes = 0;
     Status answer = Status::ok; ///< to everything that is sent
     int last_peer = -1;
-    std::vector<std::byte> last; ///< header and body
+    std::array<std::byte, 64> last{}; ///< header and body; needs no memory
 
     [[nodiscard]] MessageKind last_kind() const
     {

@@ -148,13 +148,22 @@ const MessageRow* row_of(const Message& message) noexcept
 
 } // namespace
 
-/// The channel to the sender, if that is the member that the message says it is.
+/// The channel to the sender, if that is the member that the message says it is. Without memory for
+/// it the sender hears that, but for one that says no more than that itself.
 Channel* Dispatch::sender(int peer, const MessageHeader& header) noexcept
 {
     const auto origin = static_cast<int>(header.origin);
-    if (to_.contacts.is_rank(origin) && to_.contacts.meet(origin) == Status::ok &&
-        to_.contacts.target(origin).peer == peer) {
-        return &to_.contacts.channel(origin);
+    const bool is_rank = to_.contacts.is_rank(origin);
+    if (is_rank && to_.contacts.meet(origin) != Status::ok) {
+        log(LogLevel::error, "out of memory for a message of rank %d: it is turned away", origin);
+        if (header.kind != MessageKind::lost) {
+            to_.channels.turn_away(peer);
+        }
+        return nullptr;
+    }
+    if (is_rank && to_.contacts.target(origin).peer == peer) {
+        Channel& channel = to_.contacts.channel(origin);
+        return channel.rank == origin ? &channel : nullptr;
     }
     log(LogLevel::error, "a message of peer %d is dropped: rank %u of its window is another", peer,
         header.origin);
@@ -209,7 +218,7 @@ void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
     }
 }
 
-void Dispatch::unreachable(Channel& channel) noexcept { to_.contacts.lose(channel.rank); }
+void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
 
 void Dispatch::zero_copy_taken(Channel& channel) noexcept { to_.notices.let_count(channel); }
 

@@ -2,7 +2,9 @@
 #include "rma/engine/process.hpp"
 
 #include <cstring>
+#include <new>
 
+#include "base/log.hpp"
 #include "rma/engine/window_parts.hpp"
 
 namespace sidelight::rma {
@@ -11,20 +13,36 @@ Window& Process::create_window(const WindowShape& shape)
 {
     auto window = std::make_unique<Window>(*this, shape);
     window->expect_threads(sweeps_, many_threads_);
-    by_id_.emplace(window->id(), window.get());
+    Window& made = *window;
     windows_.push_back(std::move(window));
-    return *windows_.back();
+    try {
+        by_id_.emplace(made.id(), &made);
+    } catch (const std::bad_alloc&) {
+        windows_.pop_back();
+        throw;
+    }
+    return made;
 }
 
 void Process::destroy_window(Window& window) noexcept
 {
     if (window.broken()) {
         window.parts().losses.leave_broken();
-        left_.emplace(window.id(), window.rank());
+        note_left(window);
     }
     by_id_.erase(window.id());
     latest_ = nullptr;
     std::erase_if(windows_, [&](const auto& owned) { return owned.get() == &window; });
+}
+
+void Process::note_left(const Window& window) noexcept
+{
+    try {
+        left_.emplace(window.id(), window.rank());
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "out of memory: who asks for window %llx later is not told that it is gone",
+            static_cast<unsigned long long>(window.id()));
+    }
 }
 
 void Process::expect_threads(bool sweeps, bool many) noexcept

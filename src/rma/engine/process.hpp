@@ -102,6 +102,7 @@ public:
 
 private:
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
+    void note_left(const Window& window) noexcept;
     void tell_left(int to, const MessageHeader& asked) noexcept;
 
     fabric::PrivateMemory private_memory_;

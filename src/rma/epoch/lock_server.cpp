@@ -7,8 +7,8 @@
 
 namespace sidelight::rma {
 
-/// Without memory for the place the sender is told that this member is lost: its lock fails, and
-/// does not wait for ever.
+/// Without memory for the place the lock can neither wait nor be refused: each is lost to the other,
+/// so that the sender's lock fails, and what it holds here is given back.
 void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
 {
     LockWaiter* waiter = pool_.take();
@@ -16,6 +16,7 @@ void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
         log(LogLevel::error, "out of memory for a lock that rank %d asks for: it is refused",
             from.rank);
         channels_.send(from, MessageKind::lost, LostBody{.rank = contacts_.rank()});
+        contacts_.lose(from.rank);
         return;
     }
     const LockType type = lock_type_of(body.type);
