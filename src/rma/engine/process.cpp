@@ -85,7 +85,7 @@ Doorbell* Process::barrier_bell() noexcept
 }
 
 /// The window that a message names; null for what is no message of ours, or comes for a window that
-/// has been freed.
+/// is closed or destroyed: its memory may be the program's again at any time.
 Window* Process::window_of(std::span<const std::byte> bytes, Message& message) noexcept
 {
     if (bytes.size() < sizeof message.header) {
@@ -100,7 +100,7 @@ Window* Process::window_of(std::span<const std::byte> bytes, Message& message) n
         }
         latest_ = found->second;
     }
-    return latest_;
+    return latest_->parts().queue.closed() ? nullptr : latest_;
 }
 
 void Process::receive(int from, std::span<const std::byte> bytes) noexcept
@@ -142,17 +142,28 @@ void Process::lost(int peer) noexcept
     }
 }
 
+/// The rank that this process had in a broken window that it has closed; -1: it has closed none of
+/// that name.
+int Process::left_as(std::uint64_t window) const noexcept
+{
+    if (const auto closed = by_id_.find(window); closed != by_id_.end()) {
+        return closed->second->broken() ? closed->second->rank() : -1;
+    }
+    const auto left = left_.find(window);
+    return left != left_.end() ? left->second : -1;
+}
+
 /// This member has left a window that others still work in: it is lost to them.
 void Process::tell_left(int to, const MessageHeader& asked) noexcept
 {
-    const auto found = left_.find(asked.window);
-    if (found == left_.end() || asked.kind == MessageKind::lost) {
+    const int rank = left_as(asked.window);
+    if (rank < 0 || asked.kind == MessageKind::lost) {
         return;
     }
     const Framed<LostBody> lost{.header = {.kind = MessageKind::lost,
-                                           .origin = static_cast<std::uint32_t>(found->second),
+                                           .origin = static_cast<std::uint32_t>(rank),
                                            .window = asked.window},
-                                .body = {.rank = found->second}};
+                                .body = {.rank = rank}};
     shared_.carrier.note_sent();
     // Whoever cannot be told waits until the fabric says that this process is gone.
     static_cast<void>(shared_.carrier.fabric().send(to, lost.bytes(), {}));

@@ -103,6 +103,7 @@ public:
 private:
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
     void note_left(const Window& window) noexcept;
+    [[nodiscard]] int left_as(std::uint64_t window) const noexcept;
     void tell_left(int to, const MessageHeader& asked) noexcept;
 
     fabric::PrivateMemory private_memory_;
