@@ -14,19 +14,6 @@ enum class EpochKind : std::uint8_t { fence, access, exposure, lock, lock_all };
 enum class EpochClass : std::uint8_t { access, exposure, exclusive };
 inline constexpr int epoch_classes = 3;
 
-constexpr EpochClass class_of(EpochKind kind) noexcept
-{
-    switch (kind) {
-    case EpochKind::access:
-    case EpochKind::lock:
-        return EpochClass::access;
-    case EpochKind::exposure:
-        return EpochClass::exposure;
-    default:
-        return EpochClass::exclusive;
-    }
-}
-
 /// The four info keys of P1, section VI.B: A_A_A_R, A_A_E_R, E_A_E_R and E_A_A_R.
 struct Reorder {
     bool access_after_access = false;

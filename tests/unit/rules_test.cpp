@@ -127,20 +127,14 @@ TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
     }
 }
 
-TEST(Rules, FenceAndLockAllOverlapWithNothing)
+TEST(Rules, ExclusiveEpochsOverlapWithNothing)
 {
     constexpr Reorder all{true, true, true, true};
-    for (const EpochKind kind : {EpochKind::fence, EpochKind::lock_all}) {
-        ASSERT_EQ(class_of(kind), EpochClass::exclusive);
-    }
     for (const EpochClass other :
          {EpochClass::access, EpochClass::exposure, EpochClass::exclusive}) {
         EXPECT_FALSE(may_overlap(EpochClass::exclusive, other, all));
         EXPECT_FALSE(may_overlap(other, EpochClass::exclusive, all));
     }
-    EXPECT_EQ(class_of(EpochKind::access), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::lock), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::exposure), EpochClass::exposure);
 }
 
 } // namespace
