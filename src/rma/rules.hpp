@@ -54,9 +54,9 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
-/// Whether operations may reach a target directly while so many are under way there. Where all go by
-/// one route the direct path is open to all of them or to none; where there are several, those that
-/// travel must be waited for by flushes, and must not be overtaken by accumulates.
+/// Whether operations may reach a target directly while so many are under way there. Where all go
+/// by one route the direct path is open to all of them or to none; where there are several, those
+/// that travel must be waited for by flushes, and must not be overtaken by accumulates.
 constexpr bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
 {
     return !several_routes || outstanding == 0;
@@ -128,8 +128,8 @@ constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_c
     return !in_start_epoch || brings_back || zero_copy;
 }
 
-/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and counts
-/// when all of these are in memory. Numbers wrap around.
+/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and
+/// counts when all of these are in memory. Numbers wrap around.
 constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return static_cast<std::int32_t>(placed - sent_before) >= 0;

@@ -41,7 +41,6 @@ public:
     void placed(int to) override { scan(to); }
     void written() override { look(); }
 
-
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
 
 private:

@@ -351,7 +351,7 @@ bool Rank::combine_directly(const Step& step)
         return false;
     }
     std::byte* memory = w.mapped().memory(step.target, world_.displacement(step.window, step),
-                                            sizeof(std::uint64_t));
+                                          sizeof(std::uint64_t));
     if (memory == nullptr) {
         return false;
     }

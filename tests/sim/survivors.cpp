@@ -31,7 +31,8 @@ bool closes(const Step& step, int target)
     }
 }
 
-/// The event by which the rank has left the window. What others do there afterwards nobody looks at.
+/// The event by which the rank has left the window. What others do there afterwards nobody looks
+/// at.
 std::uint64_t left_at(const Rank& rank, int window)
 {
     for (std::size_t step = 0; step < rank.script().size(); ++step) {

@@ -22,14 +22,12 @@ using enum EpochEvent;
 TEST(EpochStates, AllowTheseStepsAndNoOthers)
 {
     const std::map<std::pair<EpochState, EpochEvent>, EpochState> steps{
-        {{deferred_open, activate}, active_open},
-        {{deferred_open, close}, deferred_closed},
-        {{deferred_closed, activate}, active_closed},
-        {{active_open, close}, active_closed},
+        {{deferred_open, activate}, active_open},     {{deferred_open, close}, deferred_closed},
+        {{deferred_closed, activate}, active_closed}, {{active_open, close}, active_closed},
         {{active_closed, complete}, completed},
     };
-    for (const EpochState state : {deferred_open, deferred_closed, active_open, active_closed,
-                                   completed, illegal}) {
+    for (const EpochState state :
+         {deferred_open, deferred_closed, active_open, active_closed, completed, illegal}) {
         for (const EpochEvent event : {activate, close, complete}) {
             const auto step = steps.find({state, event});
             EXPECT_EQ(next_state(state, event), step != steps.end() ? step->second : illegal)

@@ -45,9 +45,9 @@ public:
     bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
 
     int pushes = 0;
-    Status answer = Status::ok; ///< to everything that is sent
+    Status answer = Status::ok;      ///< to everything that is sent
     Status long_answer = Status::ok; ///< to long messages
-    int unreachable = -1;       ///< nothing can be sent to that peer
+    int unreachable = -1;            ///< nothing can be sent to that peer
     int last_peer = -1;
     std::array<std::byte, 64> last{};              ///< header and body
     std::array<int, message_kinds> sent_by_kind{}; ///< so many
@@ -115,7 +115,8 @@ public:
 
     [[nodiscard]] Control& control(int rank)
     {
-        return *reinterpret_cast<Control*>(members_.at(static_cast<std::size_t>(rank)).block.data());
+        return *reinterpret_cast<Control*>(
+            members_.at(static_cast<std::size_t>(rank)).block.data());
     }
 
     bool dynamic = false; ///< what a member has is what it attaches

@@ -51,9 +51,8 @@ protected:
     void greet_from(std::uint32_t rank)
     {
         hear(static_cast<int>(rank),
-             Framed<NoBody>{
-                 .header = {.kind = MessageKind::greeting, .origin = rank, .window = 7},
-                 .body = {}});
+             Framed<NoBody>{.header = {.kind = MessageKind::greeting, .origin = rank, .window = 7},
+                            .body = {}});
     }
     /// Whether the last message tells that peer that this member is lost to it.
     [[nodiscard]] bool has_told_loss_to(int peer) const

@@ -51,8 +51,9 @@ public:
     /// The same where it was opened before; null: nothing was sent, and nothing has come.
     [[nodiscard]] Channel* find(int rank) noexcept { return channels_[rank]; }
 
-    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that is
-    /// lost vanishes, and one that cannot be sent loses the member: nobody waits for it for ever.
+    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that
+    /// is lost vanishes, and one that cannot be sent loses the member: nobody waits for it for
+    /// ever.
     template <class Body = NoBody>
     void send(Channel& to, MessageKind kind, const Body& body = {},
               std::span<const std::byte> payload = {}) noexcept
@@ -61,7 +62,8 @@ public:
         send_framed(to, framed.bytes(), payload);
     }
 
-    /// Tells a peer to which there is no channel, nor memory for one, that this member is lost to it.
+    /// Tells a peer to which there is no channel, nor memory for one, that this member is lost to
+    /// it.
     void turn_away(int peer) noexcept;
 
     /// The payload is read until `sent` has finished; it never does where the answer is not ok.

@@ -12,8 +12,8 @@ namespace {
 using Owners = Dispatch::Owners;
 using Payload = std::span<const std::byte>;
 
-/// Whom a kind of message may come from: a notice that somebody on this node writes by itself is not
-/// believed.
+/// Whom a kind of message may come from: a notice that somebody on this node writes by itself is
+/// not believed.
 enum class From : std::uint8_t { anybody, elsewhere };
 
 struct MessageRow {
@@ -178,8 +178,8 @@ void Dispatch::receive(int peer, const Message& message) noexcept
     }
     to_.channels.note_heard(*from);
     const MessageRow* row = row_of(message);
-    if (row == nullptr || (row->from == From::elsewhere &&
-                           to_.contacts.peer(from->rank).control != nullptr)) {
+    if (row == nullptr ||
+        (row->from == From::elsewhere && to_.contacts.peer(from->rank).control != nullptr)) {
         return;
     }
     row->serve(to_, *from, message);

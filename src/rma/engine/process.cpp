@@ -40,7 +40,8 @@ void Process::note_left(const Window& window) noexcept
     try {
         left_.emplace(window.id(), window.rank());
     } catch (const std::bad_alloc&) {
-        log(LogLevel::warn, "out of memory: who asks for window %llx later is not told that it is gone",
+        log(LogLevel::warn,
+            "out of memory: who asks for window %llx later is not told that it is gone",
             static_cast<unsigned long long>(window.id()));
     }
 }
@@ -79,8 +80,8 @@ void Process::note_busy(Window& window, bool busy) noexcept
 Doorbell* Process::barrier_bell() noexcept
 {
     Window* window = busy_windows_.front();
-    const bool only = window != nullptr && !messages_ &&
-                      decltype(busy_windows_)::after(*window) == nullptr;
+    const bool only =
+        window != nullptr && !messages_ && decltype(busy_windows_)::after(*window) == nullptr;
     return only ? window->barrier_bell() : nullptr;
 }
 

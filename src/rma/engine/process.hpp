@@ -84,8 +84,8 @@ public:
     /// engine calls this before it lets go of it. `progress` does so by itself.
     void push() noexcept { shared_.carrier.push(); }
 
-    /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing is
-    /// sent afterwards but answers.
+    /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
+    /// is sent afterwards but answers.
     void say_farewell() noexcept { shared_.farewells.say(); }
     /// Whether all of them have answered, or are lost.
     [[nodiscard]] bool has_parted() const noexcept { return shared_.farewells.answered(); }

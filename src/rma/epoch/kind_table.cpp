@@ -19,18 +19,17 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
 {
     const Passage passage = row_of(epoch.kind).passage;
     const bool open = epoch.state == EpochState::active_open && peer.granted &&
-                      peer.recorded.empty() &&
-                      rules::may_go_beside(with.dynamic, peer.outstanding);
+                      peer.recorded.empty() && rules::may_go_beside(with.dynamic, peer.outstanding);
     if (passage == Passage::operations_to_all) {
         with.mapped.open_all(open && !epoch.failed_for_all());
     } else if (passage != Passage::nothing) {
         Target& target = with.contacts.target(peer.rank);
         const bool reachable = open && !target.lost;
-        with.mapped.open(target, {.reachable = reachable,
-                                  .flushable = reachable &&
-                                               rules::may_flush_unseen(
-                                                   passage == Passage::operations_and_flushes,
-                                                   peer.to_be_flushed)});
+        with.mapped.open(target,
+                         {.reachable = reachable,
+                          .flushable = reachable && rules::may_flush_unseen(
+                                                        passage == Passage::operations_and_flushes,
+                                                        peer.to_be_flushed)});
     }
 }
 

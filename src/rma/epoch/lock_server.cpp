@@ -7,8 +7,8 @@
 
 namespace sidelight::rma {
 
-/// Without memory for the place the lock can neither wait nor be refused: each is lost to the other,
-/// so that the sender's lock fails, and what it holds here is given back.
+/// Without memory for the place the lock can neither wait nor be refused: each is lost to the
+/// other, so that the sender's lock fails, and what it holds here is given back.
 void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
 {
     LockWaiter* waiter = pool_.take();

@@ -43,7 +43,10 @@ public:
 
 private:
     bool admit(const LockWaiter& waiter) noexcept;
-    [[nodiscard]] LockQueue& own() noexcept { return contacts_.peer(contacts_.rank()).control->lock; }
+    [[nodiscard]] LockQueue& own() noexcept
+    {
+        return contacts_.peer(contacts_.rank()).control->lock;
+    }
 
     Contacts& contacts_;
     Channels& channels_;

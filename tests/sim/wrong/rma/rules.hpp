@@ -46,12 +46,12 @@ enum class Wrong {
     writer_joins_readers,
     reader_joins_writer,
     unlock_lets_nobody_in, ///< who leaves a lock does not tell those who wait for it
-    flush_forgets_last,   ///< the last operation before a flush is none of its own
-    flush_counts_later,   ///< operations issued after a flush count as its own
-    flush_unseen,         ///< a flush passes by operations that are under way
-    flush_hides_failure,  ///< and by one that has failed
-    direct_overtakes,     ///< the direct path is open beside what travels to the same memory
-    accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
+    flush_forgets_last,    ///< the last operation before a flush is none of its own
+    flush_counts_later,    ///< operations issued after a flush count as its own
+    flush_unseen,          ///< a flush passes by operations that are under way
+    flush_hides_failure,   ///< and by one that has failed
+    direct_overtakes,      ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,  ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -59,12 +59,12 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    notice_beside_messages, ///< one that is written in memory does not wait for what travels
-    word_overtakes_gets,    ///< a notice leaves before what it ends has brought its data back
+    notice_beside_messages,       ///< one that is written in memory does not wait for what travels
+    word_overtakes_gets,          ///< a notice leaves before what it ends has brought its data back
     notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
-    memory_taken_back, ///< a window is freed while zero-copy answers are read from its memory
+    memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
     broken_window_stays, ///< a window that has lost a member cannot be destroyed
-    loss_kept,         ///< who learns of a loss keeps it
+    loss_kept,           ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
