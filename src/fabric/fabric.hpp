@@ -73,7 +73,9 @@ public:
     virtual ~Fabric() = default;
 
     /// Sends `header` and `payload` as one message. Both may be reused when the call returns. The
-    /// fabric may hold it back, to send it together with others, until `push`.
+    /// fabric may hold it back, to send it together with others, until `push`. Not ok: it never
+    /// arrives. Whoever sent it takes the peer for lost, and the fabric ends its connection, so
+    /// that the peer, and whoever else has to do with it here, hears of that.
     virtual Status send(int peer, std::span<const std::byte> header,
                         std::span<const std::byte> payload) noexcept = 0;
 

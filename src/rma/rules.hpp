@@ -43,6 +43,10 @@ constexpr bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t dep
                : static_cast<std::uint32_t>(departed) == static_cast<std::uint32_t>(ahead);
 }
 
+/// Whether who leaves a place lets others in: those on other nodes hear of it by no other way until
+/// this member sweeps, which it need not do while its program computes.
+constexpr bool lets_others_in(bool others_have_places) noexcept { return others_have_places; }
+
 /// A flush stamped `stamp` waits for the operations issued before it, not for those after it
 /// (P1, section VII.C).
 constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
@@ -50,8 +54,17 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
-/// Whether a flush of a target may pass without a look at its epoch: every operation since the last
-/// one was complete when it was issued. An access epoch has no flushes.
+/// Whether operations may reach a target directly while so many are under way there. Where all go
+/// by one route the direct path is open to all of them or to none; where there are several, those
+/// that travel must be waited for by flushes, and must not be overtaken by accumulates.
+constexpr bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
+{
+    return !several_routes || outstanding == 0;
+}
+
+/// Whether a flush of a target that is reached directly may pass without a look at its epoch: every
+/// operation since the last one was complete when it was issued, so none of them can have failed
+/// later. An access epoch has no flushes.
 constexpr bool may_flush_unseen(bool is_passive, bool any_other) noexcept
 {
     return is_passive && !any_other;
@@ -115,11 +128,21 @@ constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_c
     return !in_start_epoch || brings_back || zero_copy;
 }
 
-/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and counts
-/// when all of these are in memory. Numbers wrap around.
+/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and
+/// counts when all of these are in memory. Numbers wrap around.
 constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
+}
+
+/// Whether a closed window may be destroyed, and its memory used for something else: nothing that
+/// is sent is still read there. Those who receive it may have given up waiting.
+constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }
+
+/// Whether a window may be destroyed: its last epoch is complete, with an error or without.
+constexpr bool may_be_destroyed(bool last_complete, bool /*failed*/) noexcept
+{
+    return last_complete;
 }
 
 /// Whether a member that learns of a loss tells others, which may never talk to the lost one.

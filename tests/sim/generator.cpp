@@ -160,9 +160,22 @@ void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
 std::size_t Generator::operation(int rank, int target, bool may_be_wide)
 {
     Author a = author(rank);
+    if (draft_.program().dynamic && random_.chance(8)) {
+        return stray(rank, target);
+    }
     const auto step = drawn_operation(rank, target, may_be_wide);
     if (random_.chance(30)) {
         a.make_bare();
+    }
+    return step;
+}
+
+/// A put that fails, wherever it is performed. Mostly others have to tell of that.
+std::size_t Generator::stray(int rank, int target)
+{
+    const auto step = author(rank).stray(target);
+    if (random_.chance(75)) {
+        author(rank).make_bare();
     }
     return step;
 }

@@ -36,6 +36,7 @@ private:
     void close_side(int rank, bool origin, bool target);
     void locks();
     void single_lock(int rank);
+    void failure_before_grant(int rank, int target);
     void several_locks(int rank);
     void everyones_lock(int rank);
     void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);
@@ -44,6 +45,7 @@ private:
     std::size_t operation(int rank, int target, bool may_be_wide);
     std::size_t drawn_operation(int rank, int target, bool may_be_wide);
     std::size_t accumulate(int rank, int target, std::size_t words);
+    std::size_t stray(int rank, int target);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);

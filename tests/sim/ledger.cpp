@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's first third: it follows what the program opens, closes and issues.
@@ -91,7 +92,21 @@ void Ledger::called(Rank& rank, std::size_t number)
     if (opens && !rank.completed(number)) {
         fail(rank.number(), "the request of an opening call is not complete at once");
     }
+    check_let_in(rank, number);
     scan(rank.number());
+}
+
+/// Those who wait by messages for a lock that its owner gives back are told by that call: it may be
+/// the last one for long.
+void Ledger::check_let_in(Rank& rank, std::size_t number)
+{
+    const Step& step = rank.script()[number];
+    const bool leaves = step.call == Call::unlock_all ||
+                        (step.call == Call::unlock && step.target == rank.number());
+    if (leaves && rank.completed(number) && !expectation(rank, number).epoch->no_check &&
+        rank.window(step.window).parts().locks.owes_grants()) {
+        fail(rank.number(), "an unlock has let in a rank elsewhere that it does not tell");
+    }
 }
 
 void Ledger::keys_set(const Rank& rank, const Step& step)

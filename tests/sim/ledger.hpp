@@ -41,7 +41,6 @@ public:
     void placed(int to) override { scan(to); }
     void written() override { look(); }
 
-
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
 
 private:
@@ -102,9 +101,12 @@ private:
     void closing_completed(const Rank& rank, std::size_t step);
     void fence_completed(const Rank& rank, std::size_t step);
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
+    void check_let_in(Rank& rank, std::size_t number);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
     void stray_ended(const Rank& rank, std::size_t step);
+    [[nodiscard]] bool covers(const Rank& rank, std::size_t flush, const Stray& stray);
+    [[nodiscard]] bool is_claimed(const Rank& rank, std::size_t by_other_than, const Stray& stray);
     void check_status(const Rank& rank, std::size_t step);
     void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
                     bool for_all);

@@ -83,28 +83,49 @@ void Ledger::stray_ended(const Rank& rank, std::size_t step)
     }
 }
 
+/// Whether a flush waits for what stays of its target's epoch.
+bool Ledger::covers(const Rank& rank, std::size_t flush, const Stray& stray)
+{
+    const Step& s = rank.script()[flush];
+    const EpochRecord& epoch = *stray.epoch;
+    return (s.call == Call::flush || s.call == Call::await_grant) && epoch.rank == rank.number() &&
+           epoch.window == s.window && stray.step < flush &&
+           (s.target == rma::all_targets || s.target == stray.target) &&
+           (epoch.closed == 0 || epoch.closed > expectation(rank, flush).number);
+}
+
+/// Whether a flush that still waits for something else may be the one to tell of it.
+bool Ledger::is_claimed(const Rank& rank, std::size_t by_other_than, const Stray& stray)
+{
+    for (std::size_t step = stray.step + 1; step <= rank.position(); ++step) {
+        if (step != by_other_than && step < rank.script().size() && !rank.completed(step) &&
+            covers(rank, step, stray)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Errors are told by the next call that waits for what has failed, and by no other.
 void Ledger::check_status(const Rank& rank, std::size_t step)
 {
     const Step& s = rank.script()[step];
-    const Expectation& expected = expectation(rank, step);
+    const EpochRecord* closed = expectation(rank, step).epoch;
+    const auto ended = [&](const Stray& stray) {
+        return closed != nullptr && closed == stray.epoch;
+    };
     std::vector<Stray*> waited_for;
-    const bool flushes = s.call == Call::flush || s.call == Call::await_grant;
     for (Stray& stray : strays_) {
-        const EpochRecord& epoch = *stray.epoch;
-        const bool flushed = flushes && epoch.rank == rank.number() && epoch.window == s.window &&
-                             (s.target == rma::all_targets || s.target == stray.target) &&
-                             (epoch.closed == 0 || epoch.closed > expected.number) &&
-                             stray.step < step;
-        if (flushed || (expected.epoch == stray.epoch && expected.epoch != nullptr)) {
+        if (covers(rank, step, stray) || ended(stray)) {
             waited_for.push_back(&stray);
         }
     }
     if (s.call != Call::stray) {
-        check_told(rank, step, waited_for, !flushes || s.scope == rma::FlushScope::remote);
+        const bool for_all = s.call != Call::flush || s.scope == rma::FlushScope::remote;
+        check_told(rank, step, waited_for, for_all);
     }
     std::erase_if(strays_, [&](const Stray& stray) {
-        return expected.epoch != nullptr && expected.epoch == stray.epoch;
+        return ended(stray) && !is_claimed(rank, step, stray);
     });
 }
 
@@ -118,10 +139,11 @@ void Ledger::check_told(const Rank& rank, std::size_t step, const std::vector<St
     bool may_tell = false;
     bool must_tell = false;
     for (Stray* stray : waited_for) {
+        const bool claimed = is_claimed(rank, step, *stray);
         may_tell |= stray->told != yes || stray->told_at >= rank.times(step).called;
-        must_tell |= stray->told == no;
-        if (stray->told != yes && (tells || for_all)) {
-            stray->told = for_all ? yes : perhaps;
+        must_tell |= stray->told == no && !claimed;
+        if (stray->told != yes && tells) {
+            stray->told = for_all && !claimed ? yes : perhaps;
             stray->told_at = world_.network().now();
         }
     }
@@ -254,6 +276,11 @@ void Ledger::finish()
             }
         }
     }
+    for (const Stray& stray : strays_) {
+        if (stray.told == Stray::Told::no) {
+            return fail(stray.epoch->rank, "a failure was never told");
+        }
+    }
     if (!outstanding_.empty()) {
         return fail(outstanding_.front().epoch->rank, "an operation was lost");
     }
@@ -293,8 +320,11 @@ void Ledger::check_final_memory()
     for (int window = 0; window < program_.windows; ++window) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
             const auto& cells = expected[static_cast<std::size_t>(window * program_.ranks + rank)];
-            if (!std::equal(cells.begin(), cells.end(), world_.memory(window, rank))) {
+            if (cells != world_.left_behind(window, rank)) {
                 return fail(rank, "the memory is not what all operations together make of it");
+            }
+            if (!world_.left_alone(window, rank)) {
+                return fail(rank, "memory was written after its window was freed");
             }
         }
     }
@@ -318,7 +348,7 @@ void Ledger::check_fetched()
     for (auto& [counter, values] : counts) {
         std::sort(values.begin(), values.end());
         if (std::adjacent_find(values.begin(), values.end()) != values.end() ||
-            values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
+            values.back() >= world_.left_behind(counter.first, counter.second)[counter_cell]) {
             return fail(counter.second, "two fetch_adds have seen the same value");
         }
     }

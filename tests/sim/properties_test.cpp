@@ -63,6 +63,7 @@ TEST_P(Properties, Hold)
         EXPECT_GT(seen.done_early, 0U);
         EXPECT_GT(seen.flush_overtaken, 0U);
         EXPECT_GT(seen.accesses, seen.operations / 100);
+        EXPECT_GT(seen.strays, 0U);
         EXPECT_GT(seen.far_ahead, 5U);
     }
 }

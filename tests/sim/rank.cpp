@@ -59,6 +59,7 @@ void Rank::on_complete(rma::Request& request) noexcept
     auto& done = static_cast<StepRequest&>(request);
     Rank& rank = *done.rank;
     rank.times_[done.step].done = rank.world_.network().now();
+    rank.times_[done.step].event = rank.world_.network().events();
     rank.world_.completed(rank, done.step);
 }
 
@@ -135,7 +136,12 @@ void Rank::leave(const Step& step)
     waits_ = false;
     ++position_;
     if (step.call == Call::close) {
+        if (!window(step.window).closed()) {
+            world_.fail(rank_, "a window cannot be freed");
+            return;
+        }
         process_.destroy_window(window(step.window));
+        world_.take_back(step.window, rank_);
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
         process_.push(); // as the guard does under which the API destroys it
     }
@@ -183,7 +189,8 @@ void Rank::perform(const Step& step)
     position_ += waits_ ? 0 : 1;
 }
 
-/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused.
+/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused,
+/// or from a member of a dynamic window that has left and detached its memory.
 bool Rank::may_fail(Status status)
 {
     const bool lost = status == Status::lost;
@@ -202,7 +209,7 @@ bool Rank::local_call(const Step& step)
         ++position_;
         return true;
     case Call::meet:
-        world_.meet(++meets_);
+        world_.meet(rank_, ++meets_);
         waits_ = true;
         return true;
     case Call::wait_for:
@@ -344,7 +351,7 @@ bool Rank::combine_directly(const Step& step)
         return false;
     }
     std::byte* memory = w.mapped().memory(step.target, world_.displacement(step.window, step),
-                                            sizeof(std::uint64_t));
+                                          sizeof(std::uint64_t));
     if (memory == nullptr) {
         return false;
     }

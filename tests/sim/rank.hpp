@@ -23,6 +23,9 @@ struct StepRequest : rma::Request {
 struct StepTimes {
     Time called = 0;
     Time done = 0;
+    /// In which event of the network that was: what it has changed is seen by those of later ones,
+    /// even where the clock of their rank lags behind.
+    std::uint64_t event = 0;
 };
 
 /// A rank that runs its script against an engine of its own, one call at a time. A blocking call is

@@ -13,6 +13,9 @@ namespace sidelight::sim {
 
 namespace {
 
+/// What a rank's memory holds when it is no window's any more.
+constexpr std::uint64_t other_use = 0xfeedfacefeedfaceU;
+
 /// A run of so many events per step of a script cannot come to an end any more.
 constexpr std::uint64_t events_per_step = 100'000;
 
@@ -83,6 +86,7 @@ void World::create_memory()
             barriers_.push_back(std::make_unique<rma::BarrierWord>());
         }
         for (int rank = 0; rank < program_.ranks; ++rank) {
+            left_behind_.emplace_back();
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
             controls_.push_back(rma::Control::create(control_memory_.back().get(), members));
@@ -98,6 +102,25 @@ void World::create_windows(int window)
             attach_memory(window, rank);
         }
     }
+}
+
+void World::take_back(int window, int rank)
+{
+    std::uint64_t* cells = memory(window, rank);
+    left_behind_[block_index(window, rank)].assign(cells, cells + program_.cells);
+    std::fill_n(cells, program_.cells, other_use);
+    for (std::size_t at = 0; at < exposed_.size(); ++at) {
+        if (exposed_blocks_[at] == block_index(window, rank)) {
+            network_.endpoint(rank).conceal(*exposed_[at]);
+        }
+    }
+}
+
+bool World::left_alone(int window, int rank) noexcept
+{
+    const std::uint64_t* cells = memory(window, rank);
+    return std::all_of(cells, cells + program_.cells,
+                       [](std::uint64_t cell) { return cell == other_use; });
 }
 
 /// In regions that touch, of which neighbours can map some.
@@ -188,6 +211,7 @@ fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
             *this, program_.dynamic ? 0 : reinterpret_cast<std::uintptr_t>(memory)));
     } else if (program_.opened && !program_.dynamic && card.accesses(target)) {
         exposed_.push_back(std::make_unique<fabric::ExposedMemory>());
+        exposed_blocks_.push_back(block_index(window, target));
         fabric::ExposedMemory& exposed = *exposed_.back();
         network_.endpoint(target).expose({memory, program_.cells * sizeof(std::uint64_t)}, exposed);
         opened_.push_back(card.open(target, std::span(exposed.key).first(exposed.key_bytes)));
@@ -316,13 +340,13 @@ void World::completed(Rank& rank, std::size_t step)
     }
 }
 
-void World::meet(std::uint64_t number)
+void World::meet(int rank, std::uint64_t number)
 {
     meetings_.resize(std::max(meetings_.size(), static_cast<std::size_t>(number)));
-    ++meetings_[number - 1];
+    meetings_[number - 1] += program_.somebody_dies() && program_.dies(rank) ? 0 : 1;
     if (met(number)) {
-        for (int rank = 0; rank < program_.ranks; ++rank) {
-            network_.schedule(rank, network_.now() + program_.costs.latency);
+        for (int other = 0; other < program_.ranks; ++other) {
+            network_.schedule(other, network_.now() + program_.costs.latency);
         }
     }
 }

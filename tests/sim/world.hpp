@@ -60,6 +60,15 @@ public:
     {
         return reinterpret_cast<std::uint64_t*>(memory_[block_index(window, rank)].get());
     }
+    /// The rank has freed the window, and uses its memory for something else.
+    void take_back(int window, int rank);
+    /// What was in there when the rank freed the window.
+    [[nodiscard]] const std::vector<std::uint64_t>& left_behind(int window, int rank) const noexcept
+    {
+        return left_behind_[block_index(window, rank)];
+    }
+    /// Whether nobody has written there since.
+    [[nodiscard]] bool left_alone(int window, int rank) noexcept;
     /// Where a cell is, in the window's displacement units.
     [[nodiscard]] std::int64_t displacement(int window, const Step& step) noexcept;
     /// What messages name the member's first cell.
@@ -109,7 +118,7 @@ public:
     {
         network_.trace().record(network_.now(), rank, event, first, second);
     }
-    void meet(std::uint64_t number);
+    void meet(int rank, std::uint64_t number);
     [[nodiscard]] bool someone_is_dead() const noexcept
     {
         return program_.somebody_dies() && network_.now() >= program_.dies_at;
@@ -187,17 +196,19 @@ private:
     datatype::LayoutPointer word_;
     datatype::LayoutPointer spread_;
     std::vector<Block> memory_;
+    std::vector<std::vector<std::uint64_t>> left_behind_; ///< like `memory_`
     std::vector<Block> control_memory_;
     std::vector<rma::Control*> controls_;
     std::vector<std::unique_ptr<rma::BarrierWord>> barriers_;   ///< per window and node
     std::vector<std::unique_ptr<Members>> members_;             ///< per window and rank
     std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< before it was asked for
     std::vector<std::unique_ptr<fabric::ExposedMemory>> exposed_;
+    std::vector<std::size_t> exposed_blocks_; ///< whose memory each of these is
     std::vector<std::int32_t> everybody_;
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
-    std::vector<int> meetings_; ///< arrivals at each
+    std::vector<int> meetings_; ///< arrivals at each, of those who do not die
     Ledger ledger_;
     std::string failure_;
 };

@@ -105,6 +105,13 @@ TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
     EXPECT_FALSE(may_flush_unseen(false, true));
 }
 
+TEST(Rules, TheDirectPathIsOpenBesideWhatTravelsOnlyWhereThereIsOneRoute)
+{
+    EXPECT_TRUE(may_go_beside(false, 1));
+    EXPECT_TRUE(may_go_beside(true, 0));
+    EXPECT_FALSE(may_go_beside(true, 1));
+}
+
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
 {
     constexpr EpochClass access = EpochClass::access;
@@ -121,20 +128,14 @@ TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
     }
 }
 
-TEST(Rules, FenceAndLockAllOverlapWithNothing)
+TEST(Rules, ExclusiveEpochsOverlapWithNothing)
 {
     constexpr Reorder all{true, true, true, true};
-    for (const EpochKind kind : {EpochKind::fence, EpochKind::lock_all}) {
-        ASSERT_EQ(row_of(kind).ordered_as, EpochClass::exclusive);
-    }
     for (const EpochClass other :
          {EpochClass::access, EpochClass::exposure, EpochClass::exclusive}) {
         EXPECT_FALSE(may_overlap(EpochClass::exclusive, other, all));
         EXPECT_FALSE(may_overlap(other, EpochClass::exclusive, all));
     }
-    EXPECT_EQ(access_epoch.ordered_as, EpochClass::access);
-    EXPECT_EQ(lock_epoch.ordered_as, EpochClass::access);
-    EXPECT_EQ(exposure_epoch.ordered_as, EpochClass::exposure);
 }
 
 } // namespace

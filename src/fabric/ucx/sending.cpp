@@ -36,6 +36,7 @@ Status UcxFabric::send(int number, std::span<const std::byte> header,
     if (peer.open == nullptr) {
         peer.open = take_batch();
         if (peer.open == nullptr) {
+            fail(peer, UCS_ERR_NO_MEMORY);
             return Status::no_memory;
         }
         peer.open->peer = &peer;

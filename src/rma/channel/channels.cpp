@@ -23,15 +23,29 @@ Channel& Channels::make(int rank, int peer) noexcept
         }
         opened_.push_back(rank);
     } catch (const std::bad_alloc&) {
-        log(LogLevel::error, "out of memory for messages to rank %d", rank);
+        log(LogLevel::error, "out of memory for messages to rank %d: it is lost to this process",
+            rank);
         if (channel != nullptr) {
             carrier_.channels().give_back(channel);
+        }
+        channels_[rank] = &nobody_;
+        turn_away(peer);
+        if (observer_ != nullptr) {
+            observer_->unreachable(rank);
         }
         return nobody_;
     }
     *channel = {.rank = rank, .peer = peer};
     channels_[rank] = channel;
     return *channel;
+}
+
+/// If that cannot leave either, the fabric ends the connection.
+void Channels::turn_away(int peer) noexcept
+{
+    const Framed<LostBody> lost{header(MessageKind::lost), {.rank = rank_}};
+    carrier_.note_sent();
+    static_cast<void>(carrier_.fabric().send(peer, lost.bytes(), {}));
 }
 
 void Channels::send_framed(Channel& to, std::span<const std::byte> framed,
@@ -49,7 +63,7 @@ void Channels::send_framed(Channel& to, std::span<const std::byte> framed,
         status != Status::ok) [[unlikely]] {
         log(LogLevel::error, "a message to rank %d cannot be sent (%s): it is lost to this process",
             to.rank, name(status));
-        observer_->unreachable(to);
+        observer_->unreachable(to.rank);
     }
 }
 

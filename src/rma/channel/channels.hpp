@@ -17,8 +17,8 @@ namespace sidelight::rma {
 /// What the owner of a window must hear from its channels. May send nothing.
 class ChannelObserver {
 public:
-    /// A message could not be sent, and will not be: the member is lost to this process.
-    virtual void unreachable(Channel& channel) noexcept = 0;
+    /// A message to the member could not be sent, and will not be: it is lost to this one.
+    virtual void unreachable(int rank) noexcept = 0;
     /// A zero-copy put of the member is here, or will never be: notices that came behind it may
     /// count.
     virtual void zero_copy_taken(Channel& channel) noexcept = 0;
@@ -41,8 +41,8 @@ public:
 
     void observe(ChannelObserver& observer) noexcept { observer_ = &observer; }
 
-    /// The channel to a member that was met. Without memory for it, one that leads to nobody: what
-    /// is sent there vanishes as if the member were lost.
+    /// The channel to a member that was met. Without memory for it, one that leads to nobody, for
+    /// good: each is lost to the other.
     [[nodiscard]] Channel& open(int rank, int peer) noexcept
     {
         Channel* channel = channels_[rank];
@@ -51,8 +51,9 @@ public:
     /// The same where it was opened before; null: nothing was sent, and nothing has come.
     [[nodiscard]] Channel* find(int rank) noexcept { return channels_[rank]; }
 
-    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that is
-    /// lost vanishes, and one that cannot be sent loses the member: nobody waits for it for ever.
+    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that
+    /// is lost vanishes, and one that cannot be sent loses the member: nobody waits for it for
+    /// ever.
     template <class Body = NoBody>
     void send(Channel& to, MessageKind kind, const Body& body = {},
               std::span<const std::byte> payload = {}) noexcept
@@ -60,6 +61,10 @@ public:
         const Framed<Body> framed{header(kind), body};
         send_framed(to, framed.bytes(), payload);
     }
+
+    /// Tells a peer to which there is no channel, nor memory for one, that this member is lost to
+    /// it.
+    void turn_away(int peer) noexcept;
 
     /// The payload is read until `sent` has finished; it never does where the answer is not ok.
     template <class Body>
@@ -103,7 +108,7 @@ public:
     // Answers whose data are being read here: the window's memory must stay until they have left.
     void begin_reading() noexcept { ++reading_; }
     void end_reading() noexcept { --reading_; }
-    [[nodiscard]] bool reading() const noexcept { return reading_ != 0; }
+    [[nodiscard]] std::size_t reading() const noexcept { return reading_; }
 
     [[nodiscard]] Carrier& carrier() noexcept { return carrier_; }
 
@@ -118,14 +123,14 @@ private:
 
     Carrier& carrier_;
     Farewells& farewells_;
-    ChannelObserver* observer_ = nullptr;
+    ChannelObserver* observer_ = nullptr; ///< null while the window is being made
     std::uint64_t window_;
     int rank_;
     std::size_t placing_ = 0;
     std::size_t reading_ = 0;
     ZeroedTable<Channel*> channels_;
     std::vector<std::int32_t> opened_; ///< ranks
-    Channel nobody_{.lost = true};
+    Channel nobody_{.rank = -1, .lost = true};
 };
 
 } // namespace sidelight::rma

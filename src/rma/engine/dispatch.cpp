@@ -12,8 +12,8 @@ namespace {
 using Owners = Dispatch::Owners;
 using Payload = std::span<const std::byte>;
 
-/// Whom a kind of message may come from: a notice that somebody on this node writes by itself is not
-/// believed.
+/// Whom a kind of message may come from: a notice that somebody on this node writes by itself is
+/// not believed.
 enum class From : std::uint8_t { anybody, elsewhere };
 
 struct MessageRow {
@@ -148,13 +148,22 @@ const MessageRow* row_of(const Message& message) noexcept
 
 } // namespace
 
-/// The channel to the sender, if that is the member that the message says it is.
+/// The channel to the sender, if that is the member that the message says it is. Without memory for
+/// it the sender hears that, but for one that says no more than that itself.
 Channel* Dispatch::sender(int peer, const MessageHeader& header) noexcept
 {
     const auto origin = static_cast<int>(header.origin);
-    if (to_.contacts.is_rank(origin) && to_.contacts.meet(origin) == Status::ok &&
-        to_.contacts.target(origin).peer == peer) {
-        return &to_.contacts.channel(origin);
+    const bool is_rank = to_.contacts.is_rank(origin);
+    if (is_rank && to_.contacts.meet(origin) != Status::ok) {
+        log(LogLevel::error, "out of memory for a message of rank %d: it is turned away", origin);
+        if (header.kind != MessageKind::lost) {
+            to_.channels.turn_away(peer);
+        }
+        return nullptr;
+    }
+    if (is_rank && to_.contacts.target(origin).peer == peer) {
+        Channel& channel = to_.contacts.channel(origin);
+        return channel.rank == origin ? &channel : nullptr;
     }
     log(LogLevel::error, "a message of peer %d is dropped: rank %u of its window is another", peer,
         header.origin);
@@ -169,8 +178,8 @@ void Dispatch::receive(int peer, const Message& message) noexcept
     }
     to_.channels.note_heard(*from);
     const MessageRow* row = row_of(message);
-    if (row == nullptr || (row->from == From::elsewhere &&
-                           to_.contacts.peer(from->rank).control != nullptr)) {
+    if (row == nullptr ||
+        (row->from == From::elsewhere && to_.contacts.peer(from->rank).control != nullptr)) {
         return;
     }
     row->serve(to_, *from, message);
@@ -209,7 +218,7 @@ void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
     }
 }
 
-void Dispatch::unreachable(Channel& channel) noexcept { to_.contacts.lose(channel.rank); }
+void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
 
 void Dispatch::zero_copy_taken(Channel& channel) noexcept { to_.notices.let_count(channel); }
 

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] std::byte* place(int peer, const Message& message, std::size_t bytes) noexcept;
     void placed(const Message& message, std::size_t bytes) noexcept;
 
-    void unreachable(Channel& channel) noexcept override;
+    void unreachable(int rank) noexcept override;
     void zero_copy_taken(Channel& channel) noexcept override;
 
 private:

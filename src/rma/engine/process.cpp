@@ -2,7 +2,9 @@
 #include "rma/engine/process.hpp"
 
 #include <cstring>
+#include <new>
 
+#include "base/log.hpp"
 #include "rma/engine/window_parts.hpp"
 
 namespace sidelight::rma {
@@ -11,20 +13,37 @@ Window& Process::create_window(const WindowShape& shape)
 {
     auto window = std::make_unique<Window>(*this, shape);
     window->expect_threads(sweeps_, many_threads_);
-    by_id_.emplace(window->id(), window.get());
+    Window& made = *window;
     windows_.push_back(std::move(window));
-    return *windows_.back();
+    try {
+        by_id_.emplace(made.id(), &made);
+    } catch (const std::bad_alloc&) {
+        windows_.pop_back();
+        throw;
+    }
+    return made;
 }
 
 void Process::destroy_window(Window& window) noexcept
 {
     if (window.broken()) {
         window.parts().losses.leave_broken();
-        left_.emplace(window.id(), window.rank());
+        note_left(window);
     }
     by_id_.erase(window.id());
     latest_ = nullptr;
     std::erase_if(windows_, [&](const auto& owned) { return owned.get() == &window; });
+}
+
+void Process::note_left(const Window& window) noexcept
+{
+    try {
+        left_.emplace(window.id(), window.rank());
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn,
+            "out of memory: who asks for window %llx later is not told that it is gone",
+            static_cast<unsigned long long>(window.id()));
+    }
 }
 
 void Process::expect_threads(bool sweeps, bool many) noexcept
@@ -61,13 +80,13 @@ void Process::note_busy(Window& window, bool busy) noexcept
 Doorbell* Process::barrier_bell() noexcept
 {
     Window* window = busy_windows_.front();
-    const bool only = window != nullptr && !messages_ &&
-                      decltype(busy_windows_)::after(*window) == nullptr;
+    const bool only =
+        window != nullptr && !messages_ && decltype(busy_windows_)::after(*window) == nullptr;
     return only ? window->barrier_bell() : nullptr;
 }
 
 /// The window that a message names; null for what is no message of ours, or comes for a window that
-/// has been freed.
+/// is closed or destroyed: its memory may be the program's again at any time.
 Window* Process::window_of(std::span<const std::byte> bytes, Message& message) noexcept
 {
     if (bytes.size() < sizeof message.header) {
@@ -82,7 +101,7 @@ Window* Process::window_of(std::span<const std::byte> bytes, Message& message) n
         }
         latest_ = found->second;
     }
-    return latest_;
+    return latest_->parts().queue.closed() ? nullptr : latest_;
 }
 
 void Process::receive(int from, std::span<const std::byte> bytes) noexcept
@@ -124,17 +143,28 @@ void Process::lost(int peer) noexcept
     }
 }
 
+/// The rank that this process had in a broken window that it has closed; -1: it has closed none of
+/// that name.
+int Process::left_as(std::uint64_t window) const noexcept
+{
+    if (const auto closed = by_id_.find(window); closed != by_id_.end()) {
+        return closed->second->broken() ? closed->second->rank() : -1;
+    }
+    const auto left = left_.find(window);
+    return left != left_.end() ? left->second : -1;
+}
+
 /// This member has left a window that others still work in: it is lost to them.
 void Process::tell_left(int to, const MessageHeader& asked) noexcept
 {
-    const auto found = left_.find(asked.window);
-    if (found == left_.end() || asked.kind == MessageKind::lost) {
+    const int rank = left_as(asked.window);
+    if (rank < 0 || asked.kind == MessageKind::lost) {
         return;
     }
     const Framed<LostBody> lost{.header = {.kind = MessageKind::lost,
-                                           .origin = static_cast<std::uint32_t>(found->second),
+                                           .origin = static_cast<std::uint32_t>(rank),
                                            .window = asked.window},
-                                .body = {.rank = found->second}};
+                                .body = {.rank = rank}};
     shared_.carrier.note_sent();
     // Whoever cannot be told waits until the fabric says that this process is gone.
     static_cast<void>(shared_.carrier.fabric().send(to, lost.bytes(), {}));

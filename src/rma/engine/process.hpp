@@ -85,8 +85,8 @@ public:
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
 
-    /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing is
-    /// sent afterwards but answers.
+    /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
+    /// is sent afterwards but answers.
     void say_farewell() noexcept { shared_.farewells.say(); }
     /// Whether all of them have answered, or are lost.
     [[nodiscard]] bool has_parted() const noexcept { return shared_.farewells.answered(); }
@@ -103,6 +103,8 @@ public:
 
 private:
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
+    void note_left(const Window& window) noexcept;
+    [[nodiscard]] int left_as(std::uint64_t window) const noexcept;
     void tell_left(int to, const MessageHeader& asked) noexcept;
 
     fabric::PrivateMemory private_memory_;

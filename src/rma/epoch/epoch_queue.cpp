@@ -248,9 +248,10 @@ void EpochQueue::complete(Epoch& epoch) noexcept
         --holding_back_;
     }
     --pending_;
-    closed_for_good_ = closed_for_good_ || epoch.last;
     Request* closing = std::exchange(epoch.closing, nullptr);
     const Status failure = failure_of(epoch);
+    closed_for_good_ =
+        closed_for_good_ || rules::may_be_destroyed(epoch.last, failure != Status::ok);
     give_back_if_over(epoch);
     conclude(closing, failure);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/kind_table.hpp"
+#include "rma/rules.hpp"
 
 /// Fence epochs: two barriers, of which the second is the next one's first. See
 /// docs/design/fence.md.
@@ -31,7 +32,7 @@ bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) 
         with.credit.request_all();
     }
     if (!peer.granted || peer.outstanding != 0 || with.channels.placing() ||
-        (epoch.last && with.channels.reading())) {
+        (epoch.last && !rules::memory_is_free(with.channels.reading()))) {
         return false;
     }
     if (epoch.barrier_out == 0) {

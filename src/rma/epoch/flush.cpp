@@ -24,8 +24,10 @@ Status Flushes::flush(int target, FlushScope scope, Request* request) noexcept
         conclude(request, Status::ok);
         return Status::ok;
     }
-    untold_ = false;
-    return begin(all_targets, scope, request);
+    const bool untold = std::exchange(untold_, false);
+    const Status status = begin(all_targets, scope, request);
+    untold_ = untold_ || (untold && status != Status::ok);
+    return status;
 }
 
 Status Flushes::flush_one(int target, FlushScope scope, Request* request) noexcept
@@ -125,6 +127,8 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
     if (flushes_.empty()) {
         return false;
     }
+    const bool tells =
+        op.failure == Status::lost || (op.failure != Status::ok && op.request == nullptr);
     bool told = false;
     flushes_.remove_if([&](Flush& flush) {
         const Epoch& epoch = *op.epoch;
@@ -132,9 +136,9 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
-        if (counted && op.failure != Status::ok) {
+        if (counted && tells) {
             flush.status = op.failure;
-            told = flush.request != nullptr;
+            told = told || flush.request != nullptr;
         }
         if (!counted || --flush.remaining != 0) {
             return false;

@@ -34,7 +34,8 @@ public:
     Status await_grant(int target, Request* request) noexcept;
 
     /// An operation that may have been waited for is complete, here or at the target. Answers
-    /// whether a flush has waited for it, and so tells its failure.
+    /// whether a flush tells its failure: one that has waited for it. What its own request tells,
+    /// flushes do not, unless it is a loss.
     bool count_down(const Op& op, FlushScope scope) noexcept;
     /// A failure was noted in a PeerEpoch, for the next flush to tell.
     void note_failure() noexcept { untold_ = true; }

@@ -20,12 +20,11 @@ namespace {
 /// there, or an accumulate of one before, nothing goes the direct path beside it.
 bool travels(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 {
-    if (!with.dynamic) {
-        return false;
+    if (!rules::may_go_beside(with.dynamic, peer.outstanding)) {
+        return true;
     }
-    const Channel* channel = with.channels.find(peer.rank);
-    return peer.outstanding != 0 ||
-           (channel != nullptr && !rules::may_combine_at_once(channel->accumulates));
+    const Channel* channel = with.dynamic ? with.channels.find(peer.rank) : nullptr;
+    return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
 }
 
 } // namespace

@@ -7,8 +7,8 @@
 
 namespace sidelight::rma {
 
-/// Without memory for the place the sender is told that this member is lost: its lock fails, and
-/// does not wait for ever.
+/// Without memory for the place the lock can neither wait nor be refused: each is lost to the
+/// other, so that the sender's lock fails, and what it holds here is given back.
 void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
 {
     LockWaiter* waiter = pool_.take();
@@ -16,6 +16,7 @@ void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
         log(LogLevel::error, "out of memory for a lock that rank %d asks for: it is refused",
             from.rank);
         channels_.send(from, MessageKind::lost, LostBody{.rank = contacts_.rank()});
+        contacts_.lose(from.rank);
         return;
     }
     const LockType type = lock_type_of(body.type);
@@ -58,6 +59,17 @@ void LockServer::pass_on() noexcept
 {
     contacts_.wake_neighbours();
     grant_waiting();
+}
+
+bool LockServer::owes_grants() const noexcept
+{
+    const LockQueue& queue = contacts_.peer(contacts_.rank()).control->lock;
+    for (const LockWaiter* waiter = waiting_.front(); waiter != nullptr; waiter = waiter->next) {
+        if (queue.admits(waiter->type, waiter->place)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Answers whether the place was left at once, its owner being lost.

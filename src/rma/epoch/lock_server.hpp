@@ -35,7 +35,7 @@ public:
     /// This process leaves a place in the queue of a member on its node, itself included.
     void leave(Control& control, LockType type) noexcept
     {
-        if (control.lock.depart(type)) [[unlikely]] {
+        if (rules::lets_others_in(control.lock.depart(type))) [[unlikely]] {
             pass_on();
         }
     }
@@ -43,6 +43,8 @@ public:
     /// Tells those who are admitted. Answers whether there were any.
     bool grant_waiting() noexcept;
     [[nodiscard]] bool anybody_waits() const noexcept { return !waiting_.empty(); }
+    /// Whether somebody is admitted and was not told. For checks.
+    [[nodiscard]] bool owes_grants() const noexcept;
 
 private:
     void pass_on() noexcept;

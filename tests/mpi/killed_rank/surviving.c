@@ -85,6 +85,15 @@ static void work_on(MPI_Win win, int survivors)
     CHECK_EQ(seen, survivors);
 }
 
+/* Whether the others have freed it or not. */
+static void free_without(MPI_Win *win)
+{
+    double const begin = seconds();
+    CHECK(is_loss(MPI_Win_free(win)));
+    CHECK(*win == MPI_WIN_NULL);
+    CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -109,6 +118,9 @@ int main(int argc, char **argv)
     wait_until_told(w[1].win, victim);
     check_step("work among survivors");
     work_on(w[1].win, victim);
+    check_step("freeing windows that have lost a member");
+    free_without(&w[0].win);
+    free_without(&w[1].win);
     printf("survived: rank=%d failures=%d\n", check_rank, check_failures);
     fflush(stdout);
     for (;;)

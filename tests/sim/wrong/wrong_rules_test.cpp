@@ -72,11 +72,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
         Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},
         Case{"reader_overtakes", Wrong::reader_joins_writer, order_of_locks},
+        Case{"unlock_lets_nobody_in", Wrong::unlock_lets_nobody_in,
+             "an unlock has let in a rank elsewhere that it does not tell"},
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
         Case{"flush_counts_later", Wrong::flush_counts_later,
              "a flush is complete before an operation issued earlier"},
         Case{"flush_unseen", Wrong::flush_unseen,
              "a flush is complete before an operation issued earlier"},
+        Case{"flush_hides_failure", Wrong::flush_hides_failure,
+             "does not tell of a failure that it has waited for"},
+        Case{"direct_overtakes", Wrong::direct_overtakes, "wrong data"},
         Case{"accumulate_overtakes", Wrong::accumulate_overtakes, "wrong data"},
         Case{"barrier_misses_one", Wrong::barrier_misses_one,
              "a fence is complete before all have called it"},
@@ -102,6 +107,29 @@ TEST(WrongRuleOfLosses, IsCaught)
     ASSERT_FALSE(outcome.ok);
     std::printf("loss_kept: seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
     EXPECT_NE(outcome.failure.find("deadlock"), std::string::npos) << outcome.failure;
+}
+
+TEST(WrongRuleOfBrokenWindows, IsCaught)
+{
+    rma::rules::wrong = Wrong::broken_window_stays;
+    const Outcome outcome = run_deaths(0, seeds, false);
+    rma::rules::wrong = Wrong::none;
+    ASSERT_FALSE(outcome.ok);
+    std::printf("broken_window_stays: seed %" PRIu64 ": %s\n", outcome.failed,
+                outcome.failure.c_str());
+    EXPECT_NE(outcome.failure.find("cannot be freed"), std::string::npos) << outcome.failure;
+}
+
+/// Who leaves a window with a lost member waits for nobody, but its memory may still be read.
+TEST(WrongRuleOfFreedMemory, IsCaught)
+{
+    rma::rules::wrong = Wrong::memory_taken_back;
+    const Outcome outcome = run_deaths(0, 3 * seeds, false); // long gets are few
+    rma::rules::wrong = Wrong::none;
+    ASSERT_FALSE(outcome.ok);
+    std::printf("memory_taken_back: seed %" PRIu64 ": %s\n", outcome.failed,
+                outcome.failure.c_str());
+    EXPECT_NE(outcome.failure.find("garbage"), std::string::npos) << outcome.failure;
 }
 
 /// A fabric whose puts are over before they are there: what a missing flush of the network would

@@ -6,7 +6,9 @@
 #define access_granted right_access_granted
 #define exposure_done right_exposure_done
 #define lock_admits right_lock_admits
+#define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
 #define may_combine_at_once right_may_combine_at_once
 #define barrier_passed right_barrier_passed
@@ -14,12 +16,16 @@
 #define may_ask_for_lock right_may_ask_for_lock
 #define notice_follows right_notice_follows
 #define notice_counts right_notice_counts
+#define memory_is_free right_memory_is_free
+#define may_be_destroyed right_may_be_destroyed
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
 #undef exposure_done
 #undef lock_admits
+#undef lets_others_in
 #undef flush_waits_for
+#undef may_go_beside
 #undef may_flush_unseen
 #undef may_combine_at_once
 #undef barrier_passed
@@ -27,6 +33,8 @@
 #undef may_ask_for_lock
 #undef notice_follows
 #undef notice_counts
+#undef memory_is_free
+#undef may_be_destroyed
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -37,10 +45,13 @@ enum class Wrong {
     exposure_over_early, ///< an exposure ends one access too soon
     writer_joins_readers,
     reader_joins_writer,
-    flush_forgets_last,   ///< the last operation before a flush is none of its own
-    flush_counts_later,   ///< operations issued after a flush count as its own
-    flush_unseen,         ///< a flush passes by operations that are under way
-    accumulate_overtakes, ///< an accumulate on mapped memory passes one that goes by messages
+    unlock_lets_nobody_in, ///< who leaves a lock does not tell those who wait for it
+    flush_forgets_last,    ///< the last operation before a flush is none of its own
+    flush_counts_later,    ///< operations issued after a flush count as its own
+    flush_unseen,          ///< a flush passes by operations that are under way
+    flush_hides_failure,   ///< and by one that has failed
+    direct_overtakes,      ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,  ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -48,10 +59,12 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    notice_beside_messages, ///< a counter that is written in memory does not wait for what travels
-    notice_overtakes_gets,  ///< a notice leaves before what it ends has brought its data back
-    notice_overtakes_zero_copies, ///< a notice counts before zero-copy puts that were sent earlier
-    loss_kept,            ///< who learns of a loss keeps it
+    notice_beside_messages,       ///< one that is written in memory does not wait for what travels
+    notice_overtakes_gets,        ///< a notice leaves before what it ends has brought its data back
+    notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
+    memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
+    broken_window_stays, ///< a window that has lost a member cannot be destroyed
+    loss_kept,           ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
@@ -76,15 +89,27 @@ inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t depart
            right_lock_admits(type, ahead, departed);
 }
 
+inline bool lets_others_in(bool others_have_places) noexcept
+{
+    return wrong != Wrong::unlock_lets_nobody_in && right_lets_others_in(others_have_places);
+}
+
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
+inline bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
+{
+    return wrong == Wrong::direct_overtakes || wrong == Wrong::flush_unseen ||
+           right_may_go_beside(several_routes, outstanding);
+}
+
 inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
 {
-    return wrong == Wrong::flush_unseen || right_may_flush_unseen(is_passive, any_other);
+    const bool unseen = wrong == Wrong::flush_hides_failure || wrong == Wrong::flush_unseen;
+    return right_may_flush_unseen(is_passive, any_other && !unseen);
 }
 
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
@@ -120,12 +145,23 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
 inline bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return right_notice_follows(same_way || wrong == Wrong::notice_beside_messages,
-                              brings_back && wrong != Wrong::notice_overtakes_gets);
+                                brings_back && wrong != Wrong::notice_overtakes_gets);
 }
 
 inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return wrong == Wrong::notice_overtakes_zero_copies || right_notice_counts(sent_before, placed);
+}
+
+inline bool memory_is_free(std::uint64_t lent) noexcept
+{
+    return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
+}
+
+inline bool may_be_destroyed(bool last_complete, bool failed) noexcept
+{
+    return right_may_be_destroyed(last_complete, failed) &&
+           !(wrong == Wrong::broken_window_stays && failed);
 }
 
 inline bool passes_loss_on() noexcept
