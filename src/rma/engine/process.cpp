@@ -11,7 +11,7 @@ namespace sidelight::rma {
 
 Window& Process::create_window(const WindowShape& shape)
 {
-    auto window = std::make_unique<Window>(*this, shape);
+    auto window = std::make_unique<Window>(shared_, shape);
     window->expect_threads(sweeps_, many_threads_);
     Window& made = *window;
     windows_.push_back(std::move(window));
@@ -58,8 +58,8 @@ void Process::expect_threads(bool sweeps, bool many) noexcept
 bool Process::progress() noexcept
 {
     bool moved = messages() && shared_.carrier.fabric().poll(*this);
-    for (Window* window = busy_windows_.front(); window != nullptr;) {
-        Window* next = decltype(busy_windows_)::after(*window);
+    for (Window* window = shared_.busy.front(); window != nullptr;) {
+        Window* next = BusyWindows::after(*window);
         moved |= window->progress();
         window = next;
     }
@@ -67,21 +67,10 @@ bool Process::progress() noexcept
     return moved;
 }
 
-void Process::note_busy(Window& window, bool busy) noexcept
-{
-    if (busy) {
-        busy_windows_.push(&window);
-    } else {
-        busy_windows_.remove(&window);
-    }
-    any_busy_.store(!busy_windows_.empty(), std::memory_order_relaxed);
-}
-
 Doorbell* Process::barrier_bell() noexcept
 {
-    Window* window = busy_windows_.front();
-    const bool only =
-        window != nullptr && !messages_ && decltype(busy_windows_)::after(*window) == nullptr;
+    Window* window = shared_.busy.front();
+    const bool only = window != nullptr && !messages_ && BusyWindows::after(*window) == nullptr;
     return only ? window->barrier_bell() : nullptr;
 }
 

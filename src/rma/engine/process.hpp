@@ -7,26 +7,10 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "fabric/peer_memory.hpp"
 #include "fabric/private_memory.hpp"
-#include "rma/channel/carrier.hpp"
-#include "rma/channel/farewells.hpp"
-#include "rma/engine/window.hpp"
-#include "rma/epoch/lock_server.hpp"
-#include "rma/operation/operations.hpp"
+#include "rma/engine/shared_parts.hpp"
 
 namespace sidelight::rma {
-
-/// What the windows of a process share. Memory that one has used another can.
-struct SharedParts {
-    fabric::PeerMemory& memory;
-    Carrier carrier;
-    Farewells farewells{carrier};
-    OperationPools operations{};
-    Pool<Epoch> epochs{};
-    Pool<Flush> flushes{};
-    Pool<LockWaiter> lock_waiters{};
-};
 
 /// One rank's engine: its windows and pools. There is one in a process of an MPI job and any number
 /// in a simulation. No globals, no clock, no MPI: it talks to the fabric that it is given.
@@ -55,7 +39,7 @@ public:
     /// also without the engine; then what another thread does just now may be missed.
     [[nodiscard]] bool busy() const noexcept { return messages() || waits(); }
     /// Whether a window waits for anything, as seen by any thread.
-    [[nodiscard]] bool waits() const noexcept { return any_busy_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool waits() const noexcept { return shared_.busy.any(); }
 
     /// Where to sleep for the only thing that can let the engine go on: a barrier. Null: there are
     /// other things, and those ring at the process's own doorbell.
@@ -66,8 +50,7 @@ public:
     /// that exist hear of it, so none of their calls may be going on then.
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
-    void set_allows_rows(bool allows) noexcept { allows_rows_ = allows; }
-    [[nodiscard]] bool allows_rows() const noexcept { return allows_rows_; }
+    void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
     /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
     /// thread, also without the engine.
     void set_messages(bool messages) noexcept
@@ -97,10 +80,6 @@ public:
     void placed(int from, std::span<const std::byte> header, std::size_t bytes) noexcept override;
     void lost(int peer) noexcept override;
 
-    // --- For its windows -------------------------------------------------------------------------
-    [[nodiscard]] SharedParts& shared() noexcept { return shared_; }
-    void note_busy(Window& window, bool busy) noexcept;
-
 private:
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
     void note_left(const Window& window) noexcept;
@@ -111,11 +90,8 @@ private:
     SharedParts shared_;
     bool sweeps_ = false; ///< another thread may sweep
     bool many_threads_ = false;
-    bool allows_rows_ = false;
     std::atomic<bool> messages_{false};
     Window* latest_ = nullptr; ///< the one that a message named last
-    List<Window, &Window::in_busy> busy_windows_;
-    std::atomic<bool> any_busy_{false}; ///< whether that list has any, for those without the engine
     std::vector<std::unique_ptr<Window>> windows_;
     std::unordered_map<std::uint64_t, Window*> by_id_;
     std::unordered_map<std::uint64_t, int> left_; ///< windows with lost members: the rank in them

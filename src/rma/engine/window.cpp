@@ -4,7 +4,6 @@
 #include <new>
 
 #include "base/log.hpp"
-#include "rma/engine/process.hpp"
 #include "rma/engine/window_parts.hpp"
 
 namespace sidelight::rma {
@@ -32,11 +31,11 @@ AccumulateTarget own_accumulates(Contacts& contacts)
 
 } // namespace
 
-WindowParts::WindowParts(Window& window, Process& process, const WindowShape& shape)
-    : channels(process.shared().carrier, process.shared().farewells, shape.id, shape.rank,
+WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape& shape)
+    : channels(shared.carrier, shared.farewells, shape.id, shape.rank,
                static_cast<std::size_t>(shape.size)),
       credit(channels, window),
-      life(process.shared().carrier.flights()),
+      life(shared.carrier.flights()),
       origin(channels, credit, life),
       acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
@@ -44,14 +43,14 @@ WindowParts::WindowParts(Window& window, Process& process, const WindowShape& sh
                 .rank = shape.rank,
                 .dynamic = shape.flavor == Flavor::dynamic,
                 .neighbours = shape.neighbours,
-                .memory = process.shared().memory,
+                .memory = shared.memory,
                 .channels = channels,
-                .farewells = process.shared().farewells,
+                .farewells = shared.farewells,
                 .attention = window}),
       own(meet_neighbours(contacts)),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
-      native(channels, origin, life, memory, process.shared().operations.remote_accesses),
+      native(channels, origin, life, memory, shared.operations.remote_accesses),
       operations({.targets = contacts.targets(),
                   .rank = shape.rank,
                   .memory = memory,
@@ -61,9 +60,9 @@ WindowParts::WindowParts(Window& window, Process& process, const WindowShape& sh
                   .origin = origin,
                   .native = native,
                   .life = life,
-                  .pools = process.shared().operations}),
+                  .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
-      locks(contacts, channels, window, process.shared().lock_waiters),
+      locks(contacts, channels, window, shared.lock_waiters),
       notices(contacts, locks, credit),
       surroundings{.contacts = contacts,
                    .channels = channels,
@@ -73,9 +72,9 @@ WindowParts::WindowParts(Window& window, Process& process, const WindowShape& sh
                    .operations = operations,
                    .mapped = window.mapped(),
                    .dynamic = shape.flavor == Flavor::dynamic},
-      queue(surroundings, process.shared().epochs, window, shape.reorder),
+      queue(surroundings, shared.epochs, window, shape.reorder),
       recording(surroundings, queue),
-      flushes(surroundings, queue, recording, open, process.shared().flushes),
+      flushes(surroundings, queue, recording, open, shared.flushes),
       completions(surroundings, queue, flushes),
       synchronization(surroundings, queue, open, shape.flavor),
       dispatch({.contacts = contacts,
@@ -96,20 +95,20 @@ WindowParts::WindowParts(Window& window, Process& process, const WindowShape& sh
     }
     const Target& self = contacts.target(shape.rank);
     if (shape.flavor == Flavor::dynamic) {
-        memory.set_dynamic(own.regions, process.shared().memory);
+        memory.set_dynamic(own.regions, shared.memory);
     } else {
         memory.set_block(self.base, self.size);
     }
-    own.accumulates.allows_rows.store(process.allows_rows(), std::memory_order_release);
+    own.accumulates.allows_rows.store(shared.allows_rows, std::memory_order_release);
 }
 
-Window::Window(Process& process, const WindowShape& shape)
-    : process_(process),
+Window::Window(SharedParts& shared, const WindowShape& shape)
+    : shared_(shared),
       id_(shape.id),
       rank_(shape.rank),
       size_(shape.size),
       flavor_(shape.flavor),
-      parts_(std::make_unique<WindowParts>(*this, process, shape)),
+      parts_(std::make_unique<WindowParts>(*this, shared, shape)),
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
@@ -120,11 +119,11 @@ Window::~Window()
 {
     log_routes();
     if (is_needed()) {
-        process_.note_busy(*this, false);
+        shared_.busy.note(*this, false);
     }
 }
 
-void Window::needed(bool needed) noexcept { process_.note_busy(*this, needed); }
+void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
 void Window::expect_threads(bool sweeps, bool many) noexcept
 {

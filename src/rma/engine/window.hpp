@@ -14,7 +14,7 @@
 
 namespace sidelight::rma {
 
-class Process;
+struct SharedParts;
 struct WindowParts;
 
 /// Everything a new window is made of. The memory belongs to the caller and outlives the window.
@@ -40,7 +40,7 @@ struct WindowShape {
 class alignas(64) Window final : public Attention {
 public:
     /// Meets the neighbours. Throws std::bad_alloc, also where one of them cannot be met.
-    Window(Process& process, const WindowShape& shape);
+    Window(SharedParts& shared, const WindowShape& shape);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
@@ -149,7 +149,7 @@ private:
     Status unlock_by_queue(int target, Request* request) noexcept;
 
     Mapped mapped_; ///< first, in a line with what it reads
-    Process& process_;
+    SharedParts& shared_;
     std::uint64_t id_;
     int rank_;
     int size_;

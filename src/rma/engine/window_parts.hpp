@@ -3,17 +3,17 @@
 
 #include "rma/engine/dispatch.hpp"
 #include "rma/engine/loss.hpp"
-#include "rma/engine/process.hpp"
+#include "rma/engine/shared_parts.hpp"
 #include "rma/epoch/completions.hpp"
 #include "rma/epoch/synchronization.hpp"
 
 namespace sidelight::rma {
 
-/// The owners that a window is made of, lower ones first: each knows those before it, and hears from
-/// them through the observers that they declare.
+/// The owners that a window is made of, lower ones first: each knows those before it, and hears
+/// from them through the observers that they declare.
 struct WindowParts {
     /// Meets the neighbours. Throws std::bad_alloc.
-    WindowParts(Window& window, Process& process, const WindowShape& shape);
+    WindowParts(Window& window, SharedParts& shared, const WindowShape& shape);
 
     // Channels: messages, and what is under way by them.
     OwnMemory memory;
