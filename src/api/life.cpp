@@ -7,8 +7,8 @@
 #include "host/mpi/table.hpp"
 #include "runtime/translated_group.hpp"
 
-/// The calls of MPI's own life that the library must know of; which threads the host starts in them,
-/// too.
+/// The calls of MPI's own life that the library must know of; which threads the host starts in
+/// them, too.
 using namespace sidelight;
 using namespace sidelight::runtime;
 using host::mpi::table;

@@ -7,15 +7,15 @@ namespace sidelight::rma {
 
 /// Why a window has to be looked at in each sweep.
 enum class Reason : std::uint8_t {
-    unsettled_epoch,   ///< an active epoch waits for a peer
-    deferred_epoch,    ///< one may be activated
-    lost_member,       ///< what waits for it is to be given up
-    acknowledgement,   ///< one is owed
-    waiting_for_lock,  ///< a remote member waits for this member's lock
+    unsettled_epoch,  ///< an active epoch waits for a peer
+    deferred_epoch,   ///< one may be activated
+    lost_member,      ///< what waits for it is to be given up
+    acknowledgement,  ///< one is owed
+    waiting_for_lock, ///< a remote member waits for this member's lock
 };
 
-/// Whether a window needs progress: its owners say why, and the process keeps the list of those that
-/// do. Guarded by the engine.
+/// Whether a window needs progress: its owners say why, and the process keeps the list of those
+/// that do. Guarded by the engine.
 class Attention {
 public:
     /// Sets or drops one reason.

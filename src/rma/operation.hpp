@@ -93,10 +93,10 @@ struct Op {
     Epoch* epoch = nullptr;     ///< the epoch that it was issued in
     std::uint32_t peer = 0;     ///< index of its target in the epoch
     OperationState state = OperationState::recorded;
-    bool awaited = false;        ///< somebody may wait for it at the target: no start epoch's
-    bool first = false;          ///< of those in its epoch towards its target
-    bool holds_back = false;     ///< the notice that its epoch is closed waits for it
-    Status failure = Status::ok; ///< why it was not performed
+    bool awaited = false;          ///< somebody may wait for it at the target: no start epoch's
+    bool first = false;            ///< of those in its epoch towards its target
+    bool holds_back = false;       ///< the notice that its epoch is closed waits for it
+    Status failure = Status::ok;   ///< why it was not performed
     Channel* ordered_on = nullptr; ///< counted there among the accumulates that travel
     Op* next = nullptr;
 };

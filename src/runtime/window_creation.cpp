@@ -198,7 +198,8 @@ host::memory::SharedRange share_brought(WindowObject& object, const void* base,
     if (!range && !object.told_private) {
         object.told_private = true;
         log(LogLevel::info,
-            "%zu bytes at %p of a window are private: %s. Others reach them by copies of the kernel "
+            "%zu bytes at %p of a window are private: %s. Others reach them by copies of the "
+            "kernel "
             "and messages; memory of MPI_Win_allocate or MPI_Alloc_mem they would map, and this "
             "with SIDELIGHT_SHARE_MEMORY=inplace, if it is whole pages",
             bytes, base, host::memory::text(range.refusal()));

@@ -21,11 +21,11 @@ protected:
     {
         for (const auto& [leader, round] : {std::pair(2, 0), std::pair(1, 1)}) {
             hear(leader,
-                 Framed<BarrierBody>{.header = {.kind = MessageKind::barrier,
-                                                .origin = static_cast<std::uint32_t>(leader),
-                                                .window = 7},
-                                     .body = {.round = static_cast<std::uint64_t>(round),
-                                              .number = barrier}});
+                 Framed<BarrierBody>{
+                     .header = {.kind = MessageKind::barrier,
+                                .origin = static_cast<std::uint32_t>(leader),
+                                .window = 7},
+                     .body = {.round = static_cast<std::uint64_t>(round), .number = barrier}});
         }
     }
 

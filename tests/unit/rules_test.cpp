@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/rules.hpp"
 #include "rma/epoch/kind_table.hpp"
+#include "rma/rules.hpp"
 
 #include <gtest/gtest.h>
 

@@ -154,19 +154,18 @@ private:
         const auto behind = static_cast<std::uint32_t>(random_.below(4));
         switch (static_cast<MessageKind>(kind)) {
         case MessageKind::put:
-            message.set(MessageKind::put,
-                        PutBody{.address = address,
-                                .operation = 0,
-                                .zero_copy = static_cast<std::uint32_t>(number),
-                                .acknowledge = byte_below(2)});
+            message.set(MessageKind::put, PutBody{.address = address,
+                                                  .operation = 0,
+                                                  .zero_copy = static_cast<std::uint32_t>(number),
+                                                  .acknowledge = byte_below(2)});
             break;
         case MessageKind::get:
             message.set(MessageKind::get, GetBody{.address = address, .bytes = bytes_});
             break;
         case MessageKind::accumulate:
-            draw_accumulate(message, address,
-                            static_cast<ReduceOp>(random_.below(
-                                static_cast<unsigned>(ReduceOp::count_) + 1)));
+            draw_accumulate(
+                message, address,
+                static_cast<ReduceOp>(random_.below(static_cast<unsigned>(ReduceOp::count_) + 1)));
             break;
         case MessageKind::compare_and_swap:
             message.set(MessageKind::compare_and_swap,
@@ -215,8 +214,8 @@ private:
         std::memcpy(bytes, &message.header, sizeof message.header);
         std::memcpy(bytes + sizeof message.header, message.body.data(), message.body.size());
         for (std::uint64_t left = 1 + random_.below(4); left != 0; --left) {
-            bytes[random_.below(sizeof message.header + message.body_size)] ^=
-                std::byte{1} << random_.below(8);
+            bytes[random_.below(sizeof message.header + message.body_size)] ^= std::byte{1}
+                                                                               << random_.below(8);
         }
         std::memcpy(&message.header, bytes, sizeof message.header);
         std::memcpy(message.body.data(), bytes + sizeof message.header, message.body.size());

@@ -501,12 +501,11 @@ Drawn Victim::answer_to_any(Random& random)
                                .status = static_cast<std::uint8_t>(random.below(256)),
                                .acknowledged = static_cast<std::uint8_t>(random.below(2))});
     } else if (odd == 1 || (odd < 0 && asked.fetches)) {
-        answer.set(MessageKind::reply, ReplyBody{.operation = asked.operation,
-                                                 .position = asked.position,
-                                                 .placed = placed});
+        answer.set(
+            MessageKind::reply,
+            ReplyBody{.operation = asked.operation, .position = asked.position, .placed = placed});
     } else if (odd == 2 || (odd < 0 && asked.zero_copy)) {
-        answer.set(MessageKind::placed,
-                   PlacedBody{.operation = asked.operation, .placed = placed});
+        answer.set(MessageKind::placed, PlacedBody{.operation = asked.operation, .placed = placed});
     } else {
         const std::uint32_t all = fabric_.counted[{asked.header.window, asked.peer}];
         answer.set(MessageKind::acknowledgement,

@@ -80,8 +80,8 @@ Status Accumulates::accumulate(ReduceOp op, const AccumulateTarget& target,
                                const datatype::Buffer& memory) noexcept
 {
     Rows rows(*this, target);
-    const Atomicity atomicity(target.block.atomicity, target.block.rows, engine_slot(), target.number,
-                              &rows);
+    const Atomicity atomicity(target.block.atomicity, target.block.rows, engine_slot(),
+                              target.number, &rows);
     return result.layout == nullptr ? rma::accumulate(op, origin, memory, atomicity)
                                     : get_accumulate(op, origin, result, memory, atomicity);
 }
@@ -90,8 +90,8 @@ Status Accumulates::compare_and_swap(const AccumulateTarget& target, const void*
                                      const void* compare, void* result,
                                      const datatype::Layout* layout, void* memory) noexcept
 {
-    const Atomicity atomicity(target.block.atomicity, target.block.rows, engine_slot(), target.number,
-                              nullptr);
+    const Atomicity atomicity(target.block.atomicity, target.block.rows, engine_slot(),
+                              target.number, nullptr);
     return rma::compare_and_swap(origin, compare, result, layout, memory, atomicity);
 }
 

@@ -24,13 +24,14 @@ struct AccumulateBlock {
 /// One member whose memory is mapped here, as accumulates see it.
 struct AccumulateTarget {
     AccumulateBlock& block;
-    std::uint32_t number;     ///< the member's rank + 1
-    std::uint32_t& row_bytes; ///< of rows combined by atomic instructions since plain ones were used
+    std::uint32_t number; ///< the member's rank + 1
+    std::uint32_t&
+        row_bytes; ///< of rows combined by atomic instructions since plain ones were used
 };
 
 /// The accumulates of one process on memory that is mapped here, and when rows of elements go by
-/// plain instructions. Protocol: docs/design/accumulates.md. Owned by the window; its calls need the
-/// engine, but for `slot`.
+/// plain instructions. Protocol: docs/design/accumulates.md. Owned by the window; its calls need
+/// the engine, but for `slot`.
 class Accumulates {
 public:
     /// `own`: this member's block, which outlives this.

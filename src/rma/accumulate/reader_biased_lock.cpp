@@ -42,7 +42,8 @@ void ReaderBiasedLock::acquire() noexcept
 }
 
 /// The side of the exchange that has the barrier: whoever is in there by now has said so.
-bool ReaderBiasedLock::close(std::span<const ElementSlots* const> everybody, std::uint32_t number) noexcept
+bool ReaderBiasedLock::close(std::span<const ElementSlots* const> everybody,
+                             std::uint32_t number) noexcept
 {
     closed_.store(1, std::memory_order_seq_cst);
     if (!heavy_barrier()) {

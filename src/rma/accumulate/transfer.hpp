@@ -6,8 +6,8 @@
 #include "base/status.hpp"
 #include "datatype/layout.hpp"
 #include "rma/accumulate/atomicity.hpp"
-#include "rma/accumulate/reduction.hpp"
 #include "rma/accumulate/reader_biased_lock.hpp"
+#include "rma/accumulate/reduction.hpp"
 
 namespace sidelight::rma {
 
@@ -23,14 +23,15 @@ enum class Direction : std::uint8_t { put, get };
 /// What keeps accumulates on the memory of one member apart.
 struct Atomicity {
     AtomicityLocks& locks;
-    ReaderBiasedLock* gate = nullptr;     ///< null: elements alone, so there is nothing to keep them from
+    ReaderBiasedLock* gate =
+        nullptr;                 ///< null: elements alone, so there is nothing to keep them from
     ElementSlot* slot = nullptr; ///< of this thread, or null
     std::uint32_t number = 0;    ///< the member's rank + 1
     RowAccess* rows = nullptr;
 
     Atomicity(AtomicityLocks& among) noexcept : locks(among) {}
-    Atomicity(AtomicityLocks& among, ReaderBiasedLock& of_rows, ElementSlot* own, std::uint32_t member,
-              RowAccess* whole) noexcept
+    Atomicity(AtomicityLocks& among, ReaderBiasedLock& of_rows, ElementSlot* own,
+              std::uint32_t member, RowAccess* whole) noexcept
         : locks(among), gate(&of_rows), slot(own), number(member), rows(whole)
     {}
 };

@@ -44,10 +44,7 @@ Cursor& answers_at(Flight& flight, std::uint64_t position) noexcept
     return flight.answers;
 }
 
-bool fetches(const Flight& flight) noexcept
-{
-    return returned_to(flight.op->operation) != nullptr;
-}
+bool fetches(const Flight& flight) noexcept { return returned_to(flight.op->operation) != nullptr; }
 
 } // namespace
 

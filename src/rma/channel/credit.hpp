@@ -17,8 +17,8 @@ public:
     {}
 
     // --- As origin -------------------------------------------------------------------------------
-    /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask for
-    /// the acknowledgement.
+    /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
+    /// for the acknowledgement.
     [[nodiscard]] bool count(Flight& flight) noexcept;
     /// Somebody waits for completion at the targets: asks those that have not been.
     void request_all() noexcept;

@@ -15,8 +15,8 @@ class Farewells {
 public:
     explicit Farewells(Carrier& carrier) noexcept : carrier_(carrier) {}
 
-    /// The peer was sent something, or has sent something. Without memory for the note, closing does
-    /// not wait for it.
+    /// The peer was sent something, or has sent something. Without memory for the note, closing
+    /// does not wait for it.
     void note_met(int peer) noexcept;
 
     /// Tells all who were met and asks them to answer. No window is left, and nothing is sent
@@ -28,8 +28,8 @@ public:
     void receive(int from, MessageKind kind) noexcept;
 
     /// The fabric has lost a peer. Answers whether that is a loss: who has said farewell has freed
-    /// all its windows, so others that are still in the last barrier of one lose nothing with it. It
-    /// may come back (a program may start MPI again, with sessions).
+    /// all its windows, so others that are still in the last barrier of one lose nothing with it.
+    /// It may come back (a program may start MPI again, with sessions).
     [[nodiscard]] bool lose(int peer) noexcept;
     [[nodiscard]] bool is_lost(int peer) const noexcept { return lost_.contains(peer); }
 

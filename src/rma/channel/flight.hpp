@@ -27,12 +27,12 @@ struct Flight {
     std::uint64_t answered = 0; ///< where `answers` is
     std::uint64_t received = 0; ///< bytes of data that have come back
 
-    std::uint32_t replies = 0; ///< fragments with answers of their own that are not answered
-    std::uint32_t last_fragment = 0;  ///< number of the latest one without
-    bool unacknowledged = false;      ///< that one is not acknowledged
-    std::uint32_t reading = 0;        ///< zero-copy messages whose data are being read here
-    std::uint32_t placing = 0;        ///< zero-copy answers whose data are being written here
-    Status status = Status::ok;       ///< the first reason why a fragment was not performed
+    std::uint32_t replies = 0;       ///< fragments with answers of their own that are not answered
+    std::uint32_t last_fragment = 0; ///< number of the latest one without
+    bool unacknowledged = false;     ///< that one is not acknowledged
+    std::uint32_t reading = 0;       ///< zero-copy messages whose data are being read here
+    std::uint32_t placing = 0;       ///< zero-copy answers whose data are being written here
+    Status status = Status::ok;      ///< the first reason why a fragment was not performed
 
     std::uint32_t number = 0;     ///< index in the table
     std::uint32_t generation = 0; ///< one more for each use

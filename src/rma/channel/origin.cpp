@@ -14,8 +14,8 @@ using datatype::Cursor;
 
 namespace {
 
-/// Fragments sent to one target and not answered, at most. What is more waits here, so a target that
-/// is late is not buried.
+/// Fragments sent to one target and not answered, at most. What is more waits here, so a target
+/// that is late is not buried.
 constexpr std::uint32_t most_in_flight = 512;
 /// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
 /// use. Others leave together: when there are enough of them, when something is answered, or when

@@ -139,9 +139,9 @@ std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t
 void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
 {
     channels_.zero_copy_taken(from, body.zero_copy);
-    channels_.send(from, MessageKind::placed,
-                   PlacedBody{.operation = body.operation,
-                              .placed = from.zero_copies_taken.whole()});
+    channels_.send(
+        from, MessageKind::placed,
+        PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
 }
 
 void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
@@ -178,8 +178,7 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
     const ReplyBody answer{.operation = body.operation,
                            .position = body.position,
                            .placed = from.zero_copies_taken.whole()};
-    const Status status =
-        channels_.send_zero_copy(from, MessageKind::reply, answer, data, *sent);
+    const Status status = channels_.send_zero_copy(from, MessageKind::reply, answer, data, *sent);
     if (status != Status::ok) {
         channels_.end_reading();
         sends.give_back(sent);
@@ -217,9 +216,8 @@ void TargetSide::serve_accumulate(Channel& from, const AccumulateBody& body,
     Staging brought;
     Staging old;
     const Buffer fetched = body.fetch != 0 ? elements.at(old.bytes.data()) : Buffer{};
-    const Status status =
-        accumulates_.accumulate(op, own_, elements_of(payload, elements, brought), fetched,
-                                elements.at(memory));
+    const Status status = accumulates_.accumulate(op, own_, elements_of(payload, elements, brought),
+                                                  fetched, elements.at(memory));
     if (status != Status::ok || body.fetch == 0) {
         end_accumulate(from, body, status);
     } else if (layout.contiguous) {
@@ -248,9 +246,9 @@ void TargetSide::serve_compare_and_swap(Channel& from, const CompareAndSwapBody&
     Staging old;
     store_bytes(compare.bytes.data(), payload.data(), size);
     store_bytes(origin.bytes.data(), payload.data() + size, size);
-    const Status status = accumulates_.compare_and_swap(
-        own_, origin.bytes.data(), compare.bytes.data(), old.bytes.data(),
-        &datatype::basic_layout(basic), memory);
+    const Status status =
+        accumulates_.compare_and_swap(own_, origin.bytes.data(), compare.bytes.data(),
+                                      old.bytes.data(), &datatype::basic_layout(basic), memory);
     if (status != Status::ok) {
         refuse(from, body.operation, status);
     } else {

@@ -16,7 +16,11 @@ public:
     /// `own`: this member, as accumulates see it.
     TargetSide(Channels& channels, Credit& credit, OwnMemory& memory, Accumulates& accumulates,
                const AccumulateTarget& own) noexcept
-        : channels_(channels), credit_(credit), memory_(memory), accumulates_(accumulates), own_(own)
+        : channels_(channels),
+          credit_(credit),
+          memory_(memory),
+          accumulates_(accumulates),
+          own_(own)
     {}
 
     void serve_put(Channel& from, const PutBody& body, std::span<const std::byte> payload) noexcept;

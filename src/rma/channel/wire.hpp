@@ -56,8 +56,8 @@ struct alignas(16) MessageHeader {
 struct alignas(16) PutBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
-    std::uint32_t zero_copy = 0; ///< number of this zero-copy put; 0: it is none
-    std::uint8_t acknowledge = 0;    ///< tell how many fragments are complete
+    std::uint32_t zero_copy = 0;  ///< number of this zero-copy put; 0: it is none
+    std::uint8_t acknowledge = 0; ///< tell how many fragments are complete
 };
 struct alignas(16) GetBody {
     std::uint64_t address = 0;
@@ -73,7 +73,7 @@ struct alignas(16) AccumulateBody {
     std::uint64_t position = 0;
     std::uint8_t reduce = 0; ///< ReduceOp
     std::uint8_t basic = 0;  ///< datatype::Basic
-    std::uint8_t fetch = 0;       ///< old values wanted
+    std::uint8_t fetch = 0;  ///< old values wanted
     std::uint8_t acknowledge = 0;
 };
 struct alignas(16) CompareAndSwapBody {

@@ -59,7 +59,7 @@ bool Process::progress() noexcept
 {
     bool moved = messages() && shared_.carrier.fabric().poll(*this);
     for (Window* window = shared_.busy.front(); window != nullptr;) {
-        Window* next = BusyWindows::after(*window);
+        Window* next = shared_.busy.after(*window);
         moved |= window->progress();
         window = next;
     }
@@ -70,7 +70,7 @@ bool Process::progress() noexcept
 Doorbell* Process::barrier_bell() noexcept
 {
     Window* window = shared_.busy.front();
-    const bool only = window != nullptr && !messages_ && BusyWindows::after(*window) == nullptr;
+    const bool only = window != nullptr && !messages_ && shared_.busy.after(*window) == nullptr;
     return only ? window->barrier_bell() : nullptr;
 }
 

@@ -123,6 +123,22 @@ Window::~Window()
     }
 }
 
+/// For people: by which routes the members were reached that were met.
+void Window::log_routes() const noexcept
+{
+    const Contacts& contacts = parts_->contacts;
+    std::size_t mapped = 0;
+    std::size_t native = 0;
+    for (const std::int32_t rank : contacts.met()) {
+        mapped += contacts.target(rank).mapped ? 1 : 0;
+        native += contacts.target(rank).remote != nullptr ? 1 : 0;
+    }
+    log(LogLevel::info,
+        "window %llx, rank %d of %d: of %zu members met, %zu are mapped, %zu native, the others "
+        "reached by messages",
+        static_cast<unsigned long long>(id_), rank_, size_, contacts.met().size(), mapped, native);
+}
+
 void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
 void Window::expect_threads(bool sweeps, bool many) noexcept

@@ -2,7 +2,6 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "base/log.hpp"
 #include "rma/engine/window_parts.hpp"
 
 /// What others may ask of a window: nothing here changes it, but for a first contact.
@@ -95,22 +94,6 @@ void Window::describe(Line line, void* context) const
          epoch = EpochQueue::after(*epoch)) {
         describe_epoch(*this, *epoch, line, context);
     }
-}
-
-/// For people: by which routes the members were reached that were met.
-void Window::log_routes() const noexcept
-{
-    std::size_t mapped = 0;
-    std::size_t native = 0;
-    for (const std::int32_t rank : parts_->contacts.met()) {
-        mapped += target(rank).mapped ? 1 : 0;
-        native += target(rank).remote != nullptr ? 1 : 0;
-    }
-    const std::size_t met = members_met();
-    log(LogLevel::info,
-        "window %llx, rank %d of %d: of %zu members met, %zu are mapped, %zu native, the others "
-        "reached by messages",
-        static_cast<unsigned long long>(id_), rank_, size_, met, mapped, native);
 }
 
 } // namespace sidelight::rma

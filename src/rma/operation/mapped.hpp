@@ -101,8 +101,8 @@ public:
     /// Before anything else is called. Both outlive this.
     void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept;
 
-    /// From now on, or not any more, another thread may sweep; and if `many`, several threads of the
-    /// program may call at the same time. No call on the window may be going on.
+    /// From now on, or not any more, another thread may sweep; and if `many`, several threads of
+    /// the program may call at the same time. No call on the window may be going on.
     void expect_threads(bool sweeps, bool many) noexcept;
 
     /// With `close` the one place that writes what `memory` and `flush` read of a target.
@@ -110,8 +110,7 @@ public:
     {
         target.reach.store(opening.reachable && target.mapped ? target.size : 0,
                            std::memory_order_release);
-        target.flushable.store(opening.flushable &&
-                                   (target.mapped || target.regions != nullptr),
+        target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
             target.regions->open(opening.reachable && regions_direct_);

@@ -114,8 +114,8 @@ Access NativeAccesses::move_more(RemoteAccess& access) noexcept
             access.there.advance(bytes);
             access.here.advance(bytes);
         }
-        state = move(*access.target->remote, access.op->operation,
-                     std::span(pieces).first(count), access);
+        state = move(*access.target->remote, access.op->operation, std::span(pieces).first(count),
+                     access);
     }
     return state;
 }
@@ -148,8 +148,8 @@ void NativeAccesses::finished(fabric::Completion& self, Status status) noexcept
 /// waits for no network.
 void NativeAccesses::ask_for_key(Target& target, Channel& channel) noexcept
 {
-    if (target.key != KeyState::unknown || memory_.is_dynamic() ||
-        target.accumulates != nullptr || !channels_.carrier().fabric().accesses(target.peer)) {
+    if (target.key != KeyState::unknown || memory_.is_dynamic() || target.accumulates != nullptr ||
+        !channels_.carrier().fabric().accesses(target.peer)) {
         return;
     }
     target.key = KeyState::asked;
@@ -161,8 +161,8 @@ void NativeAccesses::serve_key(Channel& from) noexcept
 {
     if (exposed_ == nullptr && !memory_.is_dynamic() && memory_.size() != 0) {
         exposed_.reset(new (std::nothrow) fabric::ExposedMemory);
-        if (exposed_ != nullptr && !channels_.carrier().fabric().expose(
-                                       {memory_.base(), memory_.size()}, *exposed_)) {
+        if (exposed_ != nullptr &&
+            !channels_.carrier().fabric().expose({memory_.base(), memory_.size()}, *exposed_)) {
             exposed_->key_bytes = 0;
         }
     }

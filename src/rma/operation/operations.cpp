@@ -99,10 +99,7 @@ Op* Operations::record(const Operation& operation, const Place& place, Request* 
         return nullptr;
     }
     hold_layouts(operation);
-    *op = {.operation = operation,
-           .request = request,
-           .age = ++ages_,
-           .address = place.address};
+    *op = {.operation = operation, .request = request, .age = ++ages_, .address = place.address};
     ++unfinished_;
     return op;
 }
@@ -110,10 +107,11 @@ Op* Operations::record(const Operation& operation, const Place& place, Request* 
 void Operations::execute(Op& op) noexcept
 {
     Place place;
-    const Status status = op.operation.kind == OperationKind::marker
-                              ? Status::ok
-                              : locate(op.operation, with_.targets[op.operation.target],
-                                       with_.memory, op.operation.target == with_.rank, true, place);
+    const Status status =
+        op.operation.kind == OperationKind::marker
+            ? Status::ok
+            : locate(op.operation, with_.targets[op.operation.target], with_.memory,
+                     op.operation.target == with_.rank, true, place);
     if (status != Status::ok) {
         give_up(op, status);
     } else {
