@@ -6,7 +6,7 @@
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
-#include "host/node/kept_splits.hpp"
+#include "host/node/node_communicator_cache.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/thread_level.hpp"
 #include "runtime/window_table.hpp"
@@ -36,7 +36,7 @@ void close_down(bool for_good) noexcept
         runtime->stop(for_good);
     }
     datatype::close_cache();
-    host::node::forget_splits();
+    host::node::forget_node_communicators();
     give_up_communicator();
 }
 

@@ -100,7 +100,7 @@ bool Creation::find_route()
     }
     // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
-    kept_ = host::node::find_kept_split(request_.comm);
+    kept_ = host::node::find_node_communicators(request_.comm);
     std::uint64_t node = 0;
     const bool ready = object_ != nullptr && find_node(alone, node) &&
                        make_room(members_ <= most_at_first ? members_ : neighbours());
@@ -119,7 +119,7 @@ bool Creation::find_route()
         kept_ = nullptr;
     } else if (!found.all_know) {
         kept_ = nullptr;
-        kept_ = host::node::split_and_keep(request_.comm, node);
+        kept_ = host::node::cache_node_communicators(request_.comm, node);
     }
     if (carried_ && kept_ == nullptr) {
         return false;
@@ -182,13 +182,14 @@ bool Creation::know_members()
     if (!carried_) {
         return true;
     }
-    census_ = host::node::take_census(request_.comm, kept_->split,
-                                      {.identity = runtime.engine().fabric().address().identity,
-                                       .bytes = bytes(),
-                                       .disp_unit = disp_unit(),
-                                       .window = id_},
-                                      runtime.engine().fabric().network()->address());
-    return census_.has_value();
+    member_table_ =
+        host::node::gather_member_table(request_.comm, kept_->split,
+                                        {.identity = runtime.engine().fabric().address().identity,
+                                         .bytes = bytes(),
+                                         .disp_unit = disp_unit(),
+                                         .window = id_},
+                                        runtime.engine().fabric().network()->address());
+    return member_table_.has_value();
 }
 
 host::memory::SharedRange share_brought(WindowObject& object, const void* base,

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "host/node/census.hpp"
-#include "host/node/kept_splits.hpp"
+#include "host/node/member_table.hpp"
 #include "host/node/memory.hpp"
+#include "host/node/node_communicator_cache.hpp"
 #include "runtime/window_create.hpp"
 
 namespace sidelight::runtime {
@@ -88,9 +88,9 @@ private:
     bool knows_members_ = false;
     bool carried_ = false; ///< some operations travel as messages
     const char* reason_ = "a member could not make its part"; ///< should it be the host's
-    std::shared_ptr<host::node::KeptSplit> kept_;             ///< null unless carried
+    std::shared_ptr<host::node::NodeCommunicators> kept_;     ///< null unless carried
     std::optional<Room> room_;
-    std::optional<host::node::CensusDraft> census_;
+    std::optional<host::node::MemberTableDraft> member_table_;
     std::uint64_t id_ = 0;
 };
 

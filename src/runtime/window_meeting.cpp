@@ -35,15 +35,15 @@ rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, in
 
 } // namespace
 
-/// What the members on one node share: the barrier's word, the census, their blocks, and their
-/// memory where they do not bring it.
+/// What the members on one node share: the barrier's word, the member table, their blocks, and
+/// their memory where they do not bring it.
 bool Creation::get_memory()
 {
-    constexpr std::size_t census_at = sizeof(rma::BarrierWord);
+    constexpr std::size_t member_table_at = sizeof(rma::BarrierWord);
     const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
     object_->memory = host::node::allocate_node_memory(
         on_node(),
-        {.common_bytes = census_at + (census_ ? census_->bytes() : 0),
+        {.common_bytes = member_table_at + (member_table_ ? member_table_->bytes() : 0),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
          .window_bytes =
              brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
@@ -54,8 +54,8 @@ bool Creation::get_memory()
         rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
         if (index() == 0) {
             new (object_->memory->common()) rma::BarrierWord;
-            if (census_) {
-                census_->write(object_->memory->common() + census_at);
+            if (member_table_) {
+                member_table_->write(object_->memory->common() + member_table_at);
             }
         }
     }
@@ -72,8 +72,8 @@ void Creation::make_handle() noexcept
                   host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
 }
 
-/// After that the words of the members on this node, and the census, are there. Whether there was
-/// memory for what they said is told at the end, too.
+/// After that the words of the members on this node, and the member table, are there. Whether there
+/// was memory for what they said is told at the end, too.
 bool Creation::meet_neighbours()
 {
     Runtime& runtime = Runtime::instance();
@@ -99,13 +99,13 @@ bool Creation::meet_neighbours()
     if (!host::node::exchange(on_node(), mine, greetings)) {
         return false;
     }
-    std::optional<host::node::Census> census;
-    if (census_) {
-        census.emplace(object_->memory->common() + sizeof(rma::BarrierWord), census_->members,
-                       census_->nodes);
+    std::optional<host::node::MemberTable> member_table;
+    if (member_table_) {
+        member_table.emplace(object_->memory->common() + sizeof(rma::BarrierWord),
+                             member_table_->members, member_table_->nodes);
     }
     knows_members_ = attempt([&] {
-        object_->members.emplace(*object_->memory, std::move(greetings), census,
+        object_->members.emplace(*object_->memory, std::move(greetings), member_table,
                                  runtime.engine().fabric());
     });
     if (knows_members_ && brings_memory(request_.flavor)) {

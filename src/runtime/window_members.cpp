@@ -11,8 +11,12 @@
 namespace sidelight::runtime {
 
 WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
-                             std::optional<host::node::Census> census, fabric::JoinedFabric& fabric)
-    : memory_(memory), greetings_(std::move(greetings)), census_(census), fabric_(fabric)
+                             std::optional<host::node::MemberTable> member_table,
+                             fabric::JoinedFabric& fabric)
+    : memory_(memory),
+      greetings_(std::move(greetings)),
+      member_table_(member_table),
+      fabric_(fabric)
 {
     brought_by_.resize(greetings_.size());
     copied_.resize(greetings_.size());
@@ -20,8 +24,8 @@ WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greetin
     for (const Greeting& greeting : greetings_) {
         neighbours_.push_back(greeting.rank);
     }
-    if (census_) {
-        node_ = census_->member(neighbours_.front()).node;
+    if (member_table_) {
+        node_ = member_table_->member(neighbours_.front()).node;
     }
 }
 
@@ -33,25 +37,25 @@ void WindowMembers::bring(int rank, std::byte* base) noexcept
 
 std::span<const std::int32_t> WindowMembers::leaders() const noexcept
 {
-    return census_ ? census_->leaders() : neighbours().first(1);
+    return member_table_ ? member_table_->leaders() : neighbours().first(1);
 }
 
 std::uint64_t WindowMembers::window_id() const noexcept
 {
-    return census_ ? census_->member(0).window : greetings_.front().window;
+    return member_table_ ? member_table_->member(0).window : greetings_.front().window;
 }
 
 int WindowMembers::size() const noexcept
 {
-    return static_cast<int>(census_ ? census_->members().size() : greetings_.size());
+    return static_cast<int>(member_table_ ? member_table_->members().size() : greetings_.size());
 }
 
 std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
 {
-    if (!census_) {
+    if (!member_table_) {
         return static_cast<std::size_t>(rank);
     }
-    const host::node::MemberRecord& record = census_->member(rank);
+    const host::node::MemberRecord& record = member_table_->member(rank);
     return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
 }
 
@@ -126,10 +130,10 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
         peer = greetings_[*index].peer;
         find_here(rank, *index, found);
     }
-    if (census_) {
-        const host::node::MemberRecord& record = census_->member(rank);
+    if (member_table_) {
+        const host::node::MemberRecord& record = member_table_->member(rank);
         peer.identity = record.identity;
-        address = census_->address(rank);
+        address = member_table_->address(rank);
         found.size = record.bytes;
         found.disp_unit = record.disp_unit;
     }
@@ -141,7 +145,7 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }
-    const bool reachable = found.mapped || census_;
+    const bool reachable = found.mapped || member_table_;
     return reachable ? Status::ok : Status::no_memory;
 }
 

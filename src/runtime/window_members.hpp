@@ -10,7 +10,7 @@
 
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/copied_memory.hpp"
-#include "host/node/census.hpp"
+#include "host/node/member_table.hpp"
 #include "host/node/memory.hpp"
 #include "rma/members.hpp"
 
@@ -31,12 +31,13 @@ struct Greeting {
 };
 
 /// The members of a window: those on this node by what they have said there, the others by the
-/// census. Where there is no census, all are on this node, in the order of ranks.
+/// member table. Where there is no member table, all are on this node, in the order of ranks.
 class WindowMembers final : public rma::Members {
 public:
-    /// `memory`, what the census lies in, and `fabric` must outlive it.
+    /// `memory`, what the member table lies in, and `fabric` must outlive it.
     WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
-                  std::optional<host::node::Census> census, fabric::JoinedFabric& fabric);
+                  std::optional<host::node::MemberTable> member_table,
+                  fabric::JoinedFabric& fabric);
 
     /// This process brings the memory of its own part.
     void bring(int rank, std::byte* base) noexcept;
@@ -61,7 +62,7 @@ private:
 
     host::node::NodeMemory& memory_;
     std::vector<Greeting> greetings_; ///< of the members on this node
-    std::optional<host::node::Census> census_;
+    std::optional<host::node::MemberTable> member_table_;
     fabric::JoinedFabric& fabric_;
     std::vector<std::int32_t> neighbours_;
     std::vector<std::unique_ptr<fabric::CopiedMemory>> copied_; ///< theirs that is not mapped

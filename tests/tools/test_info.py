@@ -95,11 +95,11 @@ class Memory(unittest.TestCase):
         rows = library.memory(BUILT[0], address_bytes=100)
         self.assertEqual([row["members"] for row in rows], [2, 64, 4096, 1_000_000])
         for row in rows:
-            self.assertEqual(row["node"], row["census"] + row["controls"] + row["barrier"])
+            self.assertEqual(row["node"], row["member_table"] + row["controls"] + row["barrier"])
             self.assertGreater(row["process"], 0)
         alone, node, some, many = rows
-        self.assertEqual((alone["census"], node["census"]), (0, 0))
-        self.assertGreaterEqual(many["census"], 1_000_000 * (100 + 32))
+        self.assertEqual((alone["member_table"], node["member_table"]), (0, 0))
+        self.assertGreaterEqual(many["member_table"], 1_000_000 * (100 + 32))
         # It pays for those that it meets, a page at most in each of three tables.
         self.assertLess(many["process"], node["process"] + (3 * 16 + 1) * 4096)
         self.assertLess(many["process"] - some["process"], 16 * 4096)
@@ -109,7 +109,7 @@ class Memory(unittest.TestCase):
     @unittest.skipUnless(BUILT, "no library is built")
     def test_longer_addresses(self):
         short, long = (library.memory(BUILT[0], size)[3] for size in (100, 300))
-        self.assertEqual(long["census"] - short["census"], 200 * 1_000_000)
+        self.assertEqual(long["member_table"] - short["member_table"], 200 * 1_000_000)
         self.assertEqual(long["process"], short["process"])
 
 

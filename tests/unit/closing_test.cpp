@@ -58,7 +58,7 @@ TEST_F(Closing, OfABrokenWindowWaitsForThemToo)
     for (const int reader : {1, 2}) {
         SCOPED_TRACE(reader);
         Window& window = make_window(10 + static_cast<std::uint64_t>(reader));
-        hear_from(1, window.id(), MessageKind::greeting);
+        hear_from(1, window.id(), MessageKind::probe);
         hear_from(reader, window.id(), MessageKind::get, GetBody{.operation = 1, .bytes = 8192});
         ASSERT_NE(fabric_.leaving, nullptr);
         hear_from(2, window.id(), MessageKind::lost, LostBody{.rank = 1});
@@ -80,7 +80,7 @@ TEST_F(Closing, OfABrokenWindowWaitsForThemToo)
 /// A closed window is not yet destroyed: what still comes may not begin to read its memory.
 TEST_F(Closing, NothingIsReadAfterIt)
 {
-    hear_from(1, 7, MessageKind::greeting);
+    hear_from(1, 7, MessageKind::probe);
     process_.lost(1);
     ASSERT_EQ(window_->close(&closed_), Status::ok);
     process_.progress();

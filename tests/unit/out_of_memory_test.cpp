@@ -51,7 +51,7 @@ protected:
     void greet_from(std::uint32_t rank)
     {
         hear(static_cast<int>(rank),
-             Framed<NoBody>{.header = {.kind = MessageKind::greeting, .origin = rank, .window = 7},
+             Framed<NoBody>{.header = {.kind = MessageKind::probe, .origin = rank, .window = 7},
                             .body = {}});
     }
     /// Whether the last message tells that peer that this member is lost to it.

@@ -19,7 +19,7 @@ protected:
 
     void hear_of(int peer, std::uint64_t window)
     {
-        hear(peer, Framed<NoBody>{.header = {.kind = MessageKind::greeting,
+        hear(peer, Framed<NoBody>{.header = {.kind = MessageKind::probe,
                                              .origin = static_cast<std::uint32_t>(peer),
                                              .window = window},
                                   .body = {}});

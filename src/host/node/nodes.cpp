@@ -98,7 +98,7 @@ OwnedCommunicator::~OwnedCommunicator()
 namespace {
 
 /// False: memory has run out.
-bool make_room_for_census(NodeSplit& split) noexcept
+bool make_room_for_member_table(NodeSplit& split) noexcept
 {
     int nodes = 0;
     if (!split.leads()) {
@@ -126,7 +126,7 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
-    if (!agree(comm, led && make_room_for_census(result))) {
+    if (!agree(comm, led && make_room_for_member_table(result))) {
         return std::nullopt;
     }
     return result;

@@ -52,8 +52,8 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// What a member, or a node with all of its members, has to say in a census.
-struct CensusLoad {
+/// What a member, or a node with all of its members, has to say in a member table.
+struct MemberTableLoad {
     int record_bytes = 0;
     int address_bytes = 0;
 };
@@ -64,10 +64,10 @@ struct NodeSplit {
     OwnedCommunicator leaders; ///< null but on a leader
     int index = 0;             ///< of this member on the node
     int members = 0;           ///< on the node
-    /// Of a leader, for a census: one for each member on the node, and for each leader. Here, since
-    /// the room for it has to be there before the members begin one.
-    std::vector<CensusLoad> member_loads;
-    std::vector<CensusLoad> node_loads;
+    /// Of a leader, for a member table: one for each member on the node, and for each leader. Here,
+    /// since the room for it has to be there before the members begin one.
+    std::vector<MemberTableLoad> member_loads;
+    std::vector<MemberTableLoad> node_loads;
 
     [[nodiscard]] bool leads() const noexcept { return index == 0; }
 };

@@ -13,11 +13,11 @@ namespace sidelight::rma {
 /// with them. Made when something is sent or has come for the first time. Guarded by the engine.
 /// Numbers wrap around.
 struct Channel {
-    int rank = 0;         ///< of the member
-    int peer = 0;         ///< its number in the fabric
-    bool lost = false;    ///< it cannot be reached any more
-    bool greeted = false; ///< it was sent something
-    bool heard = false;   ///< it has sent something
+    int rank = 0;        ///< of the member
+    int peer = 0;        ///< its number in the fabric
+    bool lost = false;   ///< it cannot be reached any more
+    bool probed = false; ///< it was sent something
+    bool heard = false;  ///< it has sent something
 
     // --- As origin -------------------------------------------------------------------------------
     bool in_unrequested = false; ///< in the list of those to be asked for an acknowledgement

@@ -54,8 +54,8 @@ void Channels::send_framed(Channel& to, std::span<const std::byte> framed,
     if (to.lost) [[unlikely]] {
         return;
     }
-    if (!to.greeted) {
-        to.greeted = true;
+    if (!to.probed) {
+        to.probed = true;
         farewells_.note_met(to.peer);
     }
     carrier_.note_sent();

@@ -29,7 +29,7 @@ enum class MessageKind : std::uint8_t {
     lock_grant,              ///< NoticeBody: so many of the receiver's places are admitted
     unlock,                  ///< UnlockBody: leave my place
     barrier,                 ///< BarrierBody
-    greeting,                ///< the carrier shall tell if the receiver is lost
+    probe,                   ///< the carrier shall tell if the receiver is lost
     lost,                    ///< LostBody: that member cannot be reached any more
     key_request,             ///< answer with key
     key,                     ///< payload: opens the sender's memory; none: it stays closed

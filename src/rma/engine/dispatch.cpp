@@ -132,7 +132,7 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<NoticeBody>(take_lock_grant, From::elsewhere),
     row<UnlockBody>(serve_unlock, From::elsewhere),
     row<BarrierBody>(take_barrier),
-    {}, // greeting: that it has come is all
+    {}, // probe: that it has come is all
     row<LostBody>(take_loss),
     row<NoBody>(serve_key),
     row<NoBody>(take_key),

@@ -8,13 +8,13 @@ namespace sidelight::rma {
 namespace {
 
 /// Whoever waits for a member without a message to it would never hear that it is lost.
-void greet(const EpochSurroundings& with, int rank) noexcept
+void probe(const EpochSurroundings& with, int rank) noexcept
 {
     if (with.contacts.peer(rank).control != nullptr) {
         return;
     }
-    if (Channel& channel = with.contacts.channel(rank); !channel.greeted) {
-        with.channels.send(channel, MessageKind::greeting);
+    if (Channel& channel = with.contacts.channel(rank); !channel.probed) {
+        with.channels.send(channel, MessageKind::probe);
     }
 }
 
@@ -22,7 +22,7 @@ void enter_access(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
     for (PeerEpoch& peer : epoch.peers) {
         peer.number = ++with.contacts.peer(peer.rank).accesses;
-        greet(with, peer.rank);
+        probe(with, peer.rank);
     }
 }
 

@@ -9,20 +9,21 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     if (where.epoch->failed_for_all()) {
         return where.epoch->failure;
     }
-    Place place;
-    if (Status status = with_.operations.prepare(operation, granted, place); status != Status::ok) {
+    Destination destination;
+    if (Status status = with_.operations.prepare(operation, granted, destination);
+        status != Status::ok) {
         return status;
     }
     with_.mapped.note_use();
     bool done = false;
     Status status = Status::ok;
     if (granted) {
-        status = with_.operations.perform_at_once(operation, place, done);
+        status = with_.operations.perform_at_once(operation, destination, done);
     }
     if (!done) {
-        return status == Status::ok ? record(where, operation, place, request) : status;
+        return status == Status::ok ? record(where, operation, destination, request) : status;
     }
-    if (!place.mapped) { // by the fabric: flushes say that it was waited for
+    if (!destination.mapped) { // by the fabric: flushes say that it was waited for
         where.peer().to_be_flushed = true;
         show(with_, *where.epoch, where.peer());
     }
@@ -40,10 +41,10 @@ Status Recording::mark(PeerEpochRef where) noexcept
 }
 
 /// Where access is granted, `place` says where the operation goes.
-Status Recording::record(PeerEpochRef where, const Operation& operation, const Place& place,
-                         Request* request) noexcept
+Status Recording::record(PeerEpochRef where, const Operation& operation,
+                         const Destination& destination, Request* request) noexcept
 {
-    Op* op = with_.operations.record(operation, place, request);
+    Op* op = with_.operations.record(operation, destination, request);
     if (op == nullptr) {
         return Status::no_memory;
     }
@@ -62,7 +63,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation, const P
     queue_.enlist(epoch);
     show(with_, epoch, peer);
     if (peer.granted) {
-        with_.operations.execute_at(*op, place);
+        with_.operations.execute_at(*op, destination);
     } else {
         peer.recorded.push(op);
     }

@@ -21,7 +21,7 @@ public:
     Status mark(PeerEpochRef where) noexcept;
 
 private:
-    Status record(PeerEpochRef where, const Operation& operation, const Place& place,
+    Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
                   Request* request) noexcept;
 
     EpochSurroundings with_;

@@ -40,11 +40,11 @@ NativeAccesses::~NativeAccesses()
     }
 }
 
-bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Place& place,
+bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Destination& destination,
                            bool alone) noexcept
 {
     const Operation& operation = op.operation;
-    if (!place.checked || !moves_bytes(operation)) {
+    if (!destination.checked || !moves_bytes(operation)) {
         return false;
     }
     if (target.remote == nullptr) {
@@ -62,10 +62,10 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Place
     access->op = &op;
     access->target = &target;
     access->channel = &channel;
-    access->address = place.address;
+    access->address = destination.address;
     access->finished = finished;
     access->there =
-        Cursor({reinterpret_cast<void*>(place.address), operation.layout, operation.count});
+        Cursor({reinterpret_cast<void*>(destination.address), operation.layout, operation.count});
     access->here = Cursor(operation.origin);
     const Access state = move_more(*access);
     if (state == Access::pending) {
@@ -81,20 +81,20 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Place
     return true;
 }
 
-bool NativeAccesses::move_at_once(const Operation& operation, const Target& target, Place& place,
-                                  bool alone) noexcept
+bool NativeAccesses::move_at_once(const Operation& operation, const Target& target,
+                                  Destination& destination, bool alone) noexcept
 {
-    if (target.remote == nullptr || !target.remote->moves_at_once() || !place.checked ||
+    if (target.remote == nullptr || !target.remote->moves_at_once() || !destination.checked ||
         !moves_bytes(operation) || !is_block(operation) ||
         !target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
         return false;
     }
     const AccessPiece block{.here = static_cast<std::byte*>(operation.origin.address),
-                            .there = place.address,
+                            .there = destination.address,
                             .bytes = operation.origin.bytes()};
     fabric::Completion unused;
-    place.checked = move(*target.remote, operation, {&block, 1}, unused) == Access::complete;
-    return place.checked;
+    destination.checked = move(*target.remote, operation, {&block, 1}, unused) == Access::complete;
+    return destination.checked;
 }
 
 /// Hands the fabric what is left, as far as it does not take time.

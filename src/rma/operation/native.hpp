@@ -6,7 +6,7 @@
 
 #include "fabric/remote_memory.hpp"
 #include "rma/channel/origin.hpp"
-#include "rma/operation/place.hpp"
+#include "rma/operation/destination.hpp"
 
 namespace sidelight::rma {
 
@@ -39,13 +39,13 @@ public:
 
     /// Whether the fabric has taken the operation over; it may be complete, and gone. What is not
     /// taken goes by messages. `alone`: somebody may wait for this one by itself.
-    [[nodiscard]] bool start(Op& op, Target& target, Channel& channel, const Place& place,
-                             bool alone) noexcept;
+    [[nodiscard]] bool start(Op& op, Target& target, Channel& channel,
+                             const Destination& destination, bool alone) noexcept;
 
     /// A block that the fabric moves within the call is complete on return, as on mapped memory:
-    /// nothing is recorded for it. Where that fails, `place` says that it must go by messages.
-    [[nodiscard]] bool move_at_once(const Operation& operation, const Target& target, Place& place,
-                                    bool alone) noexcept;
+    /// nothing is recorded for it. Where that fails, `destination` says that it must go by messages.
+    [[nodiscard]] bool move_at_once(const Operation& operation, const Target& target,
+                                    Destination& destination, bool alone) noexcept;
 
     // Keys, asked for by message.
     void serve_key(Channel& from) noexcept;

@@ -32,10 +32,11 @@ void drop_layouts(const Operation& operation) noexcept
 
 } // namespace
 
-Status Operations::prepare(const Operation& operation, bool granted, Place& place) const noexcept
+Status Operations::prepare(const Operation& operation, bool granted,
+                           Destination& destination) const noexcept
 {
     const Status status = locate(operation, with_.targets[operation.target], with_.memory,
-                                 operation.target == with_.rank, granted, place);
+                                 operation.target == with_.rank, granted, destination);
     return status == Status::ok ? check_operands(operation) : status;
 }
 
@@ -49,14 +50,15 @@ bool Operations::must_keep_order(const Operation& operation) const noexcept
     return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
 }
 
-Status Operations::perform_at_once(const Operation& operation, Place& place, bool& done) noexcept
+Status Operations::perform_at_once(const Operation& operation, Destination& destination,
+                                   bool& done) noexcept
 {
-    done = place.mapped && !must_keep_order(operation);
+    done = destination.mapped && !must_keep_order(operation);
     if (done) {
         with_.mapped.note_unfenced();
-        return perform_mapped(operation, place.memory);
+        return perform_mapped(operation, destination.memory);
     }
-    if (with_.native.move_at_once(operation, with_.targets[operation.target], place,
+    if (with_.native.move_at_once(operation, with_.targets[operation.target], destination,
                                   rules::is_first_since_wait(ages_ + 1, waited_for_))) {
         done = true;
         ++ages_;
@@ -92,34 +94,36 @@ Status Operations::perform_mapped(const Operation& operation, std::byte* base) n
                                                     operation.layout, base);
 }
 
-Op* Operations::record(const Operation& operation, const Place& place, Request* request) noexcept
+Op* Operations::record(const Operation& operation, const Destination& destination,
+                       Request* request) noexcept
 {
     Op* op = with_.pools.ops.take();
     if (op == nullptr) {
         return nullptr;
     }
     hold_layouts(operation);
-    *op = {.operation = operation, .request = request, .age = ++ages_, .address = place.address};
+    *op = {
+        .operation = operation, .request = request, .age = ++ages_, .address = destination.address};
     ++unfinished_;
     return op;
 }
 
 void Operations::execute(Op& op) noexcept
 {
-    Place place;
+    Destination destination;
     const Status status =
         op.operation.kind == OperationKind::marker
             ? Status::ok
             : locate(op.operation, with_.targets[op.operation.target], with_.memory,
-                     op.operation.target == with_.rank, true, place);
+                     op.operation.target == with_.rank, true, destination);
     if (status != Status::ok) {
         give_up(op, status);
     } else {
-        execute_at(op, place);
+        execute_at(op, destination);
     }
 }
 
-void Operations::execute_at(Op& op, const Place& place) noexcept
+void Operations::execute_at(Op& op, const Destination& destination) noexcept
 {
     const Operation& operation = op.operation;
     with_.life.begin(op);
@@ -127,17 +131,17 @@ void Operations::execute_at(Op& op, const Place& place) noexcept
         with_.life.end(op, Status::ok);
         return;
     }
-    if (place.mapped && !must_keep_order(operation)) {
-        const Status status = perform_mapped(operation, place.memory);
+    if (destination.mapped && !must_keep_order(operation)) {
+        const Status status = perform_mapped(operation, destination.memory);
         full_barrier();
         with_.life.end(op, status);
         return;
     }
     Target& target = with_.targets[operation.target];
     Channel& channel = with_.channels.open(operation.target, target.peer);
-    if (!with_.native.start(op, target, channel, place,
+    if (!with_.native.start(op, target, channel, destination,
                             rules::is_first_since_wait(op.age, waited_for_))) {
-        with_.origin.launch(op, channel, place.address);
+        with_.origin.launch(op, channel, destination.address);
     }
 }
 

@@ -33,19 +33,21 @@ public:
 
     /// Checks the operation against the window and finds where it goes. `granted`: it may be
     /// performed now.
-    Status prepare(const Operation& operation, bool granted, Place& place) const noexcept;
+    Status prepare(const Operation& operation, bool granted,
+                   Destination& destination) const noexcept;
 
     /// Performs it, if that takes no longer than the call; `done` says whether it has.
-    Status perform_at_once(const Operation& operation, Place& place, bool& done) noexcept;
+    Status perform_at_once(const Operation& operation, Destination& destination,
+                           bool& done) noexcept;
 
     /// One that is to be performed later, with an age. Null: no memory.
-    [[nodiscard]] Op* record(const Operation& operation, const Place& place,
+    [[nodiscard]] Op* record(const Operation& operation, const Destination& destination,
                              Request* request) noexcept;
     /// Its turn has come. It may be complete, and gone, on return. What is attached to a dynamic
     /// window may have changed since it was recorded.
     void execute(Op& op) noexcept;
     /// The same where it has just been prepared.
-    void execute_at(Op& op, const Place& place) noexcept;
+    void execute_at(Op& op, const Destination& destination) noexcept;
     /// It is not performed, and why. Gone on return.
     void give_up(Op& op, Status status) noexcept;
     /// It is complete, and nobody needs it any more.

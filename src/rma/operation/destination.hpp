@@ -11,7 +11,7 @@
 namespace sidelight::rma {
 
 /// Where in the target's memory an operation goes.
-struct Place {
+struct Destination {
     std::size_t address = 0;     ///< an offset from `base`, in a dynamic window an address there
     std::byte* memory = nullptr; ///< the same, where that is mapped here
     bool mapped = false;
@@ -22,7 +22,7 @@ struct Place {
 /// dynamic window counts when access is granted; what cannot be seen here the target looks up
 /// itself. `own`: this member's memory; `is_own`: it is the target.
 Status locate(const Operation& operation, const Target& target, const OwnMemory& own, bool is_own,
-              bool granted, Place& place) noexcept;
+              bool granted, Destination& destination) noexcept;
 
 /// What performing it would refuse, found before it is recorded.
 Status check_operands(const Operation& operation) noexcept;

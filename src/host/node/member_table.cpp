@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/node/census.hpp"
+#include "host/node/member_table.hpp"
 
 #include <cstring>
 #include <limits>
@@ -34,14 +34,14 @@ struct Gathered {
     std::vector<std::byte> bytes;
 
     /// For what is told by one part of the loads. Throws where it is too much.
-    void make_room(const std::vector<CensusLoad>& loads, int CensusLoad::*part)
+    void make_room(const std::vector<MemberTableLoad>& loads, int MemberTableLoad::*part)
     {
-        for (const CensusLoad& load : loads) {
+        for (const MemberTableLoad& load : loads) {
             counts.push_back(load.*part);
         }
         const auto total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
         if (total > most_bytes) {
-            throw std::length_error("a census of too many bytes");
+            throw std::length_error("a member table of too many bytes");
         }
         offsets.resize(counts.size());
         std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
@@ -66,16 +66,16 @@ struct Gatherings {
     Gathered records;
     Gathered addresses;
 
-    void make_room(const std::vector<CensusLoad>& loads)
+    void make_room(const std::vector<MemberTableLoad>& loads)
     {
-        records.make_room(loads, &CensusLoad::record_bytes);
-        addresses.make_room(loads, &CensusLoad::address_bytes);
+        records.make_room(loads, &MemberTableLoad::record_bytes);
+        addresses.make_room(loads, &MemberTableLoad::address_bytes);
     }
 };
 
 /// All that a leader hears of in advance. A node with too much to say has nothing to say, and fails
 /// when it makes room.
-bool tell_loads(NodeSplit& split, const CensusLoad& mine) noexcept
+bool tell_loads(NodeSplit& split, const MemberTableLoad& mine) noexcept
 {
     bool worked = table().Gather(&mine, 2, MPI_INT, split.member_loads.data(), 2, MPI_INT, 0,
                                  split.on_node.get()) == MPI_SUCCESS;
@@ -84,20 +84,20 @@ bool tell_loads(NodeSplit& split, const CensusLoad& mine) noexcept
     }
     std::size_t records = 0;
     std::size_t addresses = 0;
-    for (const CensusLoad& load : split.member_loads) {
+    for (const MemberTableLoad& load : split.member_loads) {
         records += static_cast<std::size_t>(load.record_bytes);
         addresses += static_cast<std::size_t>(load.address_bytes);
     }
     const bool few = records <= most_bytes && addresses <= most_bytes;
-    const CensusLoad node{.record_bytes = few ? static_cast<int>(records) : 0,
-                          .address_bytes = few ? static_cast<int>(addresses) : 0};
+    const MemberTableLoad node{.record_bytes = few ? static_cast<int>(records) : 0,
+                               .address_bytes = few ? static_cast<int>(addresses) : 0};
     return table().Allgather(&node, 2, MPI_INT, split.node_loads.data(), 2, MPI_INT,
                              split.leaders.get()) == MPI_SUCCESS &&
            worked;
 }
 
 /// False: memory has run out, or there is too much to say.
-bool make_room(CensusDraft& draft, Gatherings& node, Gatherings& all,
+bool make_room(MemberTableDraft& draft, Gatherings& node, Gatherings& all,
                const NodeSplit& split) noexcept
 {
     try {
@@ -114,7 +114,7 @@ bool make_room(CensusDraft& draft, Gatherings& node, Gatherings& all,
 }
 
 /// What a leader makes of the records of all nodes, which come node by node.
-bool arrange_records(CensusDraft& draft, const Gathered& records) noexcept
+bool arrange_records(MemberTableDraft& draft, const Gathered& records) noexcept
 {
     const auto* sent = reinterpret_cast<const MemberRecord*>(records.bytes.data());
     std::uint64_t address_at = 0;
@@ -143,39 +143,41 @@ bool arrange_records(CensusDraft& draft, const Gathered& records) noexcept
 
 } // namespace
 
-Census::Census(const std::byte* data, std::size_t members, std::size_t nodes) noexcept
+MemberTable::MemberTable(const std::byte* data, std::size_t members, std::size_t nodes) noexcept
     : members_(reinterpret_cast<const MemberRecord*>(data), members),
       leaders_(reinterpret_cast<const std::int32_t*>(data + members * sizeof(MemberRecord)), nodes),
       addresses_(data + bytes(members, nodes, 0))
 {}
 
-std::span<const std::byte> Census::address(int rank) const noexcept
+std::span<const std::byte> MemberTable::address(int rank) const noexcept
 {
     const MemberRecord& record = member(rank);
     return {addresses_ + record.address_at, record.address_bytes};
 }
 
-std::size_t Census::bytes(std::size_t members, std::size_t nodes,
-                          std::size_t address_bytes) noexcept
+std::size_t MemberTable::bytes(std::size_t members, std::size_t nodes,
+                               std::size_t address_bytes) noexcept
 {
     return round_up(members * sizeof(MemberRecord) + nodes * sizeof(std::int32_t), alignment) +
            address_bytes;
 }
 
-void CensusDraft::write(std::byte* data) const noexcept
+void MemberTableDraft::write(std::byte* data) const noexcept
 {
     const std::size_t table_bytes = records.size() * sizeof(MemberRecord);
     std::memcpy(data, records.data(), table_bytes);
     std::memcpy(data + table_bytes, leaders.data(), leaders.size() * sizeof(std::int32_t));
     if (!addresses.empty()) {
-        std::memcpy(data + Census::bytes(members, nodes, 0), addresses.data(), addresses.size());
+        std::memcpy(data + MemberTable::bytes(members, nodes, 0), addresses.data(),
+                    addresses.size());
     }
 }
 
-std::optional<CensusDraft> take_census(MPI_Comm comm, NodeSplit& split, MemberRecord mine,
-                                       std::span<const std::byte> address) noexcept
+std::optional<MemberTableDraft> gather_member_table(MPI_Comm comm, NodeSplit& split,
+                                                    MemberRecord mine,
+                                                    std::span<const std::byte> address) noexcept
 {
-    CensusDraft draft;
+    MemberTableDraft draft;
     Gatherings node;
     Gatherings all;
     draft.members = static_cast<std::size_t>(size_of(comm));

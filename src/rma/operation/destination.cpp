@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/operation/place.hpp"
+#include "rma/operation/destination.hpp"
 
 #include "base/cpu.hpp"
 #include "rma/accumulate/transfer.hpp"
@@ -20,7 +20,7 @@ bool differs(const datatype::Buffer& side, const datatype::Layout& target) noexc
 /// In a dynamic window: what this member has attached, or what one on this node has and can be
 /// mapped.
 Status locate_region(const Target& target, const OwnMemory& own, bool is_own, std::uint64_t first,
-                     std::uint64_t last, Place& place) noexcept
+                     std::uint64_t last, Destination& destination) noexcept
 {
     if (is_own) {
         return own.find(first, last - first) != nullptr ? Status::ok : Status::rma_range;
@@ -33,13 +33,13 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
         const MappedRegions::Found found = target.regions->find(first, last - first);
         switch (found.reach) {
         case MappedRegions::Reach::mapped:
-            place.mapped = true;
-            place.memory = found.data + (place.address - first);
+            destination.mapped = true;
+            destination.memory = found.data + (destination.address - first);
             return Status::ok;
         case MappedRegions::Reach::none:
             return Status::rma_range;
         case MappedRegions::Reach::messages:
-            place.checked = true;
+            destination.checked = true;
             return Status::ok;
         case MappedRegions::Reach::unknown:
             return Status::ok;
@@ -53,7 +53,7 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
 } // namespace
 
 Status locate(const Operation& operation, const Target& target, const OwnMemory& own, bool is_own,
-              bool granted, Place& place) noexcept
+              bool granted, Destination& destination) noexcept
 {
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
     std::int64_t offset = 0;
@@ -61,15 +61,15 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
                                &offset)) {
         return Status::rma_range;
     }
-    place.address = static_cast<std::size_t>(offset);
-    place.mapped = target.mapped;
-    place.memory =
-        reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(target.base) + place.address);
+    destination.address = static_cast<std::size_t>(offset);
+    destination.mapped = target.mapped;
+    destination.memory = reinterpret_cast<std::byte*>(
+        reinterpret_cast<std::uintptr_t>(target.base) + destination.address);
     if (touched.overflow) {
         return Status::rma_range;
     }
     if (touched.first == touched.last) {
-        place.checked = true;
+        destination.checked = true;
         return Status::ok;
     }
     if (offset > address_limit || offset < -address_limit || touched.first < -address_limit ||
@@ -79,15 +79,15 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
     const std::int64_t first = offset + touched.first;
     const std::int64_t last = offset + touched.last;
     if (own.is_dynamic() && !granted) {
-        place.mapped = false;
+        destination.mapped = false;
         return Status::ok;
     }
     if (own.is_dynamic()) {
         return locate_region(target, own, is_own, static_cast<std::uint64_t>(first),
-                             static_cast<std::uint64_t>(last), place);
+                             static_cast<std::uint64_t>(last), destination);
     }
-    place.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
-    return place.checked ? Status::ok : Status::rma_range;
+    destination.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
+    return destination.checked ? Status::ok : Status::rma_range;
 }
 
 Status check_operands(const Operation& operation) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "host/node/kept_splits.hpp"
+#include "host/node/node_communicator_cache.hpp"
 
 #include <mutex>
 #include <new>
@@ -18,7 +18,7 @@ using mpi::table;
 constexpr std::size_t most_kept = 64;
 
 /// The attribute: a share in what is kept.
-using Share = std::shared_ptr<KeptSplit>;
+using Share = std::shared_ptr<NodeCommunicators>;
 
 /// Guards what follows. Not held during calls of the host that may run `drop`.
 std::mutex mutex;
@@ -83,7 +83,7 @@ void keep(MPI_Comm comm, const Share& split)
 
 } // namespace
 
-std::shared_ptr<KeptSplit> find_kept_split(MPI_Comm comm) noexcept
+std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexcept
 {
     const int key = known_key();
     void* share = nullptr;
@@ -94,16 +94,18 @@ std::shared_ptr<KeptSplit> find_kept_split(MPI_Comm comm) noexcept
     return found != 0 ? *static_cast<Share*>(share) : nullptr;
 }
 
-std::shared_ptr<KeptSplit> split_and_keep(MPI_Comm comm, std::uint64_t node) noexcept
+std::shared_ptr<NodeCommunicators> cache_node_communicators(MPI_Comm comm,
+                                                            std::uint64_t node) noexcept
 {
-    if (find_kept_split(comm) != nullptr) {
+    if (find_node_communicators(comm) != nullptr) {
         table().Comm_delete_attr(comm, known_key());
     }
     std::optional<NodeSplit> split = split_by_node(comm, node);
     Share share;
     try {
         if (split) {
-            share = std::make_shared<KeptSplit>(KeptSplit{.split = std::move(*split)});
+            share =
+                std::make_shared<NodeCommunicators>(NodeCommunicators{.split = std::move(*split)});
             keep(comm, share);
         }
     } catch (const std::bad_alloc&) {
@@ -112,7 +114,7 @@ std::shared_ptr<KeptSplit> split_and_keep(MPI_Comm comm, std::uint64_t node) noe
     return agree(comm, share != nullptr) ? share : nullptr;
 }
 
-void forget_splits() noexcept
+void forget_node_communicators() noexcept
 {
     std::vector<MPI_Comm> left;
     int key = MPI_KEYVAL_INVALID;

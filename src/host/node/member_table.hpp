@@ -26,11 +26,11 @@ struct MemberRecord {
 };
 
 /// All of them, as they lie in the node's memory.
-class Census {
+class MemberTable {
 public:
-    Census() = default;
+    MemberTable() = default;
     /// `data` holds what `bytes` says for it and outlives the view.
-    Census(const std::byte* data, std::size_t members, std::size_t nodes) noexcept;
+    MemberTable(const std::byte* data, std::size_t members, std::size_t nodes) noexcept;
 
     [[nodiscard]] const MemberRecord& member(int rank) const noexcept
     {
@@ -51,8 +51,8 @@ private:
     const std::byte* addresses_ = nullptr;
 };
 
-/// A census that has been taken: whole on a leader, elsewhere its measures alone.
-struct CensusDraft {
+/// A member table that has been taken: whole on a leader, elsewhere its measures alone.
+struct MemberTableDraft {
     std::size_t members = 0;
     std::size_t nodes = 0;
     std::size_t address_bytes = 0;
@@ -62,9 +62,9 @@ struct CensusDraft {
 
     [[nodiscard]] std::size_t bytes() const noexcept
     {
-        return Census::bytes(members, nodes, address_bytes);
+        return MemberTable::bytes(members, nodes, address_bytes);
     }
-    /// A leader writes it for its node. `data` is aligned as a Census has to be.
+    /// A leader writes it for its node. `data` is aligned as a MemberTable has to be.
     void write(std::byte* data) const noexcept;
 };
 
@@ -72,8 +72,8 @@ struct CensusDraft {
 /// from the other leaders, so nothing grows with the square of their number. `mine` needs no node,
 /// index, rank or address. Nothing, on all members alike, where one has failed or run out of
 /// memory.
-[[nodiscard]] std::optional<CensusDraft> take_census(MPI_Comm comm, NodeSplit& split,
-                                                     MemberRecord mine,
-                                                     std::span<const std::byte> address) noexcept;
+[[nodiscard]] std::optional<MemberTableDraft>
+gather_member_table(MPI_Comm comm, NodeSplit& split, MemberRecord mine,
+                    std::span<const std::byte> address) noexcept;
 
 } // namespace sidelight::host::node
