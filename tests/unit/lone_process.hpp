@@ -22,9 +22,9 @@ public:
         return Status::ok;
     }
     void push() noexcept override { ++pushes; }
-    Status send_long(int /*peer*/, std::span<const std::byte> /*header*/,
-                     std::span<const std::byte> /*payload*/,
-                     fabric::Completion& /*sent*/) noexcept override
+    Status send_zero_copy(int /*peer*/, std::span<const std::byte> /*header*/,
+                          std::span<const std::byte> /*payload*/,
+                          fabric::Completion& /*sent*/) noexcept override
     {
         return Status::ok;
     }

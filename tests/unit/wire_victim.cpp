@@ -203,9 +203,9 @@ Status SilentFabric::send(int peer, std::span<const std::byte> header,
     return Status::ok;
 }
 
-Status SilentFabric::send_long(int peer, std::span<const std::byte> header,
-                               std::span<const std::byte> payload,
-                               fabric::Completion& sent) noexcept
+Status SilentFabric::send_zero_copy(int peer, std::span<const std::byte> header,
+                                    std::span<const std::byte> payload,
+                                    fabric::Completion& sent) noexcept
 {
     keep(peer, header);
     leaving.push_back({payload, &sent});
@@ -440,7 +440,7 @@ void Victim::issue(Random& random, Operating& slot)
     operation.count = 1 + random.below(random.chance(97) ? 6 : buffer_bytes / 2 / 40);
     operation.origin = {slot.origin.data().data(), layout, operation.count};
     operation.kind = static_cast<OperationKind>(random.between(1, 4));
-    if (random.chance(20)) { // a long one
+    if (random.chance(20)) { // a zero-copy one
         operation.layout = &datatype::basic_layout(Basic::byte);
         operation.count = zero_copy_bytes + random.below(buffer_bytes / 2 - zero_copy_bytes);
         operation.origin = {slot.origin.data().data(), operation.layout, operation.count};
@@ -501,12 +501,11 @@ Drawn Victim::answer_to_any(Random& random)
                                .status = static_cast<std::uint8_t>(random.below(256)),
                                .acknowledged = static_cast<std::uint8_t>(random.below(2))});
     } else if (odd == 1 || (odd < 0 && asked.fetches)) {
-        answer.set(MessageKind::reply, ReplyBody{.operation = asked.operation,
-                                                 .position = asked.position,
-                                                 .placed = placed});
+        answer.set(
+            MessageKind::reply,
+            ReplyBody{.operation = asked.operation, .position = asked.position, .placed = placed});
     } else if (odd == 2 || (odd < 0 && asked.zero_copy)) {
-        answer.set(MessageKind::placed,
-                   PlacedBody{.operation = asked.operation, .placed = placed});
+        answer.set(MessageKind::placed, PlacedBody{.operation = asked.operation, .placed = placed});
     } else {
         const std::uint32_t all = fabric_.counted[{asked.header.window, asked.peer}];
         answer.set(MessageKind::acknowledgement,

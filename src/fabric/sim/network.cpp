@@ -148,8 +148,8 @@ void Endpoint::transmit(Held held) noexcept
         {.at = last, .rank = held.peer, .arrival = std::move(arrival), .departure = nullptr});
 }
 
-Status Endpoint::send_long(int peer, std::span<const std::byte> header,
-                           std::span<const std::byte> payload, Completion& sent) noexcept
+Status Endpoint::send_zero_copy(int peer, std::span<const std::byte> header,
+                                std::span<const std::byte> payload, Completion& sent) noexcept
 {
     ++sends_;
     push();
@@ -178,7 +178,7 @@ void Endpoint::leave(Departure departure) noexcept
     contacts_[departure.peer];
     auto arrival = std::make_unique<Arrival>();
     arrival->from = rank_;
-    arrival->is_long = true;
+    arrival->is_zero_copy = true;
     arrival->bytes = std::move(departure.header);
     arrival->payload.assign(departure.payload.begin(), departure.payload.end());
     network_.push({.at = network_.now() + network_.costs_.latency + network_.jitter(),
@@ -246,10 +246,10 @@ bool Endpoint::poll(Receiver& receiver) noexcept
     return true;
 }
 
-/// A long one is placed first, and at random other messages come before the end of it.
+/// A zero-copy message is placed first, and at random other messages come before the end of it.
 void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
 {
-    if (!arrival.is_long) {
+    if (!arrival.is_zero_copy) {
         receiver.receive(arrival.from, arrival.bytes);
         return;
     }

@@ -47,7 +47,7 @@ class Observer {
 public:
     virtual void sent(int from, int to, std::span<const std::byte> message) = 0;
     virtual void handed_over(int from, int to, std::span<const std::byte> message) = 0;
-    /// The payload of a long message is in memory, and the receiver is about to be told.
+    /// The payload of a zero-copy message is in memory, and the receiver is about to be told.
     virtual void placed(int to) = 0;
     /// A card has just written into memory of some rank.
     virtual void written() = 0;
@@ -67,8 +67,8 @@ public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override;
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> payload, Completion& sent) noexcept override;
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     void wake(int peer) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;
@@ -88,16 +88,16 @@ private:
 
     struct Arrival {
         int from = 0;
-        bool is_long = false;
-        std::vector<std::byte> bytes;   ///< the message; of a long one the header
-        std::vector<std::byte> payload; ///< of a long one
-        std::byte* place = nullptr;     ///< of a long one whose payload has been placed
+        bool is_zero_copy = false;
+        std::vector<std::byte> bytes;   ///< the message; of a zero-copy one the header
+        std::vector<std::byte> payload; ///< of a zero-copy one
+        std::byte* place = nullptr;     ///< of a zero-copy one whose payload has been placed
     };
     struct Held {
         int peer = 0;
         std::vector<std::byte> bytes;
     };
-    /// A long message whose payload is leaving: it is read when it has left.
+    /// A zero-copy message whose payload is leaving: it is read when it has left.
     struct Departure {
         int peer = 0;
         std::vector<std::byte> header;
@@ -131,7 +131,7 @@ private:
     Time run_at_ = never;           ///< the earliest run that is scheduled
     std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
     std::vector<Held> held_;        ///< sent and not yet pushed
-    std::vector<Completion*> sent_; ///< long messages that have left
+    std::vector<Completion*> sent_; ///< zero-copy messages that have left
     std::vector<std::pair<Completion*, Status>> accessed_; ///< and not told yet
     std::vector<int> lost_; ///< peers of whose loss the receiver is to be told
     std::unordered_map<int, Contact> contacts_;

@@ -72,12 +72,12 @@ void UcxFabric::abandon(Peer& peer) noexcept
     }
     abandon_accesses(peer);
     peer.early.clear();
-    for (const EarlyLong& message : peer.early_longs) {
+    for (const EarlyZeroCopy& message : peer.early_zero_copy) {
         if (message.descriptor != nullptr) {
             ucx_.am_data_release(worker_, message.descriptor);
         }
     }
-    peer.early_longs.clear();
+    peer.early_zero_copy.clear();
 }
 
 /// What it had left in its box is older than its end.
@@ -133,7 +133,7 @@ bool UcxFabric::tell_closed() noexcept
     const bool any = !closed_.empty();
     for (std::size_t next = 0; next < closed_.size(); ++next) {
         tell_closed_accesses(*closed_[next]);
-        for (LongMessage* message = closed_[next]->leaving; message != nullptr;
+        for (ZeroCopyMessage* message = closed_[next]->leaving; message != nullptr;
              message = message->after) {
             if (Completion* sent = std::exchange(message->sent, nullptr); sent != nullptr) {
                 sent->finished(*sent, Status::other);

@@ -21,7 +21,7 @@ struct Transfer;
 /// What goes out as one active message. Owned by the fabric; from departure to the end of UCX's
 /// request it belongs to that.
 struct Outgoing {
-    enum class Kind : std::uint8_t { batch, long_message, transfer };
+    enum class Kind : std::uint8_t { batch, zero_copy, transfer };
 
     Outgoing(UcxFabric& owner, Kind what) noexcept : fabric(owner), kind(what) {}
 
@@ -48,15 +48,15 @@ struct Batch : Outgoing {
 };
 static_assert(Batch::capacity >= sizeof(BatchHeader) + frame_bytes(max_message));
 
-/// A long message; its payload is the caller's.
-struct LongMessage : Outgoing {
-    explicit LongMessage(UcxFabric& owner) noexcept : Outgoing(owner, Kind::long_message) {}
+/// A zero-copy message; its payload is the caller's.
+struct ZeroCopyMessage : Outgoing {
+    explicit ZeroCopyMessage(UcxFabric& owner) noexcept : Outgoing(owner, Kind::zero_copy) {}
 
-    std::vector<std::byte> header; ///< LongHeader and the caller's
+    std::vector<std::byte> header; ///< ZeroCopyHeader and the caller's
     std::span<const std::byte> payload;
-    Completion* sent = nullptr;    ///< null: has been told before UCX was done
-    LongMessage* before = nullptr; ///< in the list of those that UCX has
-    LongMessage* after = nullptr;
+    Completion* sent = nullptr;        ///< null: has been told before UCX was done
+    ZeroCopyMessage* before = nullptr; ///< in the list of those that UCX has
+    ZeroCopyMessage* after = nullptr;
     Status status = Status::ok; ///< once it is over
 };
 
@@ -88,10 +88,10 @@ private:
     Outgoing* last_ = nullptr;
 };
 
-/// A long message that came before the batches that were sent before it.
-struct EarlyLong {
+/// A zero-copy message that came before the batches that were sent before it.
+struct EarlyZeroCopy {
     std::uint64_t after = 0;
-    std::vector<std::byte> header; ///< the sender's, without LongHeader
+    std::vector<std::byte> header; ///< the sender's, without ZeroCopyHeader
     std::size_t bytes = 0;
     std::vector<std::byte> payload; ///< if UCX has no descriptor for it
     void* descriptor = nullptr;     ///< UCX's, of a payload that is to be fetched
@@ -116,12 +116,12 @@ struct Peer {
     bool watched = false;   ///< UCX has been given something for it, and tells when it is lost
     OutgoingList waiting;   ///< for the connection
 
-    std::size_t outstanding = 0;    ///< requests that UCX has not finished
-    LongMessage* leaving = nullptr; ///< long messages among them
+    std::size_t outstanding = 0;        ///< requests that UCX has not finished
+    ZeroCopyMessage* leaving = nullptr; ///< zero-copy messages among them
 
     std::uint64_t received = 0;                            ///< batches handed over
     std::map<std::uint64_t, std::vector<std::byte>> early; ///< frames of later ones, by sequence
-    std::vector<EarlyLong> early_longs;
+    std::vector<EarlyZeroCopy> early_zero_copy;
     enum class Access : std::uint8_t { unknown, none, native };
     Access access = Access::unknown; ///< whether its memory may be opened
     Transfer* transfers = nullptr;   ///< accesses to its memory that are not over

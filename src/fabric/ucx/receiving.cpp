@@ -40,7 +40,7 @@ void UcxFabric::take_batch_of(Peer& peer, std::uint64_t sequence, std::span<cons
     }
     if (sequence == peer.received && may_hand_over()) {
         hand_over(peer, frames);
-        if (!peer.early.empty() || !peer.early_longs.empty()) {
+        if (!peer.early.empty() || !peer.early_zero_copy.empty()) {
             hand_over_early(peer);
         }
     } else if (sequence >= peer.received) {
@@ -83,11 +83,11 @@ void UcxFabric::hand_over_early(Peer& peer)
 {
     for (;;) {
         const auto message =
-            std::find_if(peer.early_longs.begin(), peer.early_longs.end(),
-                         [&](const EarlyLong& early) { return early.after <= peer.received; });
-        if (message != peer.early_longs.end()) {
-            const EarlyLong taken = std::move(*message);
-            peer.early_longs.erase(message);
+            std::find_if(peer.early_zero_copy.begin(), peer.early_zero_copy.end(),
+                         [&](const EarlyZeroCopy& early) { return early.after <= peer.received; });
+        if (message != peer.early_zero_copy.end()) {
+            const EarlyZeroCopy taken = std::move(*message);
+            peer.early_zero_copy.erase(message);
             if (taken.descriptor == nullptr) {
                 place_copy(peer, taken.header, taken.payload);
             } else if (!place_descriptor(peer, taken.header, taken.descriptor, taken.bytes)) {

@@ -60,16 +60,16 @@ void UcxFabric::push() noexcept
     }
 }
 
-Status UcxFabric::send_long(int number, std::span<const std::byte> header,
-                            std::span<const std::byte> payload, Completion& sent) noexcept
+Status UcxFabric::send_zero_copy(int number, std::span<const std::byte> header,
+                                 std::span<const std::byte> payload, Completion& sent) noexcept
 try {
-    if (sizeof(LongHeader) + header.size() > max_header_) {
+    if (sizeof(ZeroCopyHeader) + header.size() > max_header_) {
         return Status::argument;
     }
     Peer& peer = peer_of(number);
     depart_open_batch(peer);
-    auto message = std::make_unique<LongMessage>(*this);
-    const LongHeader first{.sender = numbers_.own_identity(), .after = peer.sent};
+    auto message = std::make_unique<ZeroCopyMessage>(*this);
+    const ZeroCopyHeader first{.sender = numbers_.own_identity(), .after = peer.sent};
     message->header.resize(sizeof first + header.size());
     std::memcpy(message->header.data(), &first, sizeof first);
     std::copy(header.begin(), header.end(), message->header.begin() + sizeof first);
@@ -135,18 +135,18 @@ void UcxFabric::start(Outgoing& item) noexcept
         request = ucx_.am_send(item.peer->endpoint, batch_id, nullptr, 0, bytes.data(),
                                bytes.size(), &param);
     } else {
-        auto& message = static_cast<LongMessage&>(item);
-        request =
-            ucx_.am_send(item.peer->endpoint, long_id, message.header.data(), message.header.size(),
-                         message.payload.data(), message.payload.size(), &param);
+        auto& message = static_cast<ZeroCopyMessage&>(item);
+        request = ucx_.am_send(item.peer->endpoint, zero_copy_id, message.header.data(),
+                               message.header.size(), message.payload.data(),
+                               message.payload.size(), &param);
     }
     if (!UCS_PTR_IS_PTR(request)) {
         retire(item, UCS_PTR_RAW_STATUS(request));
         return;
     }
     ++item.peer->outstanding;
-    if (item.kind == Outgoing::Kind::long_message) {
-        link(static_cast<LongMessage&>(item));
+    if (item.kind == Outgoing::Kind::zero_copy) {
+        link(static_cast<ZeroCopyMessage&>(item));
     }
 }
 
@@ -156,13 +156,13 @@ void UcxFabric::on_sent(void* request, ucs_status_t status, void* data) noexcept
     UcxFabric& fabric = item.fabric;
     fabric.ucx_.request_free(request);
     --item.peer->outstanding;
-    if (item.kind == Outgoing::Kind::long_message) {
-        unlink(static_cast<LongMessage&>(item));
+    if (item.kind == Outgoing::Kind::zero_copy) {
+        unlink(static_cast<ZeroCopyMessage&>(item));
     }
     fabric.retire(item, status);
 }
 
-void UcxFabric::link(LongMessage& message) noexcept
+void UcxFabric::link(ZeroCopyMessage& message) noexcept
 {
     message.after = std::exchange(message.peer->leaving, &message);
     if (message.after != nullptr) {
@@ -170,7 +170,7 @@ void UcxFabric::link(LongMessage& message) noexcept
     }
 }
 
-void UcxFabric::unlink(LongMessage& message) noexcept
+void UcxFabric::unlink(ZeroCopyMessage& message) noexcept
 {
     (message.before != nullptr ? message.before->after : message.peer->leaving) = message.after;
     if (message.after != nullptr) {
@@ -187,7 +187,7 @@ void UcxFabric::retire(Outgoing& item, ucs_status_t status) noexcept
         spare_batches_.append(item);
         return;
     }
-    static_cast<LongMessage&>(item).status = status == UCS_OK ? Status::ok : Status::other;
+    static_cast<ZeroCopyMessage&>(item).status = status == UCS_OK ? Status::ok : Status::other;
     finished_.append(item);
 }
 
@@ -197,7 +197,7 @@ bool UcxFabric::tell_finished() noexcept
     OutgoingList telling = std::exchange(finished_, {});
     const bool any = !telling.empty();
     while (Outgoing* item = telling.take()) {
-        const std::unique_ptr<LongMessage> message(static_cast<LongMessage*>(item));
+        const std::unique_ptr<ZeroCopyMessage> message(static_cast<ZeroCopyMessage*>(item));
         if (message->sent != nullptr) {
             message->sent->finished(*message->sent, message->status);
         }

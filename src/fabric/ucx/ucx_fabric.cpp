@@ -71,8 +71,8 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
         set("MM_FIFO_ELEM_SIZE", "256");
     }
     if (may_choose(chosen, {"tcp"})) {
-        // Endpoints that report errors copy long messages through these; with UCX's 8 KB it takes
-        // up to five times as long.
+        // Endpoints that report errors copy the payload of zero-copy messages through these; with
+        // UCX's 8 KB it takes up to five times as long.
         for (const char* name : {"TX_SEG_SIZE", "RX_SEG_SIZE"}) {
             set(ucx.transport_setting("TCP", name).c_str(), "512K");
         }
@@ -138,7 +138,7 @@ void UcxFabric::make_worker()
                 "cannot receive active messages");
     };
     handle(batch_id, on_batch);
-    handle(long_id, on_long);
+    handle(zero_copy_id, on_zero_copy);
     ucp_worker_attr_t attributes{};
     attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
     require(ucx_, ucx_.worker_query(worker_, &attributes), "cannot ask for UCX's address");

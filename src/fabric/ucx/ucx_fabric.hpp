@@ -16,7 +16,7 @@ namespace sidelight::fabric::ucx {
 class OpenMemory;
 
 /// Messages by UCX's active messages: one context, one worker, one endpoint for each peer that is
-/// sent to. Short messages travel in batches, long ones alone. docs/design/network.md.
+/// sent to. Short messages travel in batches, zero-copy messages alone. docs/design/network.md.
 /// All calls come from the thread that holds the engine, which need not be the same each time.
 class UcxFabric final : public NetworkFabric {
 public:
@@ -37,8 +37,8 @@ public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override;
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> payload, Completion& sent) noexcept override;
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
 
     [[nodiscard]] bool accesses(int peer) noexcept override;
@@ -54,7 +54,7 @@ public:
 private:
     friend class OpenMemory;
     using Clock = std::chrono::steady_clock;
-    struct LongReceive;
+    struct ZeroCopyReceive;
 
     // ucx_fabric.cpp
     void make_context(const std::string& transports, bool registrations);
@@ -74,8 +74,8 @@ private:
     void start(Outgoing& item) noexcept;
     void retire(Outgoing& item, ucs_status_t status) noexcept;
     bool tell_finished() noexcept;
-    static void link(LongMessage& message) noexcept;
-    static void unlink(LongMessage& message) noexcept;
+    static void link(ZeroCopyMessage& message) noexcept;
+    static void unlink(ZeroCopyMessage& message) noexcept;
     static void on_sent(void* request, ucs_status_t status, void* item) noexcept;
 
     // connecting.cpp
@@ -93,11 +93,12 @@ private:
     // receiving.cpp
     static ucs_status_t on_batch(void* fabric, const void* header, size_t header_bytes, void* data,
                                  size_t bytes, const ucp_am_recv_param_t* param) noexcept;
-    static ucs_status_t on_long(void* fabric, const void* header, size_t header_bytes, void* data,
-                                size_t bytes, const ucp_am_recv_param_t* param) noexcept;
+    static ucs_status_t on_zero_copy(void* fabric, const void* header, size_t header_bytes,
+                                     void* data, size_t bytes,
+                                     const ucp_am_recv_param_t* param) noexcept;
     static void on_placed(void* request, ucs_status_t status, size_t bytes, void* receive) noexcept;
-    ucs_status_t take_long(std::span<const std::byte> message, void* data, std::size_t bytes,
-                           bool is_descriptor);
+    ucs_status_t take_zero_copy(std::span<const std::byte> message, void* data, std::size_t bytes,
+                                bool is_descriptor);
     void take_batch_of(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames);
     void hand_over(Peer& peer, std::span<const std::byte> frames) noexcept;
     void hand_over_early(Peer& peer);
@@ -108,7 +109,7 @@ private:
                     std::span<const std::byte> payload) noexcept;
     bool place_descriptor(Peer& peer, std::span<const std::byte> header, void* descriptor,
                           std::size_t bytes);
-    void conclude(LongReceive& receive, ucs_status_t status) noexcept;
+    void conclude(ZeroCopyReceive& receive, ucs_status_t status) noexcept;
     bool tell_placed() noexcept;
 
     // remote_access.cpp
@@ -163,12 +164,12 @@ private:
     std::vector<Peer*> closed_;                ///< whose endpoint is gone
     std::vector<Peer*> ready_;
     OutgoingList spare_batches_;
-    OutgoingList finished_; ///< long messages, and not told yet
+    OutgoingList finished_; ///< zero-copy messages, and not told yet
     OutgoingList accessed_; ///< transfers, and not told yet
     OutgoingList spare_transfers_;
     std::vector<Peer*> to_flush_;
-    std::vector<LongReceive*> placed_; ///< and not told yet
-    std::size_t ending_ = 0;           ///< endpoints that close, flushes
+    std::vector<ZeroCopyReceive*> placed_; ///< and not told yet
+    std::size_t ending_ = 0;               ///< endpoints that close, flushes
 
     Receiver* receiver_ = nullptr; ///< while polling
     bool handing_over_ = false;    ///< the receiver is being called

@@ -51,8 +51,9 @@ public:
     /// The same where it was opened before; null: nothing was sent, and nothing has come.
     [[nodiscard]] Channel* find(int rank) noexcept { return channels_[rank]; }
 
-    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that is
-    /// lost vanishes, and one that cannot be sent loses the member: nobody waits for it for ever.
+    /// Sends a message; it leaves with the next push at the latest. What is sent to a member that
+    /// is lost vanishes, and one that cannot be sent loses the member: nobody waits for it for
+    /// ever.
     template <class Body = NoBody>
     void send(Channel& to, MessageKind kind, const Body& body = {},
               std::span<const std::byte> payload = {}) noexcept
@@ -69,7 +70,7 @@ public:
     {
         const Framed<Body> framed{header(kind), body};
         carrier_.note_held(); // its receiver is still to be woken
-        return carrier_.fabric().send_long(to.peer, framed.bytes(), payload, sent);
+        return carrier_.fabric().send_zero_copy(to.peer, framed.bytes(), payload, sent);
     }
 
     /// Something has come from the member.

@@ -4,47 +4,48 @@
 #include "base/log.hpp"
 #include "fabric/ucx/ucx_fabric.hpp"
 
-/// Long messages on their way in: where UCX fetches the payload, it does so straight into the
+/// Zero-copy messages on their way in: where UCX fetches the payload, it does so straight into the
 /// receiver's place.
 namespace sidelight::fabric::ucx {
 
 /// A payload that UCX is fetching.
-struct UcxFabric::LongReceive {
+struct UcxFabric::ZeroCopyReceive {
     UcxFabric& fabric;
     Peer& peer;
     std::vector<std::byte> header;
     std::size_t bytes;
 };
 
-ucs_status_t UcxFabric::on_long(void* fabric, const void* header, size_t header_bytes, void* data,
-                                size_t bytes, const ucp_am_recv_param_t* param) noexcept
+ucs_status_t UcxFabric::on_zero_copy(void* fabric, const void* header, size_t header_bytes,
+                                     void* data, size_t bytes,
+                                     const ucp_am_recv_param_t* param) noexcept
 {
     auto& self = *static_cast<UcxFabric*>(fabric);
-    return self.take_long({static_cast<const std::byte*>(header), header_bytes}, data, bytes,
-                          (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+    return self.take_zero_copy({static_cast<const std::byte*>(header), header_bytes}, data, bytes,
+                               (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
-ucs_status_t UcxFabric::take_long(std::span<const std::byte> message, void* data, std::size_t bytes,
-                                  bool is_descriptor)
+ucs_status_t UcxFabric::take_zero_copy(std::span<const std::byte> message, void* data,
+                                       std::size_t bytes, bool is_descriptor)
 {
-    const auto first = read_plain<LongHeader>(message);
+    const auto first = read_plain<ZeroCopyHeader>(message);
     if (!first) {
-        log(LogLevel::error, "a long message is dropped: its header is too short");
+        log(LogLevel::error, "a zero-copy message is dropped: its header is too short");
         return UCS_OK;
     }
     Peer& peer = sender_of(first->sender);
     if (peer.lost) {
         return UCS_OK;
     }
-    const auto header = message.subspan(sizeof(LongHeader));
+    const auto header = message.subspan(sizeof(ZeroCopyHeader));
     const std::span<const std::byte> payload{static_cast<const std::byte*>(data),
                                              is_descriptor ? 0 : bytes};
     if (first->after > peer.received || !may_hand_over()) {
-        peer.early_longs.push_back({.after = first->after,
-                                    .header = {header.begin(), header.end()},
-                                    .bytes = bytes,
-                                    .payload = {payload.begin(), payload.end()},
-                                    .descriptor = is_descriptor ? data : nullptr});
+        peer.early_zero_copy.push_back({.after = first->after,
+                                        .header = {header.begin(), header.end()},
+                                        .bytes = bytes,
+                                        .payload = {payload.begin(), payload.end()},
+                                        .descriptor = is_descriptor ? data : nullptr});
         note_ready(peer);
     } else if (is_descriptor) {
         return place_descriptor(peer, header, data, bytes) ? UCS_INPROGRESS : UCS_OK;
@@ -76,7 +77,7 @@ bool UcxFabric::place_descriptor(Peer& peer, std::span<const std::byte> header, 
     if (place == nullptr) {
         return false;
     }
-    auto* receive = new LongReceive{*this, peer, {header.begin(), header.end()}, bytes};
+    auto* receive = new ZeroCopyReceive{*this, peer, {header.begin(), header.end()}, bytes};
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     param.cb.recv_am = on_placed;
@@ -91,7 +92,7 @@ bool UcxFabric::place_descriptor(Peer& peer, std::span<const std::byte> header, 
 }
 
 /// The receiver is told later: UCX may come here from within a call of the receiver's.
-void UcxFabric::conclude(LongReceive& receive, ucs_status_t status) noexcept
+void UcxFabric::conclude(ZeroCopyReceive& receive, ucs_status_t status) noexcept
 {
     if (status == UCS_OK) {
         placed_.push_back(&receive);
@@ -105,7 +106,7 @@ bool UcxFabric::tell_placed() noexcept
 {
     const bool any = !placed_.empty();
     for (std::size_t next = 0; next < placed_.size(); ++next) { // more may be placed meanwhile
-        const std::unique_ptr<LongReceive> receive(placed_[next]);
+        const std::unique_ptr<ZeroCopyReceive> receive(placed_[next]);
         receiver_->placed(receive->peer.number, receive->header, receive->bytes);
     }
     placed_.clear();
@@ -114,7 +115,7 @@ bool UcxFabric::tell_placed() noexcept
 
 void UcxFabric::on_placed(void* request, ucs_status_t status, size_t /*bytes*/, void* data) noexcept
 {
-    auto& receive = *static_cast<LongReceive*>(data);
+    auto& receive = *static_cast<ZeroCopyReceive*>(data);
     UcxFabric& fabric = receive.fabric;
     fabric.ucx_.request_free(request);
     --receive.peer.outstanding;
