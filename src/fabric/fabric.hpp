@@ -67,14 +67,16 @@ struct ExposedMemory {
 ///
 /// Peers are numbered by the fabric; the number of a window's member is in its Target.
 /// Contract: messages that `send` takes for one peer arrive once, whole, in the order sent. A
-/// zero-copy message arrives once and whole; others that were sent after it may overtake it. Nothing
-/// blocks. All calls come from the thread that holds the engine.
+/// zero-copy message arrives once and whole; others that were sent after it may overtake it.
+/// Nothing blocks. All calls come from the thread that holds the engine.
 class Fabric {
 public:
     virtual ~Fabric() = default;
 
     /// Sends `header` and `payload` as one message. Both may be reused when the call returns. The
-    /// fabric may hold it back, to send it together with others, until `push`.
+    /// fabric may hold it back, to send it together with others, until `push`. Not ok: it never
+    /// arrives. Whoever sent it takes the peer for lost, and the fabric ends its connection, so
+    /// that the peer, and whoever else has to do with it here, hears of that.
     virtual Status send(int peer, std::span<const std::byte> header,
                         std::span<const std::byte> payload) noexcept = 0;
 
@@ -82,7 +84,8 @@ public:
     virtual void push() noexcept = 0;
 
     /// Sends a message with a payload of any length, which the receiver says where to place. The
-    /// header may be reused when the call returns, the payload when `sent` has finished.
+    /// header may be reused when the call returns, the payload when `sent` has finished. Not ok: as
+    /// for `send`, and `sent` is not used.
     virtual Status send_zero_copy(int peer, std::span<const std::byte> header,
                                   std::span<const std::byte> payload,
                                   Completion& sent) noexcept = 0;

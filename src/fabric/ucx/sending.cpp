@@ -61,6 +61,7 @@ Status Sending::send(int number, std::span<const std::byte> header,
         depart_open_batch(peer);
     }
     if (peer.out.open == nullptr && open_batch(peer) == nullptr) {
+        connections_.fail(peer, UCS_ERR_NO_MEMORY);
         return Status::no_memory;
     }
     peer.out.open->frames.append(header, payload);
@@ -93,15 +94,19 @@ Status Sending::send_zero_copy(int number, std::span<const std::byte> header,
     if (sizeof(ZeroCopyHeader) + header.size() > max_header_) {
         return Status::argument;
     }
+    Peer* peer = nullptr;
     try {
-        Peer& peer = connections_.peer(number);
-        depart_open_batch(peer);
-        auto message = make_message(peer, header);
+        peer = &connections_.peer(number);
+        depart_open_batch(*peer);
+        auto message = make_message(*peer, header);
         message->payload = payload;
         message->sent = &sent;
         depart(*message.release());
         return Status::ok;
     } catch (const std::bad_alloc&) {
+        if (peer != nullptr) {
+            connections_.fail(*peer, UCS_ERR_NO_MEMORY);
+        }
         return Status::no_memory;
     }
 }
