@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
 
+#include "api/direct_accumulate.hpp"
 #include "api/direct_call.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"

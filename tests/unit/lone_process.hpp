@@ -31,9 +31,9 @@ public:
         return answer;
     }
     void push() noexcept override { ++pushes; }
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> /*payload*/,
-                     fabric::Completion& sent) noexcept override
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> /*payload*/,
+                          fabric::Completion& sent) noexcept override
     {
         if (peer == unreachable || long_answer != Status::ok) {
             return long_answer != Status::ok ? long_answer : Status::no_memory;

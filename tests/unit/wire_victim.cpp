@@ -203,9 +203,9 @@ Status SilentFabric::send(int peer, std::span<const std::byte> header,
     return Status::ok;
 }
 
-Status SilentFabric::send_long(int peer, std::span<const std::byte> header,
-                               std::span<const std::byte> payload,
-                               fabric::Completion& sent) noexcept
+Status SilentFabric::send_zero_copy(int peer, std::span<const std::byte> header,
+                                    std::span<const std::byte> payload,
+                                    fabric::Completion& sent) noexcept
 {
     keep(peer, header);
     leaving.push_back({payload, &sent});
@@ -440,7 +440,7 @@ void Victim::issue(Random& random, Operating& slot)
     operation.count = 1 + random.below(random.chance(97) ? 6 : buffer_bytes / 2 / 40);
     operation.origin = {slot.origin.data().data(), layout, operation.count};
     operation.kind = static_cast<OperationKind>(random.between(1, 4));
-    if (random.chance(20)) { // a long one
+    if (random.chance(20)) { // a zero-copy one
         operation.layout = &datatype::basic_layout(Basic::byte);
         operation.count = zero_copy_bytes + random.below(buffer_bytes / 2 - zero_copy_bytes);
         operation.origin = {slot.origin.data().data(), operation.layout, operation.count};

@@ -92,9 +92,9 @@ public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override {}
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> payload,
-                     fabric::Completion& sent) noexcept override;
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload,
+                          fabric::Completion& sent) noexcept override;
     bool poll(fabric::Receiver&) noexcept override { return false; }
     [[nodiscard]] bool accesses(int) noexcept override { return true; }
     bool expose(std::span<std::byte> memory, fabric::ExposedMemory& exposed) noexcept override;
@@ -128,7 +128,7 @@ public:
     void receive(int from, std::span<const std::byte> message);
     /// Its payload is written at once, or left until `settle_one_long`.
     void receive_long(int from, const Drawn& message, std::size_t bytes, bool late);
-    /// The rest of a long message arrives, or one of the victim's has left.
+    /// The rest of a zero-copy message arrives, or one of the victim's has left.
     void settle_one_long(fabric::sim::Random& random);
     /// Issues operations as long as few are in flight.
     void keep_busy(fabric::sim::Random& random);

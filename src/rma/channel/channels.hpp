@@ -74,7 +74,7 @@ public:
     {
         const Framed<Body> framed{header(kind), body};
         carrier_.note_held(); // its receiver is still to be woken
-        return carrier_.fabric().send_long(to.peer, framed.bytes(), payload, sent);
+        return carrier_.fabric().send_zero_copy(to.peer, framed.bytes(), payload, sent);
     }
 
     /// Something has come from the member.

@@ -43,7 +43,7 @@ public:
                              const Destination& destination, bool alone) noexcept;
 
     /// A block that the fabric moves within the call is complete on return, as on mapped memory:
-    /// nothing is recorded for it. Where that fails, `destination` says that it must go by messages.
+    /// nothing is recorded for it. Where that fails, `destination` says that it goes by messages.
     [[nodiscard]] bool move_at_once(const Operation& operation, const Target& target,
                                     Destination& destination, bool alone) noexcept;
 
