@@ -83,6 +83,9 @@ check:
 	@tools/setup --checks
 	ci/check-layers
 	ci/check-format
+	ci/check-structure
+	ci/check-sweep
+	ci/check-pages
 
 tidy:
 	@tools/setup --checks

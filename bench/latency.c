@@ -5,9 +5,9 @@
  *
  *     latency [--quick] [--window allocate|allocate_shared|create|dynamic] [--beside] [LINE...]
  *
- * `create` is memory of malloc(); `dynamic` is the same, attached to an empty window. With --beside
- * all lines but the fence are measured on an allocated window as well, in turn. On two ranks:
- * every line of the table below, or those named. On any other number: `fence` alone. Rank 0
+ * `create` is memory of MPI_Alloc_mem(); `dynamic` is the same, attached to an empty window. With
+ * --beside all lines but the fence are measured on an allocated window as well, in turn. On two
+ * ranks: every line of the table below, or those named. On any other number: `fence` alone. Rank 0
  * measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
  */
 #include "measure.h"
@@ -248,7 +248,7 @@ static char *make_window(struct Bench *bench, enum Kind kind)
         MPI_Win_allocate_shared(WINDOW_SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &bench->win);
         return base;
     }
-    bench->memory = malloc(WINDOW_SIZE);
+    MPI_Alloc_mem(WINDOW_SIZE, MPI_INFO_NULL, &bench->memory);
     if (bench->memory == NULL) {
         return NULL;
     }
@@ -303,7 +303,9 @@ static void release(struct Bench *bench, enum Kind kind)
         MPI_Win_detach(bench->win, bench->memory);
     }
     MPI_Win_free(&bench->win);
-    free(bench->memory);
+    if (bench->memory != NULL) {
+        MPI_Free_mem(bench->memory);
+    }
     free(bench->block);
 }
 

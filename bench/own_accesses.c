@@ -3,11 +3,11 @@
  * The program's own loads and stores on memory that it makes a window of: before, during and after.
  * It knows nothing of Sidelight.
  *
- *     own_accesses [--quick] [LINE...]
+ *     own_accesses [--quick] [--alloc-mem] [LINE...]
  *
- * Two ranks, each with an array of malloc(). Rank 0 measures; the other waits in MPI_Barrier. Each
- * pass over the array takes its turn with one over another array, which never is in a window, so
- * that what the machine does meanwhile is in both.
+ * Two ranks, each with an array of malloc(), or of MPI_Alloc_mem(). Rank 0 measures; the other
+ * waits in MPI_Barrier. Each pass over the array takes its turn with one over another array, which
+ * never is in a window, so that what the machine does meanwhile is in both.
  */
 #define _GNU_SOURCE
 #include "measure.h"
@@ -157,6 +157,7 @@ static struct Figures measure_line(Pass *pass, const struct Arrays *arrays, int 
 
 struct Options {
     int passes;
+    bool alloc_mem;
     char *const *names;
     int count;
 };
@@ -251,17 +252,34 @@ static bool measure_phases(int rank, const struct Options *options, const struct
 
 static bool read_options(int argc, char **argv, struct Options *options)
 {
-    static const struct option known[] = {{"quick", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
+                                          {"alloc-mem", no_argument, NULL, 'a'},
+                                          {NULL, 0, NULL, 0}};
     options->passes = PASSES;
+    options->alloc_mem = false;
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (found != 'q') {
+        if (found == 'q') {
+            options->passes = QUICK_PASSES;
+        } else if (found == 'a') {
+            options->alloc_mem = true;
+        } else {
             return false;
         }
-        options->passes = QUICK_PASSES;
     }
     options->names = argv + optind;
     options->count = argc - optind;
     return true;
+}
+
+/* In whole pages, so that it may be replaced where the user says so. */
+static int64_t *take_array(bool by_mpi)
+{
+    int64_t *array = NULL;
+    if (!by_mpi) {
+        return aligned_alloc(4096, ARRAY_BYTES);
+    }
+    MPI_Alloc_mem(ARRAY_BYTES, MPI_INFO_NULL, &array);
+    return array;
 }
 
 int main(int argc, char **argv)
@@ -272,10 +290,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const struct Arrays arrays = {malloc(ARRAY_BYTES), malloc(ARRAY_BYTES)};
-    if (!read_options(argc, argv, &options) || ranks != 2 || arrays.own == NULL ||
-        arrays.control == NULL) {
-        fprintf(stderr, "usage: own_accesses [--quick] [LINE...], on two ranks\n");
+    const bool understood = read_options(argc, argv, &options);
+    const struct Arrays arrays = {take_array(options.alloc_mem), take_array(false)};
+    if (!understood || ranks != 2 || arrays.own == NULL || arrays.control == NULL) {
+        fprintf(stderr, "usage: own_accesses [--quick] [--alloc-mem] [LINE...], on two ranks\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     memset(arrays.own, 0, ARRAY_BYTES);
@@ -285,7 +303,11 @@ int main(int argc, char **argv)
     if (!arrived) {
         fprintf(stderr, "own_accesses: what rank 1 has put is not there\n");
     }
-    free(arrays.own);
+    if (options.alloc_mem) {
+        MPI_Free_mem(arrays.own);
+    } else {
+        free(arrays.own);
+    }
     free(arrays.control);
     MPI_Finalize();
     return arrived ? 0 : 1;

@@ -4,11 +4,11 @@
 
 # It is not linked to the host: what it calls there it finds at run time, so that it can be
 # preloaded into any program, and an MPI function called by name is a link error. What it calls of
-# the C library is bound when it is loaded: the dynamic linker may not run while memory is replaced.
+# the C library is bound when it is loaded, so that no operation waits for the dynamic linker.
 function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-        ${src}/api/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
+        ${src}/api/*.cpp ${src}/runtime/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
     set(name ${host}-sidelight)
     set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     add_library(${name} SHARED ${sources})

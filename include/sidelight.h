@@ -42,8 +42,9 @@ extern "C" {
 
 /* --- Fence epochs (MPI-4.1, 12.5.1) ----------------------------------------------------------- */
 
-/* Close the fence epoch that is open, if any, and open the next one. A barrier wherever
- * MPI_Win_fence is one: the barrier delays the request, never the caller. */
+/* Close the fence epoch that is open, if any, and open the next one. Complete when the operations
+ * of the closed epoch, from here and towards here, are. A barrier wherever MPI_Win_fence is one:
+ * the barrier delays the request, never the caller. */
 int MPIX_Win_ifence(int assert, MPI_Win win, MPI_Request *request);
 
 /* --- Access and exposure epochs (MPI-4.1, 12.5.2) --------------------------------------------- */
@@ -54,8 +55,9 @@ int MPIX_Win_ipost(MPI_Group group, int assert, MPI_Win win, MPI_Request *reques
 /* Open an access epoch to the processes of group. */
 int MPIX_Win_istart(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
 
-/* Close the access epoch. Complete when every operation of the epoch is complete at its target;
- * each target learns of its own part as soon as that part is done. */
+/* Close the access epoch. Complete when every operation of the epoch is complete at the origin:
+ * its buffers may be used again, and what was got is there. At a target the operations are complete
+ * when its exposure epoch is; each target learns of its own part as soon as that part is done. */
 int MPIX_Win_icomplete(MPI_Win win, MPI_Request *request);
 
 /* Close the exposure epoch. Complete when every origin of the group has completed its access. */
@@ -67,13 +69,14 @@ int MPIX_Win_iwait(MPI_Win win, MPI_Request *request);
  * stores on memory that the lock protects, complete a flush. */
 int MPIX_Win_ilock(int lock_type, int rank, int assert, MPI_Win win, MPI_Request *request);
 
-/* Close the epoch at rank; the lock is released as soon as its last operation is complete. */
+/* Close the epoch at rank. Complete when every operation of the epoch is complete at the origin and
+ * at the target; the lock is released as soon as the last of them is. */
 int MPIX_Win_iunlock(int rank, MPI_Win win, MPI_Request *request);
 
 /* As ilock with a shared lock at every process of the window. */
 int MPIX_Win_ilock_all(int assert, MPI_Win win, MPI_Request *request);
 
-/* Close the epoch opened by lock_all or ilock_all. */
+/* Close the epoch opened by lock_all or ilock_all; as iunlock, for every process of the window. */
 int MPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
 
 /* --- Flushes (MPI-4.1, 12.5.4) ---------------------------------------------------------------- */

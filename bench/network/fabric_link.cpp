@@ -55,7 +55,7 @@ public:
         ++big_leaving;
         leaving_.finished = on_sent;
         leaving_.link = this;
-        must(fabric_->send_long(peer_, {}, out_, leaving_));
+        must(fabric_->send_zero_copy(peer_, {}, out_, leaving_));
     }
     void poll() override { fabric_->poll(*this); }
     void close() override { fabric_->close(*this, std::chrono::seconds(2)); }

@@ -7,12 +7,12 @@
 #include <cstdio>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "runtime/window_table.hpp"
 
 /// For whoever looks for the reason of a wait: by call, or from a debugger. Not from a signal
 /// handler: the table of windows has a lock.
 using namespace sidelight;
-using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 namespace {
 

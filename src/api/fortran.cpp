@@ -2,6 +2,7 @@
 #include "api/entry.hpp"
 #include "api/fortran_handles.hpp"
 #include "api/window_query.hpp"
+#include "runtime/window_table.hpp"
 
 /// Fortran comes to us through the C functions that its bindings call, with one exception: asking a
 /// window for an attribute goes from the binding straight into the host, which knows its handle and
@@ -10,6 +11,7 @@
 /// same for PMPI, where MPICH has a name of its own.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 namespace {
 

@@ -2,189 +2,100 @@
 #include <sidelight.h>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/fortran_handles.hpp"
+#include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"
 #include "host/mpi/handle.hpp"
-#include "host/mpi/table.hpp"
 
-/// The nonblocking synchronisation calls of P1, section V. What they promise: include/sidelight.h.
-/// On windows of the host, an opening call is the host's own, complete when it returns. Closing
-/// calls and flushes the host cannot do without blocking.
+/// The nonblocking synchronisation calls of P1, section V, in C and in Fortran. What they promise:
+/// include/sidelight.h.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
-using rma::FlushScope;
 
 namespace {
 
-/// One call, on our window by `call`, on any other by the host.
-template <class Call, class HostCall>
-int begin(MPI_Win win, MPI_Request* request, Call call, HostCall host_call) noexcept
+/// On a window of the host.
+template <class Call, class... Arguments>
+int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
+{
+    if constexpr (Call::on_host == OnHost::refuses) {
+        return host::mpi::answer_window(Status::unsupported, win);
+    } else if constexpr (Call::on_host == OnHost::tests) {
+        return host::mpi::create_exposure_request(win, request);
+    } else {
+        const int code = (table().*Call::host)(arguments..., win);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        const Status status = host::mpi::create_completed_request(
+            host::mpi::own_communicator(MPI_COMM_NULL), request);
+        return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
+    }
+}
+
+template <class Call, class... Arguments>
+int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) [[unlikely]] {
-        return pass_through(win, host_call);
+        return pass_through(win, [&] { return begin_on_host<Call>(request, win, arguments...); });
     }
-    return Runtime::existing()->nonblocking(
-        *object, request, [&](Request* engine_side) { return call(*object, engine_side); });
+    return Runtime::existing()->nonblocking(*object, request, [&](Request* engine_side) {
+        return start_telling<Call>(*object, engine_side, [&](Request* outcome) {
+            return Call::start(*object, arguments..., outcome);
+        });
+    });
 }
-
-/// A call that opens an epoch on a window of the host.
-template <class HostCall>
-int open_on_host(MPI_Win win, MPI_Request* request, HostCall host_call) noexcept
-{
-    const int code = host_call();
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    const Status status =
-        host::mpi::create_completed_request(host::mpi::own_communicator(MPI_COMM_NULL), request);
-    return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
-}
-
-int refuse(MPI_Win win) noexcept { return host::mpi::answer_window(Status::unsupported, win); }
 
 } // namespace
 
-SIDELIGHT_ENTRY int MPIX_Win_ifence(int assertion, MPI_Win win, MPI_Request* request)
+#define SIDELIGHT_DECLARE(type, name) type name,
+#define SIDELIGHT_PASS(type, name) , name
+#define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
+    SIDELIGHT_ENTRY int MPIX_Win_i##name(parameters(SIDELIGHT_DECLARE) MPI_Win win,                \
+                                         MPI_Request* request)                                     \
+    {                                                                                              \
+        return begin<Call>(request, win parameters(SIDELIGHT_PASS));                               \
+    }
+#include "api/synchronization.def"
+
+// The same for Fortran. One function serves every way to MPI: a program with mpif.h calls it by the
+// name that its compiler makes of MPIX_Win_ifence, the modules in include/sidelight_f08.f90 and
+// include/sidelight_mpi.f90 bind to that name. All arguments come by reference, handles as
+// integers; `error` is null where a program leaves ierror out, which the modules allow.
+
+namespace {
+
+int from_fortran_int(MPI_Fint value) noexcept { return value; }
+MPI_Group from_fortran_MPI_Group(MPI_Fint handle) noexcept { return group_of(handle); }
+
+/// As in C, the request is not set on error.
+template <class Call, class... Arguments>
+void begin_for_fortran(MPI_Fint* request, MPI_Fint* error, MPI_Win win,
+                       Arguments... arguments) noexcept
 {
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::fence(object, assertion, engine_side);
-        },
-        [&] { return refuse(win); });
+    MPI_Request begun = MPI_REQUEST_NULL;
+    const int code = begin<Call>(&begun, win, arguments...);
+    if (code == MPI_SUCCESS) {
+        *request = fortran_handle(begun);
+    }
+    if (error != nullptr) {
+        *error = code;
+    }
 }
 
-SIDELIGHT_ENTRY int MPIX_Win_ipost(MPI_Group group, int assertion, MPI_Win win,
-                                   MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::post(object, group, assertion, engine_side);
-        },
-        [&] {
-            return open_on_host(win, request,
-                                [&] { return table().Win_post(group, assertion, win); });
-        });
-}
+} // namespace
 
-SIDELIGHT_ENTRY int MPIX_Win_istart(MPI_Group group, int assertion, MPI_Win win,
-                                    MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::start(object, group, assertion, engine_side);
-        },
-        [&] {
-            return open_on_host(win, request,
-                                [&] { return table().Win_start(group, assertion, win); });
-        });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_icomplete(MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [](WindowObject& object, Request* engine_side) {
-            return object.window->complete(engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iwait(MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [](WindowObject& object, Request* engine_side) { return object.window->wait(engine_side); },
-        [&] { return host::mpi::create_exposure_request(win, request); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_ilock(int lock_type, int rank, int assertion, MPI_Win win,
-                                   MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::lock(object, lock_type, rank, assertion, engine_side);
-        },
-        [&] {
-            return open_on_host(win, request,
-                                [&] { return table().Win_lock(lock_type, rank, assertion, win); });
-        });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iunlock(int rank, MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::unlock(object, rank, engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_ilock_all(int assertion, MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::lock_all(object, assertion, engine_side);
-        },
-        [&] {
-            return open_on_host(win, request, [&] { return table().Win_lock_all(assertion, win); });
-        });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iunlock_all(MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [](WindowObject& object, Request* engine_side) {
-            return object.window->unlock_all(engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iflush(int rank, MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::flush(object, rank, FlushScope::remote, engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [&](WindowObject& object, Request* engine_side) {
-            return api::flush(object, rank, FlushScope::local, engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iflush_all(MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [](WindowObject& object, Request* engine_side) {
-            return api::flush_all(object, FlushScope::remote, engine_side);
-        },
-        [&] { return refuse(win); });
-}
-
-SIDELIGHT_ENTRY int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request* request)
-{
-    return begin(
-        win, request,
-        [](WindowObject& object, Request* engine_side) {
-            return api::flush_all(object, FlushScope::local, engine_side);
-        },
-        [&] { return refuse(win); });
-}
+#define SIDELIGHT_DECLARE_REFERENCE(type, name) const MPI_Fint *name,
+#define SIDELIGHT_PASS_VALUE(type, name) , from_fortran_##type(*name)
+#define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
+    SIDELIGHT_ENTRY void mpix_win_i##name##_(parameters(SIDELIGHT_DECLARE_REFERENCE)               \
+                                                 const MPI_Fint* win,                              \
+                                             MPI_Fint* request, MPI_Fint* error)                   \
+    {                                                                                              \
+        begin_for_fortran<Call>(request, error, window_of(*win) parameters(SIDELIGHT_PASS_VALUE)); \
+    }
+#include "api/synchronization.def"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/operation_call.hpp"
 
-#include "api/runtime.hpp"
 #include "datatype/mpi/cache.hpp"
+#include "runtime/runtime.hpp"
 
 namespace sidelight::api {
+
+using namespace runtime;
 
 namespace {
 
@@ -105,7 +107,7 @@ int issue(const WindowObject& object, OperationCall call) noexcept
 {
     Status status = Status::ok;
     {
-        const EngineGuard guard(Runtime::existing()->lock());
+        const EngineToken token(Runtime::existing()->engine());
         status = hand_over(object, call, nullptr);
     }
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "api/window_object.hpp"
 #include "host/mpi/declarations.hpp"
 #include "rma/operation.hpp"
+#include "runtime/window_object.hpp"
 
 namespace sidelight::api {
+
+using runtime::WindowObject;
 
 /// The arguments of an RMA operation as MPI hands them over, the same for every form of it.
 struct OperationCall {

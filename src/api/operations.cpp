@@ -1,113 +1,277 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
+#include "api/direct_accumulate.hpp"
 #include "api/direct_call.hpp"
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
-#include "host/mpi/table.hpp"
+#include "api/pass_through.hpp"
+#include "runtime/runtime.hpp"
 
-/// Put and get (MPI-4.1, 12.3.1 and 12.3.2): the short way where it is open, else the long one.
+/// The operations: the short way where it is open, else the long one, and always that where a
+/// request is wanted, which costs more. Request-based ones work in every kind of epoch, though the
+/// standard asks for a passive one.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::Table;
 using rma::OperationKind;
 
 namespace {
 
-// The `_slowly` functions are the longer ways, out of line and with the arguments of the call, so
-// that the short way keeps them in registers.
+// What each row of operations.def does, by functions that take the arguments of the call:
+// `at_once` and, when that has refused, `directly` perform it in some nanoseconds if they can and
+// answer whether they have; `describe` is for the long way.
 
-/// Put or get: `Origin` is what the call points at, const for a put.
-template <OperationKind kind, auto host_function, class Origin, class Count>
-[[gnu::noinline]] int transfer_slowly(Origin* origin, Count origin_count, MPI_Datatype origin_type,
-                                      int target, MPI_Aint displacement, Count count,
-                                      MPI_Datatype type, MPI_Win win) noexcept
+bool is_one(MPI_Count count, MPI_Datatype elements, MPI_Datatype type) noexcept
 {
+    return count == 1 && elements == type;
+}
+
+struct PutCall {
+    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+                                               MPI_Count origin_count, MPI_Datatype origin_type,
+                                               int target, MPI_Aint displacement, MPI_Count count,
+                                               MPI_Datatype type, MPI_Win /*win*/) noexcept
+    {
+        return direct::put_few(window, origin, {origin_count, origin_type}, target, displacement,
+                               {count, type});
+    }
+    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+                         MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                         MPI_Count count, MPI_Datatype type, MPI_Win /*win*/) noexcept
+    {
+        return direct::put(window, origin, {origin_count, origin_type}, target, displacement,
+                           {count, type});
+    }
+    static OperationCall describe(const void* origin, MPI_Count origin_count,
+                                  MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                                  MPI_Count count, MPI_Datatype type, MPI_Win /*win*/) noexcept
+    {
+        return {
+            .kind = OperationKind::put,
+            .origin = origin,
+            .origin_count = origin_count,
+            .origin_type = origin_type,
+            .target = target,
+            .displacement = displacement,
+            .count = count,
+            .type = type,
+        };
+    }
+};
+
+struct GetCall {
+    [[gnu::always_inline]] static bool at_once(rma::Window& window, void* origin,
+                                               MPI_Count origin_count, MPI_Datatype origin_type,
+                                               int target, MPI_Aint displacement, MPI_Count count,
+                                               MPI_Datatype type, MPI_Win /*win*/) noexcept
+    {
+        return direct::get_few(window, origin, {origin_count, origin_type}, target, displacement,
+                               {count, type});
+    }
+    static bool directly(rma::Window& window, void* origin, MPI_Count origin_count,
+                         MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                         MPI_Count count, MPI_Datatype type, MPI_Win /*win*/) noexcept
+    {
+        return direct::get(window, origin, {origin_count, origin_type}, target, displacement,
+                           {count, type});
+    }
+    static OperationCall describe(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                                  int target, MPI_Aint displacement, MPI_Count count,
+                                  MPI_Datatype type, MPI_Win win) noexcept
+    {
+        OperationCall call = PutCall::describe(origin, origin_count, origin_type, target,
+                                               displacement, count, type, win);
+        call.kind = OperationKind::get;
+        return call;
+    }
+};
+
+struct AccumulateCall {
+    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+                                               MPI_Count origin_count, MPI_Datatype origin_type,
+                                               int target, MPI_Aint displacement, MPI_Count count,
+                                               MPI_Datatype type, MPI_Op op,
+                                               MPI_Win /*win*/) noexcept
+    {
+        return count == 1 && is_one(origin_count, origin_type, type) &&
+               direct::add(window, origin, nullptr, type, target, displacement, op);
+    }
+    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+                         MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                         MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
+    {
+        return op != MPI_NO_OP && count == 1 && is_one(origin_count, origin_type, type) &&
+               direct::accumulate(window, origin, nullptr, type, target, displacement, op);
+    }
+    static OperationCall describe(const void* origin, MPI_Count origin_count,
+                                  MPI_Datatype origin_type, int target, MPI_Aint displacement,
+                                  MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                  MPI_Win win) noexcept
+    {
+        OperationCall call = PutCall::describe(origin, origin_count, origin_type, target,
+                                               displacement, count, type, win);
+        call.kind = OperationKind::accumulate;
+        call.op = op;
+        return call;
+    }
+};
+
+struct GetAccumulateCall {
+    [[gnu::always_inline]] static bool
+    at_once(rma::Window& window, const void* origin, MPI_Count origin_count,
+            MPI_Datatype origin_type, void* result, MPI_Count result_count,
+            MPI_Datatype result_type, int target, MPI_Aint displacement, MPI_Count count,
+            MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
+    {
+        return count == 1 && is_one(origin_count, origin_type, type) &&
+               is_one(result_count, result_type, type) &&
+               direct::add(window, origin, result, type, target, displacement, op);
+    }
+    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+                         MPI_Datatype origin_type, void* result, MPI_Count result_count,
+                         MPI_Datatype result_type, int target, MPI_Aint displacement,
+                         MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
+    {
+        return count == 1 && is_one(result_count, result_type, type) &&
+               (op == MPI_NO_OP || is_one(origin_count, origin_type, type)) &&
+               direct::accumulate(window, origin, result, type, target, displacement, op);
+    }
+    static OperationCall describe(const void* origin, MPI_Count origin_count,
+                                  MPI_Datatype origin_type, void* result, MPI_Count result_count,
+                                  MPI_Datatype result_type, int target, MPI_Aint displacement,
+                                  MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                  MPI_Win win) noexcept
+    {
+        OperationCall call = AccumulateCall::describe(origin, origin_count, origin_type, target,
+                                                      displacement, count, type, op, win);
+        call.fetches = true;
+        call.result = result;
+        call.result_count = result_count;
+        call.result_type = result_type;
+        return call;
+    }
+};
+
+struct FetchAndOpCall {
+    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+                                               void* result, MPI_Datatype type, int target,
+                                               MPI_Aint displacement, MPI_Op op,
+                                               MPI_Win /*win*/) noexcept
+    {
+        return direct::add(window, origin, result, type, target, displacement, op);
+    }
+    static bool directly(rma::Window& window, const void* origin, void* result, MPI_Datatype type,
+                         int target, MPI_Aint displacement, MPI_Op op, MPI_Win /*win*/) noexcept
+    {
+        return direct::accumulate(window, origin, result, type, target, displacement, op);
+    }
+    static OperationCall describe(const void* origin, void* result, MPI_Datatype type, int target,
+                                  MPI_Aint displacement, MPI_Op op, MPI_Win win) noexcept
+    {
+        OperationCall call = GetAccumulateCall::describe(origin, 1, type, result, 1, type, target,
+                                                         displacement, 1, type, op, win);
+        call.one_element = true;
+        return call;
+    }
+};
+
+struct CompareAndSwapCall {
+    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+                                               const void* compare, void* result, MPI_Datatype type,
+                                               int target, MPI_Aint displacement,
+                                               MPI_Win /*win*/) noexcept
+    {
+        return direct::compare_and_swap(window, origin, compare, result, type, target,
+                                        displacement);
+    }
+    static bool directly(rma::Window& /*window*/, const void* /*origin*/, const void* /*compare*/,
+                         void* /*result*/, MPI_Datatype /*type*/, int /*target*/,
+                         MPI_Aint /*displacement*/, MPI_Win /*win*/) noexcept
+    {
+        return false;
+    }
+    static OperationCall describe(const void* origin, const void* compare, void* result,
+                                  MPI_Datatype type, int target, MPI_Aint displacement,
+                                  MPI_Win win) noexcept
+    {
+        OperationCall call =
+            FetchAndOpCall::describe(origin, result, type, target, displacement, MPI_OP_NULL, win);
+        call.kind = OperationKind::compare_and_swap;
+        call.compare = compare;
+        return call;
+    }
+};
+
+/// The window is the last argument.
+template <class... Arguments>
+MPI_Win window_among(const Arguments&... arguments) noexcept
+{
+    return std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
+}
+
+/// The longer ways, out of line and with the arguments of the call in their order, so that the
+/// short way keeps them in registers.
+template <class Operation, auto host_function, class... Arguments>
+[[gnu::noinline]] int operate_slowly(Arguments... arguments) noexcept
+{
+    const MPI_Win win = window_among(arguments...);
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return pass_on<host_function>(win, origin, origin_count, origin_type, target, displacement,
-                                      count, type, win);
+        return pass_on<host_function>(win, arguments...);
     }
-    constexpr auto* direct_way = [] {
-        if constexpr (kind == OperationKind::put) {
-            return &direct::put;
-        } else {
-            return &direct::get;
-        }
-    }();
-    if (direct_way(*object->window, origin, {origin_count, origin_type}, target, displacement,
-                   {count, type})) {
-        return MPI_SUCCESS;
-    }
-    return issue(*object, {
-                              .kind = kind,
-                              .origin = origin,
-                              .origin_count = origin_count,
-                              .origin_type = origin_type,
-                              .target = target,
-                              .displacement = displacement,
-                              .count = count,
-                              .type = type,
-                          });
+    return Operation::directly(*object->window, arguments...)
+               ? MPI_SUCCESS
+               : issue(*object, Operation::describe(arguments...));
 }
 
-template <auto host_function, class Count>
-int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int target,
-        MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win) noexcept
+template <class Operation, auto host_function, class... Arguments>
+[[gnu::always_inline]] inline int operate(Arguments... arguments) noexcept
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::put_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
+    rma::Window* window = window_table::find_cached(window_among(arguments...));
+    if (window != nullptr && Operation::at_once(*window, arguments...)) [[likely]] {
         return MPI_SUCCESS;
     }
-    return transfer_slowly<OperationKind::put, host_function>(
-        origin, origin_count, origin_type, target, displacement, count, type, win);
+    return operate_slowly<Operation, host_function>(arguments...);
 }
 
-template <auto host_function, class Count>
-int get(void* origin, Count origin_count, MPI_Datatype origin_type, int target,
-        MPI_Aint displacement, Count count, MPI_Datatype type, MPI_Win win) noexcept
+template <class Operation, auto host_function, class... Arguments>
+int request(MPI_Request* request, Arguments... arguments) noexcept
 {
-    rma::Window* window = window_table::find_cached(win);
-    if (window != nullptr && direct::get_few(*window, origin, {origin_count, origin_type}, target,
-                                             displacement, {count, type})) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return transfer_slowly<OperationKind::get, host_function>(
-        origin, origin_count, origin_type, target, displacement, count, type, win);
+    const MPI_Win win = window_among(arguments...);
+    const WindowObject* object = window_table::find(win);
+    return object == nullptr ? pass_on<host_function>(win, arguments..., request)
+                             : issue(*object, Operation::describe(arguments...), request);
 }
 
 } // namespace
 
-SIDELIGHT_ENTRY int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type,
-                            int target, MPI_Aint displacement, int count, MPI_Datatype type,
-                            MPI_Win win)
-{
-    return put<&Table::Put>(origin, origin_count, origin_type, target, displacement, count, type,
-                            win);
-}
-SIDELIGHT_PROFILED(Put);
+#define SIDELIGHT_DECLARE(type, name) type name,
+#define SIDELIGHT_PASS(type, name) name,
+#define SIDELIGHT_PASS_AFTER(type, name) , name
 
-SIDELIGHT_ENTRY int MPI_Put_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
-                              int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
-                              MPI_Win win)
-{
-    return put<&Table::Put_c>(origin, origin_count, origin_type, target, displacement, count, type,
-                              win);
-}
-SIDELIGHT_PROFILED(Put_c);
+#define SIDELIGHT_OPERATION(name, Operation, parameters, ...)                                      \
+    SIDELIGHT_ENTRY int MPI_##name(parameters(SIDELIGHT_DECLARE __VA_OPT__(, ) __VA_ARGS__)        \
+                                       MPI_Win win)                                                \
+    {                                                                                              \
+        return operate<Operation, &Table::name>(                                                   \
+            parameters(SIDELIGHT_PASS __VA_OPT__(, ) __VA_ARGS__) win);                            \
+    }                                                                                              \
+    SIDELIGHT_PROFILED(name);
+#define SIDELIGHT_REQUEST(name, Operation, parameters, Count)                                      \
+    SIDELIGHT_ENTRY int MPI_##name(parameters(SIDELIGHT_DECLARE, Count) MPI_Win win,               \
+                                   MPI_Request* request)                                           \
+    {                                                                                              \
+        return ::request<Operation, &Table::name>(request parameters(SIDELIGHT_PASS_AFTER, Count), \
+                                                  win);                                            \
+    }                                                                                              \
+    SIDELIGHT_PROFILED(name);
 
-SIDELIGHT_ENTRY int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target,
-                            MPI_Aint displacement, int count, MPI_Datatype type, MPI_Win win)
-{
-    return get<&Table::Get>(origin, origin_count, origin_type, target, displacement, count, type,
-                            win);
-}
-SIDELIGHT_PROFILED(Get);
-
-SIDELIGHT_ENTRY int MPI_Get_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
-                              int target, MPI_Aint displacement, MPI_Count count, MPI_Datatype type,
-                              MPI_Win win)
-{
-    return get<&Table::Get_c>(origin, origin_count, origin_type, target, displacement, count, type,
-                              win);
-}
-SIDELIGHT_PROFILED(Get_c);
+#define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)                               \
+    SIDELIGHT_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_COUNTED_OPERATION(name, request_name, Operation, parameters)                     \
+    SIDELIGHT_OPERATION(name, Operation, parameters, int)                                          \
+    SIDELIGHT_OPERATION(name##_c, Operation, parameters, MPI_Count)                                \
+    SIDELIGHT_REQUEST(request_name, Operation, parameters, int)                                    \
+    SIDELIGHT_REQUEST(request_name##_c, Operation, parameters, MPI_Count)
+#include "api/operations.def"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000
 
@@ -12,8 +12,8 @@ using namespace sidelight;
 /// inside the host's loop.
 SIDELIGHT_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
-    if (api::Runtime* runtime = api::Runtime::existing()) {
-        runtime->complete_requests();
+    if (runtime::Runtime* runtime = runtime::Runtime::existing()) {
+        runtime->requests().complete_found();
     }
     return host::mpi::table().Request_get_status(request, flag, status);
 }

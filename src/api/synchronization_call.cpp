@@ -3,6 +3,8 @@
 
 namespace sidelight::api {
 
+using namespace runtime;
+
 namespace {
 
 constexpr int fence_bits =
@@ -29,21 +31,74 @@ bool is_nobody(int rank, Request* request) noexcept
     return false;
 }
 
-} // namespace
+bool uses_loads_and_stores(const WindowObject& object) noexcept
+{
+    return object.loads_and_stores.load(std::memory_order_relaxed);
+}
 
-Status fence(const WindowObject& object, int assertion, Request* request) noexcept
+/// Whether a lock must be granted before the call returns: see LockOrder.
+bool waits_for_locks(const WindowObject& object) noexcept
+{
+    return Engine::program_has_threads() || uses_loads_and_stores(object);
+}
+
+/// The end of an opening call: goes on when access is granted, if it must be, because the program
+/// may then use loads and stores of its own. Elsewhere an opening call does not wait.
+Status end_opening(const WindowObject& object, Status opened, bool must_be_granted, int target,
+                   Request* request) noexcept
+{
+    if (opened != Status::ok || !must_be_granted) {
+        rma::finish(request);
+        return opened;
+    }
+    return object.window->await_grant(target, request);
+}
+
+Status fence(const WindowObject& object, int assertion, Request* request, int polls) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, fence_bits, asserted)) {
         return Status::assertion;
     }
     // What the program loads and stores after the fence must wait for the others.
-    asserted.no_precede =
-        asserted.no_precede && !object.loads_and_stores.load(std::memory_order_relaxed);
-    return object.window->fence(asserted, request);
+    asserted.no_precede = asserted.no_precede && !uses_loads_and_stores(object);
+    return object.window->fence(asserted, request, polls);
 }
 
-Status post(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
+Status start_access(WindowObject& object, MPI_Group group, int assertion, Request* request,
+                    int polls) noexcept
+{
+    rma::Assertion asserted;
+    if (!read_assertion(assertion, access_bits, asserted)) {
+        return Status::assertion;
+    }
+    std::span<const int> targets;
+    const Status status = object.start_group.translate(group, object.group, targets);
+    return status == Status::ok ? object.window->start(targets, asserted, request, polls) : status;
+}
+
+/// `rank` may not be rma::all_targets.
+Status flush(const WindowObject& object, int rank, rma::FlushScope scope, Request* request) noexcept
+{
+    if (is_nobody(rank, request)) {
+        return Status::ok;
+    }
+    return rank < 0 ? Status::rank : object.window->flush(rank, scope, request);
+}
+
+} // namespace
+
+Status Fence::start(WindowObject& object, int assertion, Request* request) noexcept
+{
+    return fence(object, assertion, request, 0);
+}
+
+Status Fence::begin(WindowObject& object, int assertion, Request* request) noexcept
+{
+    return fence(object, assertion, request, Waiting::polls());
+}
+
+Status Post::start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, post_bits, asserted)) {
@@ -54,40 +109,71 @@ Status post(WindowObject& object, MPI_Group group, int assertion, Request* reque
     return status == Status::ok ? object.window->post(origins, request) : status;
 }
 
-Status start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
+Status Start::start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
 {
-    rma::Assertion asserted;
-    if (!read_assertion(assertion, access_bits, asserted)) {
-        return Status::assertion;
-    }
-    std::span<const int> targets;
-    const Status status = object.start_group.translate(group, object.group, targets);
-    return status == Status::ok ? object.window->start(targets, asserted, request) : status;
+    return start_access(object, group, assertion, request, 0);
 }
 
-Status lock(const WindowObject& object, int type, int rank, int assertion,
-            Request* request) noexcept
+Status Start::begin(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
+{
+    return end_opening(object, start_access(object, group, assertion, nullptr, Waiting::polls()),
+                       uses_loads_and_stores(object), rma::all_targets, request);
+}
+
+Status Complete::start(WindowObject& object, Request* request) noexcept
+{
+    return object.window->complete(request);
+}
+
+Status Wait::start(WindowObject& object, Request* request) noexcept
+{
+    return object.window->wait(request);
+}
+
+Status Wait::begin(WindowObject& object, Request* request) noexcept
+{
+    return object.window->wait(request, Waiting::polls());
+}
+
+Status Lock::start(WindowObject& object, int lock_type, int rank, int assertion,
+                   Request* request) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, access_bits, asserted)) {
         return Status::assertion;
     }
-    if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
+    if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE) {
         return Status::lock_type;
     }
     if (is_nobody(rank, request)) {
         return Status::ok;
     }
-    const auto kind = type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
-    return object.window->lock(kind, rank, asserted, request);
+    const auto type =
+        lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
+    return object.window->lock(type, rank, asserted, request);
 }
 
-Status unlock(const WindowObject& object, int rank, Request* request) noexcept
+/// A lock that nobody else holds is granted by then.
+Status Lock::begin(WindowObject& object, int lock_type, int rank, int assertion,
+                   Request* request) noexcept
+{
+    const Status opened = start(object, lock_type, rank, assertion, nullptr);
+    if (opened != Status::ok || !object.window->waits_for_lock()) [[likely]] {
+        rma::finish(request);
+        return opened;
+    }
+    LockOrder::remember(object);
+    const bool must_be_granted =
+        rank == object.window->rank() || (rank != MPI_PROC_NULL && waits_for_locks(object));
+    return end_opening(object, opened, must_be_granted, rank, request);
+}
+
+Status Unlock::start(WindowObject& object, int rank, Request* request) noexcept
 {
     return is_nobody(rank, request) ? Status::ok : object.window->unlock(rank, request);
 }
 
-Status lock_all(const WindowObject& object, int assertion, Request* request) noexcept
+Status LockAll::start(WindowObject& object, int assertion, Request* request) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, access_bits, asserted)) {
@@ -96,17 +182,37 @@ Status lock_all(const WindowObject& object, int assertion, Request* request) noe
     return object.window->lock_all(asserted, request);
 }
 
-Status flush(const WindowObject& object, int rank, rma::FlushScope scope, Request* request) noexcept
+Status LockAll::begin(WindowObject& object, int assertion, Request* request) noexcept
 {
-    if (is_nobody(rank, request)) {
-        return Status::ok;
-    }
-    return rank < 0 ? Status::rank : object.window->flush(rank, scope, request);
+    const int target = waits_for_locks(object) ? rma::all_targets : object.window->rank();
+    const Status opened = start(object, assertion, nullptr);
+    LockOrder::remember(object);
+    return end_opening(object, opened, true, target, request);
 }
 
-Status flush_all(const WindowObject& object, rma::FlushScope scope, Request* request) noexcept
+Status UnlockAll::start(WindowObject& object, Request* request) noexcept
 {
-    return object.window->flush(rma::all_targets, scope, request);
+    return object.window->unlock_all(request);
+}
+
+Status Flush::start(WindowObject& object, int rank, Request* request) noexcept
+{
+    return flush(object, rank, rma::FlushScope::remote, request);
+}
+
+Status FlushLocal::start(WindowObject& object, int rank, Request* request) noexcept
+{
+    return flush(object, rank, rma::FlushScope::local, request);
+}
+
+Status FlushAll::start(WindowObject& object, Request* request) noexcept
+{
+    return object.window->flush(rma::all_targets, rma::FlushScope::remote, request);
+}
+
+Status FlushLocalAll::start(WindowObject& object, Request* request) noexcept
+{
+    return object.window->flush(rma::all_targets, rma::FlushScope::local, request);
 }
 
 } // namespace sidelight::api

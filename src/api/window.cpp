@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <exception>
 #include <new>
-#include <optional>
-#include <utility>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
-#include "api/window_create.hpp"
+#include "api/pass_through.hpp"
 #include "base/log.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/attached_memory.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_create.hpp"
 
 /// Making and freeing windows (MPI-4.1, 12.2).
 namespace sidelight::api {
+
+using namespace runtime;
 
 namespace {
 
@@ -56,52 +58,13 @@ int make_large(MPI_Comm comm, Arguments... arguments) noexcept
                                : host::mpi::answer_comm(Status::unsupported, comm);
 }
 
-/// Local. The memory is made shareable first, where there is anybody to share it with, and only
-/// then in the table that others read.
-Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
-{
-    if (size < 0) {
-        return Status::size;
-    }
-    const auto bytes = static_cast<std::size_t>(size);
-    try {
-        host::memory::SharedRange range;
-        if (bytes != 0 && object.members->neighbours().size() > 1 &&
-            object.window->flavor() == rma::Flavor::dynamic) {
-            range = share_brought(object.info, base, bytes);
-        }
-        const auto where = range ? std::optional(range.where()) : std::nullopt;
-        const EngineGuard guard(Runtime::existing()->lock());
-        const auto kept = object.attached.try_emplace(base);
-        const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
-        if (status == Status::ok) {
-            kept.first->second = std::move(range);
-        } else if (kept.second) {
-            object.attached.erase(kept.first);
-        }
-        return status;
-    } catch (const std::bad_alloc&) {
-        return Status::no_memory;
-    }
-}
-
-/// Local. First nobody finds it any more, then it may become private again.
-Status detach(WindowObject& object, const void* base) noexcept
-{
-    const EngineGuard guard(Runtime::existing()->lock());
-    const Status status = object.window->detach(static_cast<const std::byte*>(base));
-    if (status == Status::ok) {
-        object.attached.erase(base);
-    }
-    return status;
-}
-
 } // namespace
 
 } // namespace sidelight::api
 
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 
 SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
                                    MPI_Comm comm, MPI_Win* win)
@@ -186,27 +149,28 @@ SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
 SIDELIGHT_PROFILED(Win_detach);
 
 /// Collective, and a barrier. The attributes' delete callbacks run while the window still answers.
+/// Where a member is lost it tells that, and frees the window nevertheless.
 SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
 {
     WindowObject* object = window_table::find(*win);
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });
     }
-    if (!object->closed) {
-        const int code = Runtime::existing()->blocking(
+    int code = MPI_SUCCESS;
+    if (!object->window->closed()) { // else a delete callback has refused before
+        code = Runtime::existing()->blocking(
             *object, [&](rma::Request* request) { return object->window->close(request); });
-        if (code != MPI_SUCCESS) {
+        if (!object->window->closed()) {
             return code;
         }
-        object->closed = true;
     }
     window_table::retire(*object);
     const int freed = host::mpi::destroy_handle(win);
-    if (freed == MPI_SUCCESS) {
-        discard_window(*object);
-    } else {
+    if (freed != MPI_SUCCESS) {
         window_table::insert(*object);
+        return freed;
     }
-    return freed;
+    discard_window(*object);
+    return code;
 }
 SIDELIGHT_PROFILED(Win_free);

@@ -4,13 +4,15 @@
 #include <new>
 
 #include "api/entry.hpp"
-#include "api/runtime.hpp"
+#include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
 
 /// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
 /// user's and error handlers live on the handle: those calls reach the host untouched.
 using namespace sidelight;
 using namespace sidelight::api;
+using namespace sidelight::runtime;
 using host::mpi::table;
 
 namespace {
@@ -45,7 +47,7 @@ const rma::Target* first_with_memory(rma::Window& window) noexcept
 /// For MPI_PROC_NULL, that of the first member that has any.
 Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
 {
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     rma::Window& window = *object.window;
     if (window.flavor() == rma::Flavor::dynamic) {
         return Status::rma_flavor;
@@ -163,7 +165,7 @@ SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
-    const EngineGuard guard(Runtime::existing()->lock());
+    const EngineToken token(Runtime::existing()->engine());
     object->window->set_reorder(object->info.reorder());
     return MPI_SUCCESS;
 }

@@ -3,9 +3,11 @@
 
 #include <optional>
 
-#include "api/window_object.hpp"
+#include "runtime/window_object.hpp"
 
 namespace sidelight::api {
+
+using runtime::WindowObject;
 
 /// A predefined attribute of a window (MPI-4.1, 12.2.6): C gets the address, which for the base is
 /// the base itself; Fortran gets the value.

@@ -11,7 +11,7 @@
 namespace sidelight {
 
 /// Where the threads of one process sleep, and where any process that maps it wakes them.
-/// Zeroed memory is a doorbell at which nobody sleeps. Protocol: docs/design/progress.md.
+/// Zeroed memory is a doorbell at which nobody sleeps. Protocol: docs/design/waiting.md.
 ///
 ///     sleeper                               waker
 ///     visit = bell.enter();                 write the word, atomically

@@ -7,14 +7,24 @@
 
 namespace sidelight {
 
+namespace {
+
+bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+} // namespace
+
 bool allow_heavy_barriers() noexcept
 {
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 }
 
-bool heavy_barrier() noexcept
+bool heavy_barrier() noexcept { return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
+
+bool allow_own_heavy_barriers() noexcept
 {
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
+
+bool own_heavy_barrier() noexcept { return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
 
 } // namespace sidelight

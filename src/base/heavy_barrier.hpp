@@ -17,4 +17,9 @@ namespace sidelight {
 /// Every thread of every process that has allowed it has passed a full barrier. False: none has.
 [[nodiscard]] bool heavy_barrier() noexcept;
 
+/// The same two among the threads of this process alone, which costs only the cores that they run
+/// on an interrupt.
+[[nodiscard]] bool allow_own_heavy_barriers() noexcept;
+[[nodiscard]] bool own_heavy_barrier() noexcept;
+
 } // namespace sidelight

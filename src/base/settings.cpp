@@ -84,7 +84,7 @@ std::string show_kernel_copy(const Settings& settings)
 // The words for the values of a setting, in the order of its enumerators.
 constexpr std::array progress_words{"auto", "calls", "thread"};
 constexpr std::array route_words{"auto", "emulated", "native"};
-constexpr std::array share_policy_words{"auto", "always", "never"};
+constexpr std::array share_policy_words{"auto", "always", "inplace", "never"};
 
 template <class Value, std::size_t count>
 Value value_of(const char* word, const std::array<const char*, count>& words, Value fallback)
@@ -147,8 +147,9 @@ constexpr std::array entries{
                  "path of UCX's libucp.so.0; auto: the one of the host MPI, or of the system",
                  read_text<&Settings::ucx>, show_text<&Settings::ucx>},
     SettingEntry{"SIDELIGHT_SHARE_MEMORY", "sidelight_share_memory", "auto",
-                 "whether memory that the program brings is made shareable in place: auto (where "
-                 "that is safe and makes nothing slower), always or never",
+                 "which memory of the program others may map: auto (what MPI_Alloc_mem hands out, "
+                 "unless huge pages are lost), always (also then), inplace (private memory of "
+                 "windows, too: its pages are replaced) or never",
                  read_word<&Settings::share_memory, share_policy_words>,
                  show_word<&Settings::share_memory, share_policy_words>},
     SettingEntry{"SIDELIGHT_KERNEL_COPY", nullptr, "auto",

@@ -16,14 +16,16 @@ enum class Route {
     native,    ///< the same, but puts and gets by UCX, whatever it makes of them
 };
 
-/// When memory that the user brings is made shareable in place. See docs/guide/user-memory.md.
+/// Which memory of the program others may map. See docs/guide/user-memory.md.
 enum class SharePolicy : std::uint8_t {
-    automatic, ///< where that is provably safe, and makes no access slower
-    always,    ///< also where the user has to know that it is safe
-    never,
+    automatic, ///< what is shared anyway, and what MPI_Alloc_mem hands out if that makes it no
+               ///< slower
+    always,    ///< all that MPI_Alloc_mem hands out
+    in_place,  ///< private memory of windows, too: its pages are replaced
+    never,     ///< what is shared anyway
 };
 
-/// "auto", "always", "never"; `fallback` for any other word.
+/// "auto", "always", "inplace", "never"; `fallback` for any other word.
 [[nodiscard]] SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept;
 [[nodiscard]] const char* share_policy_name(SharePolicy policy) noexcept;
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sidelight {
@@ -34,6 +35,33 @@ bool may_be_so_long(std::uint64_t bytes) noexcept
 std::size_t whole_pages(std::size_t bytes) noexcept
 {
     return round_up(std::max<std::size_t>(bytes, 1), page_size());
+}
+
+/// MAP_FAILED on failure. What is aligned to more than a page is mapped over a larger reservation.
+void* map_aligned(std::size_t length, std::size_t alignment, int flags, int descriptor) noexcept
+{
+    constexpr int access = PROT_READ | PROT_WRITE;
+    if (alignment <= page_size()) {
+        return mmap(nullptr, length, access, flags, descriptor, 0);
+    }
+    void* const reserved = mmap(nullptr, length + alignment, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) {
+        return reserved;
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(reserved);
+    const std::uintptr_t at = round_up(first, alignment);
+    auto* const begin = static_cast<std::byte*>(reserved) + (at - first);
+    void* const mapped = mmap(begin, length, access, flags | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        munmap(reserved, length + alignment);
+        return mapped;
+    }
+    if (at != first) {
+        munmap(reserved, at - first);
+    }
+    munmap(begin + length, alignment - (at - first));
+    return mapped;
 }
 
 } // namespace
@@ -69,7 +97,42 @@ bool grow(const File& file, std::uint64_t bytes) noexcept
            (may_be_so_long(bytes) && ftruncate(file.descriptor(), static_cast<off_t>(bytes)) == 0);
 }
 
-File create_memory_file() noexcept { return File(memfd_create("sidelight", MFD_CLOEXEC)); }
+File create_memory_file() noexcept
+{
+    constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    constexpr unsigned not_executable = 8; // MFD_NOEXEC_SEAL of Linux 6.3
+    File file(memfd_create("sidelight", flags | not_executable));
+    if (!file && errno == EINVAL) { // it does not know that
+        file = File(memfd_create("sidelight", flags));
+    }
+    if (file) {
+        fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK);
+    }
+    return file;
+}
+
+void punch(const File& file, std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    [[maybe_unused]] const int result =
+        fallocate(file.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
+
+bool map_over(void* pages, std::size_t bytes, const File& file, std::uint64_t offset,
+              int how) noexcept
+{
+    const long result = syscall(SYS_mmap, pages, bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED,
+                                file.descriptor(), static_cast<off_t>(offset));
+    return result == reinterpret_cast<std::intptr_t>(pages);
+}
+
+void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
+                         std::uint64_t offset) noexcept
+{
+    if (!map_over(pages, bytes, file, offset, MAP_PRIVATE | MAP_NORESERVE)) {
+        mprotect(pages, bytes, PROT_READ);
+    }
+}
 
 MemoryFileAddress address_of(const File& file) noexcept
 {
@@ -114,14 +177,13 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept
     return *this;
 }
 
-Mapping Mapping::shared(const File& file, std::size_t bytes) noexcept
+Mapping Mapping::shared(const File& file, std::size_t bytes, std::size_t alignment) noexcept
 {
     const std::size_t length = whole_pages(bytes);
     if (length < bytes || !grow(file, length)) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0),
-            length};
+    return {map_aligned(length, alignment, MAP_SHARED, file.descriptor()), length};
 }
 
 Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
@@ -136,14 +198,13 @@ Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes)
             length};
 }
 
-Mapping Mapping::anonymous(std::size_t bytes) noexcept
+Mapping Mapping::anonymous(std::size_t bytes, std::size_t alignment) noexcept
 {
     const std::size_t length = whole_pages(bytes);
     if (length < bytes) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-            length};
+    return {map_aligned(length, alignment, MAP_PRIVATE | MAP_ANONYMOUS, -1), length};
 }
 
 } // namespace sidelight

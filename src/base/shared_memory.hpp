@@ -39,11 +39,23 @@ struct FileRange {
     std::uint64_t bytes = 0;
 };
 
-/// Makes an empty memory file. Not set: errno says why.
+/// Makes an empty memory file. Nobody can make it shorter, which would end processes that have it
+/// mapped, or run what is in it. Not set: errno says why.
 [[nodiscard]] File create_memory_file() noexcept;
 /// Makes it that long, unless it is longer. On failure errno says why: EFBIG where the user limits
 /// the size of files (ulimit -f), for which the kernel alone would end the program.
 [[nodiscard]] bool grow(const File& file, std::uint64_t bytes) noexcept;
+/// Gives back what a file has there. Whoever has it mapped finds zeros.
+void punch(const File& file, std::uint64_t offset, std::uint64_t bytes) noexcept;
+/// Maps whole pages of the file over what is there; `how`: MAP_SHARED or MAP_PRIVATE, and more. A
+/// plain system call: what a registration cache does that watches mmap might store into the pages.
+[[nodiscard]] bool map_over(void* pages, std::size_t bytes, const File& file, std::uint64_t offset,
+                            int how) noexcept;
+/// For a child of fork, which leaves a file that is mapped there to its parent: pages become its
+/// own when it writes to them; until then it sees what the parent writes. Where that cannot be, it
+/// can only read them.
+void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
+                         std::uint64_t offset) noexcept;
 /// Opens another process's. Not set where it is gone, or in another namespace of processes.
 [[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;
 [[nodiscard]] MemoryFileAddress address_of(const File& file) noexcept;
@@ -56,14 +68,16 @@ public:
     Mapping(Mapping&& other) noexcept;
     Mapping& operator=(Mapping&& other) noexcept;
 
-    /// Maps the first `bytes` of a file, which grows to that size. Empty on failure, with errno.
-    [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes) noexcept;
+    /// Maps the first `bytes` of a file, which grows to that size, at a multiple of `alignment`, a
+    /// power of two. Empty on failure, with errno.
+    [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes,
+                                        std::size_t alignment = 1) noexcept;
     /// Maps the pages of a file that hold these bytes. Beyond the end of the file they must not be
     /// touched.
     [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
                                       std::size_t bytes) noexcept;
-    /// Zeroed memory of this process alone.
-    [[nodiscard]] static Mapping anonymous(std::size_t bytes) noexcept;
+    /// Zeroed memory of this process alone, aligned likewise.
+    [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;
 
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 
 namespace sidelight {
 
-/// A small number of this thread's own, from 0 on in the order of the first calls. Numbers of
-/// threads that have ended are not used again.
-inline std::size_t thread_number() noexcept
-{
-    static std::atomic<std::size_t> next{0};
-    thread_local const std::size_t own = next.fetch_add(1, std::memory_order_relaxed);
-    return own;
-}
+/// How many threads have numbers at a time.
+inline constexpr std::size_t thread_numbers = 64;
+
+/// A small number of this thread's own, the lowest that no living thread has. A thread that ends
+/// gives its number back; who finds it then finds also what the thread did last. `thread_numbers`
+/// means that all are taken, or that the thread is at its very end: that one is nobody's own.
+[[nodiscard]] std::size_t thread_number() noexcept;
 
 } // namespace sidelight

@@ -21,13 +21,14 @@ public:
     /// A message. `message` is valid during the call only. May send.
     virtual void receive(int from, std::span<const std::byte> message) noexcept = 0;
 
-    /// A long message comes: `header` is here, valid during the call only, and `bytes` of payload
-    /// follow. Answers where they are to be written, or null: then they are thrown away and
-    /// `placed` is not called.
+    /// A zero-copy message comes: `header` is here, valid during the call only, and `bytes` of
+    /// payload follow. Answers where they are to be written, or null: then they are thrown away
+    /// and `placed` is not called.
     virtual std::byte* place(int from, std::span<const std::byte> header,
                              std::size_t bytes) noexcept = 0;
 
-    /// All of the payload of a long message is where `place` wanted it. The same header. May send.
+    /// All of the payload of a zero-copy message is where `place` wanted it. The same header. May
+    /// send.
     virtual void placed(int from, std::span<const std::byte> header,
                         std::size_t bytes) noexcept = 0;
 
@@ -65,15 +66,17 @@ struct ExposedMemory {
 /// fabric to be read and written; `wake` is all that it asks of one.
 ///
 /// Peers are numbered by the fabric; the number of a window's member is in its Target.
-/// Contract: messages that `send` takes for one peer arrive once, whole, in the order sent. A long
-/// message arrives once and whole; others that were sent after it may overtake it. Nothing blocks.
-/// All calls come from the thread that holds the engine.
+/// Contract: messages that `send` takes for one peer arrive once, whole, in the order sent. A
+/// zero-copy message arrives once and whole; others that were sent after it may overtake it.
+/// Nothing blocks. All calls come from the thread that holds the engine.
 class Fabric {
 public:
     virtual ~Fabric() = default;
 
     /// Sends `header` and `payload` as one message. Both may be reused when the call returns. The
-    /// fabric may hold it back, to send it together with others, until `push`.
+    /// fabric may hold it back, to send it together with others, until `push`. Not ok: it never
+    /// arrives. Whoever sent it takes the peer for lost, and the fabric ends its connection, so
+    /// that the peer, and whoever else has to do with it here, hears of that.
     virtual Status send(int peer, std::span<const std::byte> header,
                         std::span<const std::byte> payload) noexcept = 0;
 
@@ -81,9 +84,11 @@ public:
     virtual void push() noexcept = 0;
 
     /// Sends a message with a payload of any length, which the receiver says where to place. The
-    /// header may be reused when the call returns, the payload when `sent` has finished.
-    virtual Status send_long(int peer, std::span<const std::byte> header,
-                             std::span<const std::byte> payload, Completion& sent) noexcept = 0;
+    /// header may be reused when the call returns, the payload when `sent` has finished. Not ok: as
+    /// for `send`, and `sent` is not used.
+    virtual Status send_zero_copy(int peer, std::span<const std::byte> header,
+                                  std::span<const std::byte> payload,
+                                  Completion& sent) noexcept = 0;
 
     /// Hands what has arrived to the receiver. Answers whether there was anything.
     virtual bool poll(Receiver& receiver) noexcept = 0;

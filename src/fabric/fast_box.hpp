@@ -14,7 +14,7 @@ namespace sidelight::fabric {
 
 /// A queue of small messages from one process to another of its node, in memory that both have
 /// mapped. Zeroed memory is an empty one. Each side writes lines of its own, and a sender that dies
-/// in the middle of a message leaves one that was never sent. docs/design/network.md.
+/// in the middle of a message leaves one that was never sent. docs/design/fast-boxes.md.
 ///
 /// The sender numbers its messages; those that come here have rising numbers, not all of them.
 struct FastBox {

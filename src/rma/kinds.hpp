@@ -7,28 +7,12 @@ namespace sidelight::rma {
 
 enum class LockType : std::uint8_t { shared, exclusive };
 
-/// By what a target is open to operations where there is no epoch: a light lock or access.
-enum class Light : std::uint8_t { none, lock, access };
-
 enum class EpochKind : std::uint8_t { fence, access, exposure, lock, lock_all };
 
 /// How the reorder keys see a kind of epoch. A fence epoch is access and exposure at once, and
 /// lock_all reaches everyone: neither overlaps with a neighbour.
 enum class EpochClass : std::uint8_t { access, exposure, exclusive };
 inline constexpr int epoch_classes = 3;
-
-constexpr EpochClass class_of(EpochKind kind) noexcept
-{
-    switch (kind) {
-    case EpochKind::access:
-    case EpochKind::lock:
-        return EpochClass::access;
-    case EpochKind::exposure:
-        return EpochClass::exposure;
-    default:
-        return EpochClass::exclusive;
-    }
-}
 
 /// The four info keys of P1, section VI.B: A_A_A_R, A_A_E_R, E_A_E_R and E_A_A_R.
 struct Reorder {
@@ -44,6 +28,25 @@ struct Assertion {
     bool no_check = false;
     bool no_precede = false;
     bool no_succeed = false;
+};
+
+/// The predefined operations of accumulates (MPI-4.1, 6.9.2 and 12.3.4).
+enum class ReduceOp : std::uint8_t {
+    sum,
+    prod,
+    max,
+    min,
+    land,
+    lor,
+    lxor,
+    band,
+    bor,
+    bxor,
+    maxloc,
+    minloc,
+    replace,
+    no_op,
+    count_
 };
 
 enum class FlushScope : std::uint8_t { local, remote };

@@ -5,10 +5,13 @@
 #include <cstdint>
 
 #include "datatype/layout.hpp"
-#include "rma/reduction.hpp"
+#include "rma/kinds.hpp"
 #include "rma/request.hpp"
 
 namespace sidelight::rma {
+
+struct Channel;
+struct Epoch;
 
 enum class OperationKind : std::uint8_t {
     marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
@@ -37,6 +40,49 @@ struct Operation {
     return operation.layout->size * operation.count;
 }
 
+/// Whether it is put or get, which a fabric may perform on memory by itself.
+[[nodiscard]] inline bool moves_bytes(const Operation& operation) noexcept
+{
+    return operation.kind == OperationKind::put || operation.kind == OperationKind::get;
+}
+
+/// Whether it is one of those that MPI orders among themselves (MPI-4.1, 12.7.2).
+[[nodiscard]] inline bool is_accumulate(const Operation& operation) noexcept
+{
+    return operation.kind == OperationKind::accumulate ||
+           operation.kind == OperationKind::compare_and_swap;
+}
+
+/// Where data that come back from the target go; null: none come.
+[[nodiscard]] inline const datatype::Buffer* returned_to(const Operation& operation) noexcept
+{
+    if (operation.kind == OperationKind::get) {
+        return &operation.origin;
+    }
+    return operation.result.layout != nullptr ? &operation.result : nullptr;
+}
+
+/// The life of an operation that was not performed within its call. Diagram:
+/// docs/design/operations.md.
+enum class OperationState : std::uint8_t {
+    recorded, ///< it waits for its epoch to be granted
+    leaving,  ///< it is performed, or leaves as messages, which may not all have been sent
+    sent,     ///< all its messages are sent: what follows them comes after them at the target
+    local,    ///< complete at the origin: its buffers are free
+    complete, ///< complete at the target too
+    illegal,
+};
+
+enum class OperationEvent : std::uint8_t {
+    begin,        ///< its turn has come
+    all_sent,     ///< its last message has left
+    buffers_free, ///< nothing is read from or written to memory of the origin any more
+    all_answered, ///< the target has performed it, or somebody says that it never will
+};
+
+/// The transition table. An event that the state does not allow leads to `illegal`.
+[[nodiscard]] OperationState next_state(OperationState state, OperationEvent event) noexcept;
+
 /// An operation in flight or recorded in an epoch. From the process's pool; lives from the call
 /// until it is complete at the target. Holds a reference to each layout it names.
 struct Op {
@@ -44,13 +90,25 @@ struct Op {
     Request* request = nullptr; ///< of the request-based forms
     std::uint64_t age = 0;      ///< position in the order of issue on this window
     std::size_t address = 0;    ///< offset in the target's memory, range already checked
-    std::uint32_t part = 0;     ///< index in the epoch
-    bool locally_complete = false;
-    bool holds = false;          ///< it keeps its epoch's announcement back
-    Status failure = Status::ok; ///< why it was not performed
-    class Window* window = nullptr;
-    struct Epoch* epoch = nullptr; ///< the epoch that it was issued in
+    Epoch* epoch = nullptr;     ///< the epoch that it was issued in
+    std::uint32_t peer = 0;     ///< index of its target in the epoch
+    OperationState state = OperationState::recorded;
+    bool awaited = false;          ///< somebody may wait for it at the target: no start epoch's
+    bool first = false;            ///< of those in its epoch towards its target
+    bool holds_back = false;       ///< the notice that its epoch is closed waits for it
+    Status failure = Status::ok;   ///< why it was not performed
+    Channel* ordered_on = nullptr; ///< counted there among the accumulates that travel
     Op* next = nullptr;
+};
+
+/// Who keeps count of operations that travel. Implemented by the owner of the epochs.
+class OperationObserver {
+public:
+    /// `op` has left the state `from`. It may be gone on return if it is complete.
+    virtual void moved(Op& op, OperationState from) noexcept = 0;
+
+protected:
+    ~OperationObserver() = default;
 };
 
 } // namespace sidelight::rma

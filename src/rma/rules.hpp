@@ -23,19 +23,6 @@ constexpr bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcep
     return exposure <= done;
 }
 
-/// An epoch without an Epoch may be opened where it is active at once: none is deferred before it,
-/// and none was closed that is not complete.
-constexpr bool may_be_light(std::uint64_t holding_back, bool any_deferred) noexcept
-{
-    return holding_back == 0 && !any_deferred;
-}
-
-/// A light access epoch records nothing, so it begins when it may transfer.
-constexpr bool light_access_granted(std::uint64_t access, std::uint64_t granted) noexcept
-{
-    return access_granted(access, granted);
-}
-
 /// Places in a lock queue are sums: an exclusive place adds `exclusive_place`, a shared one
 /// `shared_place`. A carry out of the low half is harmless: arrivals and departures carry alike.
 inline constexpr std::uint64_t exclusive_place = 1;
@@ -56,12 +43,36 @@ constexpr bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t dep
                : static_cast<std::uint32_t>(departed) == static_cast<std::uint32_t>(ahead);
 }
 
+/// Whether who leaves a place lets others in: those on other nodes hear of it by no other way until
+/// this member sweeps, which it need not do while its program computes.
+constexpr bool lets_others_in(bool others_have_places) noexcept { return others_have_places; }
+
 /// A flush stamped `stamp` waits for the operations issued before it, not for those after it
 /// (P1, section VII.C).
 constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return age <= stamp;
 }
+
+/// Whether operations may reach a target directly while so many are under way there. Where all go
+/// by one route the direct path is open to all of them or to none; where there are several, those
+/// that travel must be waited for by flushes, and must not be overtaken by accumulates.
+constexpr bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
+{
+    return !several_routes || outstanding == 0;
+}
+
+/// Whether a flush of a target that is reached directly may pass without a look at its epoch: every
+/// operation since the last one was complete when it was issued, so none of them can have failed
+/// later. An access epoch has no flushes.
+constexpr bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+{
+    return is_passive && !any_other;
+}
+
+/// Whether an accumulate may be performed at once on mapped memory. One that was issued before and
+/// is still on its way there by messages would be overtaken (MPI-4.1, 12.7.2).
+constexpr bool may_combine_at_once(std::uint32_t combining) noexcept { return combining == 0; }
 
 /// Whether an operation is the first since the program last waited for others, or said that it
 /// will: until it waits again nobody knows whether it does so for this one or for many.
@@ -101,27 +112,37 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
     return ungranted_locks == 0 || reorder.access_after_access;
 }
 
-/// Whether the word that ends an operation's epoch at its target (done, unlock) may leave as soon
+/// Whether the notice that ends an operation's epoch at its target (done, unlock) may leave as soon
 /// as the operation is sent. It comes there behind it if it takes the same way; what brings data
-/// back is waited for anyway. Otherwise the word waits until the operation is answered.
-constexpr bool word_follows(bool same_way, bool brings_back) noexcept
+/// back is waited for anyway. Otherwise the notice waits until the operation is answered.
+constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
 {
     return same_way && !brings_back;
 }
 
 /// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
 /// its target, and nothing else, makes its operations visible there, and the origin waits for no
-/// answer but to those that bring data back: a small one leaves with that word at the latest.
-constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool is_long) noexcept
+/// answer but to those that bring data back: a small one leaves with that notice at the latest.
+constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_copy) noexcept
 {
-    return !in_start_epoch || brings_back || is_long;
+    return !in_start_epoch || brings_back || zero_copy;
 }
 
-/// Such a word may overtake long messages alone. It says how many were sent before it, and counts
-/// when all of these are in memory. Numbers wrap around.
-constexpr bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
+/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and
+/// counts when all of these are in memory. Numbers wrap around.
+constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
+}
+
+/// Whether a closed window may be destroyed, and its memory used for something else: nothing that
+/// is sent is still read there. Those who receive it may have given up waiting.
+constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }
+
+/// Whether a window may be destroyed: its last epoch is complete, with an error or without.
+constexpr bool may_be_destroyed(bool last_complete, bool /*failed*/) noexcept
+{
+    return last_complete;
 }
 
 /// Whether a member that learns of a loss tells others, which may never talk to the lost one.

@@ -254,6 +254,27 @@ static void info_known(void)
     MPI_Info_free(&info);
 }
 
+/* Memory that MPI allocates begins where the program wants it. */
+static void info_alignment(void)
+{
+    static const long alignments[] = {1, 128, 1L << 16, 1L << 21};
+    static const enum flavor flavors[] = {FLAVOR_ALLOCATE, FLAVOR_SHARED};
+    for (int k = 0; k < 8; ++k) {
+        char text[32];
+        long const alignment = alignments[k / 2];
+        MPI_Info info;
+        MPI_Info_create(&info);
+        snprintf(text, sizeof text, "%ld", alignment);
+        MPI_Info_set(info, "alloc_shared_noncontig", "true");
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", text);
+        struct window w = window_open_with(info, flavors[k % 2], MPI_COMM_WORLD, 24, 1);
+        CHECK_EQ((long)((uintptr_t)w.base % (uintptr_t)alignment), 0);
+        CHECK(info_holds(w.win, "mpi_minimum_memory_alignment", text));
+        window_close(&w);
+        MPI_Info_free(&info);
+    }
+}
+
 /* --- Error handlers --------------------------------------------------------------------------- */
 
 static void error_handlers(struct window *w)
@@ -353,6 +374,7 @@ int main(int argc, char **argv)
     info_at_first();
     if (!host_is_alone()) {
         info_known();
+        info_alignment();
         refused_free();
     }
     one_after_another();

@@ -31,6 +31,7 @@ sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 100
 
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
+sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)
 sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask
     ODD SIDELIGHT_ROUTE=emulated)
 

@@ -143,6 +143,30 @@ static void operation_request(complete_request *complete)
     CHECK_EQ(word, 3);
 }
 
+/* One that is found to be wrong while a later blocking call waits for the lock before its own: that
+ * call succeeds, and the end of the wrong access's epoch tells. */
+static void behind_another_lock(void)
+{
+    int64_t word = 3, other = 4;
+    MPI_Aint at, other_at;
+    MPI_Win win = open_window(&word, &at), other_win = open_window(&other, &other_at);
+    check_step("a lock that waits for the one before");
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right(), 0, win));
+    CHECK_OK(put(win, MPI_Aint_add(at, 8)));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right(), 0, other_win));
+    CHECK_OK(MPI_Win_unlock(right(), other_win));
+    told(win, MPI_Win_unlock(right(), win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right(), 0, win));
+    CHECK_OK(MPI_Win_unlock(right(), win));
+    close_window(other_win, &other);
+    close_window(win, &word);
+    CHECK_EQ(word, 3);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -153,5 +177,6 @@ int main(int argc, char **argv)
         flushed(completions[i]);
         operation_request(completions[i]);
     }
+    behind_another_lock();
     return check_end();
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What depends on rights, without those of root: memory made shareable while other threads run, and
-# copies by the kernel.
+# What depends on rights, without those of root: how files of memory are opened, and copies
+# by the kernel.
 
 foreach(program created_windows dynamic_windows atomicity own_memory locks_beside)
     sidelight_mpi_test(ordinary_user.${program} RANKS 3 PROGRAM ${program} ORDINARY_USER)

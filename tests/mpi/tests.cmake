@@ -21,7 +21,20 @@ sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)
+
+# Memory of the program: as it is, and where windows replace its pages
+sidelight_mpi_test(allocated_memory RANKS 2 3)
+sidelight_mpi_test(allocated_memory_private RANKS 2 PROGRAM allocated_memory ARGS private
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
+sidelight_mpi_test(beside_windows RANKS 2)
+sidelight_mpi_test(large_windows RANKS 2 NO_SANITIZER)
+foreach(program allocated_memory beside_windows large_windows created_windows dynamic_windows
+        threads)
+    sidelight_mpi_test(inplace.${program} RANKS 2 PROGRAM ${program} NO_SANITIZER
+        ENVIRONMENT SIDELIGHT_SHARE_MEMORY=inplace)
+endforeach()
 sidelight_mpi_test(communicators RANKS 2 4)
+sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)

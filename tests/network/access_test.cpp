@@ -38,7 +38,7 @@ struct Done : Completion {
     Status status = Status::other;
 };
 
-/// Takes keys, which come as long messages, and answers nothing.
+/// Takes keys, which come as zero-copy messages, and answers nothing.
 class KeyTaker final : public fabric::Receiver {
 public:
     void receive(int, std::span<const std::byte> message) noexcept override

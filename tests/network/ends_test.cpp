@@ -46,7 +46,7 @@ TEST_P(Sleepers, AreWokenByAMessage)
             if (member.rank() == 0) {
                 sender.send_short(8);
                 if (round % 10 == 0) {
-                    sender.send_long(300000);
+                    sender.send_zero_copy(300000);
                 }
                 member.fabric().push();
             }
@@ -99,7 +99,7 @@ void kill_one(const char* transports, bool with_traffic)
         EXPECT_TRUE(member.poll_until(checker, [&] {
             if (with_traffic && to_victim.longs < 200) {
                 to_victim.send_short(1000);
-                to_victim.send_long(100000);
+                to_victim.send_zero_copy(100000);
                 member.fabric().push();
                 usleep(2000);
             }
@@ -107,9 +107,9 @@ void kill_one(const char* transports, bool with_traffic)
         }));
         std::printf("lost after %.3f s\n", seconds_since(start) - 0.05);
         EXPECT_EQ(checker.lost_ranks, std::vector<int>{1});
-        // Long messages that were on their way finish, and later ones as well.
+        // Zero-copy messages that were on their way finish, and later ones as well.
         to_victim.send_short(8);
-        to_victim.send_long(8);
+        to_victim.send_zero_copy(8);
         member.fabric().push();
         EXPECT_TRUE(member.poll_until(
             checker, [&] { return to_victim.finished + to_victim.failed == to_victim.longs; }))
@@ -118,7 +118,7 @@ void kill_one(const char* transports, bool with_traffic)
         // The others go on.
         Sender& to_other = senders[static_cast<std::size_t>(2 - member.rank())];
         to_other.send_short(8);
-        to_other.send_long(500000);
+        to_other.send_zero_copy(500000);
         member.fabric().push();
         EXPECT_TRUE(member.poll_until(checker, [&] {
             return checker.longs == 1 && to_other.finished == 1 &&
@@ -165,7 +165,7 @@ TEST_P(Ends, InAnyOrderOfEnds)
                 Checker checker(member);
                 Sender sender(member, 1 - member.rank());
                 sender.send_short(1000);
-                sender.send_long(300000);
+                sender.send_zero_copy(300000);
                 member.fabric().push();
                 EXPECT_TRUE(member.poll_until(checker, [&] {
                     return checker.longs == 1 && sender.finished == 1 &&
@@ -220,7 +220,7 @@ TEST_P(Ends, WithoutTheOtherTakesItsTimeOnly)
         Sender sender(member, 1);
         if (member.rank() == 0) {
             for (int i = 0; i < 20; ++i) {
-                sender.send_long(4000000); // nobody takes them
+                sender.send_zero_copy(4000000); // nobody takes them
             }
             const auto start = Clock::now();
             EXPECT_FALSE(member.fabric().close(checker, std::chrono::milliseconds(300)));

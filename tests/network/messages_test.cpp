@@ -24,7 +24,7 @@ TEST_P(Messages, ArriveOnceWholeAndInOrder)
             sender.send_short(random() % (random() % 4 == 0 ? 4000 : 100));
             if (sender.shorts % (shorts / longs) == 0) {
                 const std::size_t limit = random() % 3 == 0 ? 3000000 : 70000;
-                sender.send_long(random() % limit);
+                sender.send_zero_copy(random() % limit);
             }
             if (random() % 8 == 0) {
                 member.fabric().push();
@@ -86,7 +86,7 @@ public:
         if (sender_.shorts < rounds_) {
             sender_.send_short(label.index % 3000);
             if (label.index % 3 == 0) {
-                sender_.send_long(label.index * 100);
+                sender_.send_zero_copy(label.index * 100);
             }
         }
     }
@@ -128,7 +128,7 @@ TEST_P(Messages, ToOneselfComeWithPollOnly)
         Sender sender(member, 0);
         PingPong checker(member, sender, rounds);
         sender.send_short(8);
-        sender.send_long(100000);
+        sender.send_zero_copy(100000);
         member.fabric().push();
         EXPECT_EQ(checker.short_from(0) + checker.longs, 0U);
         EXPECT_TRUE(member.poll_until(checker, [&] {
@@ -210,7 +210,7 @@ TEST_P(Messages, WithoutAPlaceAreThrownAway)
         checker.refuse_every = 2;
         Sender sender(member, 1 - member.rank());
         for (std::size_t bytes : {0U, 1U, 100U, 9000U, 70000U, 70001U, 2000000U, 3000000U}) {
-            sender.send_long(bytes);
+            sender.send_zero_copy(bytes);
         }
         EXPECT_TRUE(member.poll_until(
             checker,
@@ -229,7 +229,7 @@ TEST_P(Messages, TooLongForTheirCallAreRefused)
         EXPECT_EQ(member.fabric().send(peer, bytes, {}), Status::ok);
         EXPECT_EQ(member.fabric().send(peer, std::span(bytes).first(1), bytes), Status::argument);
         const std::vector<std::byte> header(1 << 20);
-        EXPECT_EQ(member.fabric().send_long(peer, header, {}, never), Status::argument);
+        EXPECT_EQ(member.fabric().send_zero_copy(peer, header, {}, never), Status::argument);
     }));
 }
 

@@ -160,7 +160,7 @@ public:
         ++shorts;
     }
 
-    void send_long(std::size_t bytes)
+    void send_zero_copy(std::size_t bytes)
     {
         const Label label{.index = longs,
                           .bytes = bytes,
@@ -171,8 +171,8 @@ public:
         flight->finished = on_finished;
         flight->sender = this;
         flight->payload = payload_of(label);
-        EXPECT_EQ(member_.fabric().send_long(member_.peer(to_), bytes_of(label), flight->payload,
-                                             *flight),
+        EXPECT_EQ(member_.fabric().send_zero_copy(member_.peer(to_), bytes_of(label),
+                                                  flight->payload, *flight),
                   Status::ok);
         EXPECT_FALSE(flight->done) << "finished within the call that started it";
         flights_.push_back(std::move(flight));

@@ -74,6 +74,11 @@ Shown Author::expose(std::size_t words)
     return shown;
 }
 
+std::size_t Author::set_keys(const rma::Reorder& keys)
+{
+    return append({.call = Call::set_keys, .keys = keys});
+}
+
 std::size_t Author::wait_for(std::vector<int> steps)
 {
     return append({.call = Call::wait_for, .list = std::move(steps)});
@@ -148,6 +153,18 @@ std::size_t Author::get(int target, const Shown& shown)
                    .value = shown.value,
                    .words = shown.words});
 }
+
+std::size_t Author::fetch(std::size_t step, std::size_t first, std::size_t words)
+{
+    const Step& written = script()[step];
+    return append({.call = Call::fetch,
+                   .target = written.target,
+                   .cell = written.cell + first,
+                   .value = written.value + first,
+                   .words = words});
+}
+
+std::size_t Author::stray(int target) { return append({.call = Call::stray, .target = target}); }
 
 std::size_t Author::add(int target)
 {

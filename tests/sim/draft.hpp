@@ -55,6 +55,7 @@ public:
     std::size_t compute(Time duration);
     std::size_t meet();
     Shown expose(std::size_t words = 1);
+    std::size_t set_keys(const rma::Reorder& keys);
     std::size_t wait_for(std::vector<int> steps);
 
     std::size_t fence(Mode mode, rma::Assertion assertion = {});
@@ -73,12 +74,17 @@ public:
     /// put, accumulate or compare_and_swap of words of its own; a stride of 2 leaves holes.
     std::size_t write(Call call, int target, std::size_t words = 1, std::size_t stride = 1);
     std::size_t get(int target, const Shown& shown);
+    /// Some words of what an accumulate of this epoch, by that step, writes.
+    std::size_t fetch(std::size_t step, std::size_t first, std::size_t words);
+    std::size_t stray(int target);
     std::size_t add(int target);
     std::size_t fetch_add(int target);
     /// Adds 1 to the tally by a get, a blocking flush and a put.
     std::size_t count(int target);
 
     [[nodiscard]] int number() const noexcept { return rank_; }
+    /// The latest step, an operation, gets no request.
+    void make_bare() { script().back().bare = true; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }
 

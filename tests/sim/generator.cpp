@@ -19,6 +19,8 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       wait_percent_(std::array<unsigned, 3>{0, 20, 60}[random_.below(3)]),
       longest_compute_(random_.chance(50) ? 2'000 : 200'000),
       only_shared_(random_.chance(20)),
+      keys_(static_cast<std::size_t>(windows_),
+            std::vector<rma::Reorder>(static_cast<std::size_t>(ranks_))),
       requests_(static_cast<std::size_t>(ranks_)),
       exposed_(static_cast<std::size_t>(windows_),
                std::vector<bool>(static_cast<std::size_t>(ranks_), false)),
@@ -42,8 +44,19 @@ void Generator::draw_machine()
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
     program.direct = random_.chance(60);
+    program.dynamic = random_.chance(20);
+    program.unmapped_percent = random_.chance(50) ? 0 : 30;
+    program.no_map_percent = random_.chance(50) ? 0 : 30;
     program.shared = random_.chance(20);
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
+}
+
+rma::Reorder Generator::draw_keys(bool all)
+{
+    return {.access_after_access = all || random_.chance(50),
+            .access_after_exposure = all || random_.chance(50),
+            .exposure_after_exposure = all || random_.chance(50),
+            .exposure_after_access = all || random_.chance(50)};
 }
 
 void Generator::draw_reorder()
@@ -53,10 +66,23 @@ void Generator::draw_reorder()
     }
     const bool all = random_.chance(30);
     for (int rank = 0; rank < ranks_; ++rank) {
-        draft_.program().reorder.push_back({.access_after_access = all || random_.chance(50),
-                                            .access_after_exposure = all || random_.chance(50),
-                                            .exposure_after_exposure = all || random_.chance(50),
-                                            .exposure_after_access = all || random_.chance(50)});
+        draft_.program().reorder.push_back(draw_keys(all));
+        for (auto& keys : keys_) {
+            keys[static_cast<std::size_t>(rank)] = draft_.program().reorder.back();
+        }
+    }
+}
+
+/// In programs with keys, now and then, whatever is open or deferred.
+void Generator::maybe_set_keys()
+{
+    for (int rank = 0; rank < ranks_ && !draft_.program().reorder.empty(); ++rank) {
+        if (random_.chance(10)) {
+            rma::Reorder& keys =
+                keys_[static_cast<std::size_t>(window_)][static_cast<std::size_t>(rank)];
+            keys = draw_keys(random_.chance(30));
+            author(rank).set_keys(keys);
+        }
     }
 }
 
@@ -67,6 +93,7 @@ Program Generator::draw()
     const int items = random_.between(1, taste_.max_items);
     for (int item = 0; item < items; ++item) {
         window_ = random_.between(0, windows_ - 1);
+        maybe_set_keys();
         switch (random_.below(8)) {
         case 0:
         case 1:
@@ -86,7 +113,21 @@ Program Generator::draw()
         }
     }
     release_requests();
-    return draft_.finish();
+    Program program = draft_.finish();
+    draw_borders(program);
+    return program;
+}
+
+/// Regions touch inside of what one operation goes to, as often as there is one.
+void Generator::draw_borders(Program& program)
+{
+    for (const Script& script : program.scripts) {
+        for (const Step& step : script) {
+            if (is_watched(step.call) && step.words > 1 && random_.chance(30)) {
+                program.borders.push_back(step.cell + 1 + random_.below(step.words - 1));
+            }
+        }
+    }
 }
 
 /// Calls whatever closes an exposure that is still open, and waits for all or nothing.
@@ -118,6 +159,44 @@ void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
 
 std::size_t Generator::operation(int rank, int target, bool may_be_wide)
 {
+    Author a = author(rank);
+    if (draft_.program().dynamic && random_.chance(8)) {
+        return stray(rank, target);
+    }
+    const auto step = drawn_operation(rank, target, may_be_wide);
+    if (random_.chance(30)) {
+        a.make_bare();
+    }
+    return step;
+}
+
+/// A put that fails, wherever it is performed. Mostly others have to tell of that.
+std::size_t Generator::stray(int rank, int target)
+{
+    const auto step = author(rank).stray(target);
+    if (random_.chance(75)) {
+        author(rank).make_bare();
+    }
+    return step;
+}
+
+/// An accumulate, of which some may be read back behind it.
+std::size_t Generator::accumulate(int rank, int target, std::size_t words)
+{
+    Author a = author(rank);
+    const auto step = a.write(Call::accumulate, target, words);
+    if (random_.chance(50)) {
+        return step;
+    }
+    if (random_.chance(30)) {
+        a.make_bare();
+    }
+    const auto first = random_.below(words);
+    return a.fetch(step, first, 1 + random_.below(words - first));
+}
+
+std::size_t Generator::drawn_operation(int rank, int target, bool may_be_wide)
+{
     static constexpr std::array<Call, 3> calls{Call::put, Call::accumulate, Call::put};
     Author a = author(rank);
     const auto kind = random_.below(20);
@@ -135,6 +214,9 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
     }
     if (kind < 11) {
         return a.fetch_add(target);
+    }
+    if (kind < 14) {
+        return accumulate(rank, target, 1 + random_.below(3));
     }
     return a.write(calls[random_.below(3)], target, 1 + random_.below(3));
 }

@@ -62,9 +62,32 @@ void Generator::single_lock(int rank)
     if (random_.chance(10)) {
         author(rank).await_grant(target);
     }
+    if (draft_.program().dynamic && random_.chance(20)) {
+        failure_before_grant(rank, target);
+    }
     locked_operations(rank, {target}, type, true);
+    if (random_.chance(5)) { // what is behind it must not come before it
+        author(rank).write(Call::put, target, 1024 + random_.below(400));
+    }
     const Mode m = mode();
     const auto step = author(rank).unlock(target, m);
+    if (m == Mode::nonblocking) {
+        remember(rank, step);
+    }
+}
+
+/// A stray that is recorded if the lock is not granted, as it may be in the sweep that follows; a
+/// flush comes after that.
+void Generator::failure_before_grant(int rank, int target)
+{
+    Author a = author(rank);
+    const auto stray = a.stray(target);
+    a.make_bare();
+    a.compute(random_.below(longest_compute_));
+    a.wait_for({static_cast<int>(stray)});
+    const auto scope = random_.chance(30) ? FlushScope::local : FlushScope::remote;
+    const Mode m = mode();
+    const auto step = a.flush(target, scope, m);
     if (m == Mode::nonblocking) {
         remember(rank, step);
     }
@@ -73,8 +96,8 @@ void Generator::single_lock(int rank)
 /// Whether the rank may hold locks and block for the next one: its locks are taken in rank order.
 bool Generator::asks_in_order(int rank)
 {
-    const auto& reorder = draft_.program().reorder;
-    return reorder.empty() || !reorder[static_cast<std::size_t>(rank)].access_after_access;
+    return !keys_[static_cast<std::size_t>(window_)][static_cast<std::size_t>(rank)]
+                .access_after_access;
 }
 
 /// Several at once, asked for in rank order. With A_A_A_R, either each is waited for, or nothing

@@ -21,7 +21,10 @@ public:
 private:
     // The machine and the manners of the program.
     void draw_machine();
+    void draw_borders(Program& program);
     void draw_reorder();
+    [[nodiscard]] rma::Reorder draw_keys(bool all);
+    void maybe_set_keys();
 
     // Items: generator_active.cpp, generator_locks.cpp.
     void meet();
@@ -33,12 +36,16 @@ private:
     void close_side(int rank, bool origin, bool target);
     void locks();
     void single_lock(int rank);
+    void failure_before_grant(int rank, int target);
     void several_locks(int rank);
     void everyones_lock(int rank);
     void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);
 
     // Parts of items.
     std::size_t operation(int rank, int target, bool may_be_wide);
+    std::size_t drawn_operation(int rank, int target, bool may_be_wide);
+    std::size_t accumulate(int rank, int target, std::size_t words);
+    std::size_t stray(int rank, int target);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);
@@ -67,7 +74,8 @@ private:
     unsigned wait_percent_;
     Time longest_compute_;
     bool only_shared_;
-    std::vector<Ranks> requests_;            ///< per rank: nonblocking steps not waited for
+    std::vector<std::vector<rma::Reorder>> keys_; ///< per window and rank: set now
+    std::vector<Ranks> requests_;                 ///< per rank: nonblocking steps not waited for
     std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet
     std::vector<std::vector<Shown>> shown_;  ///< per target: what its present exposure shows
 };

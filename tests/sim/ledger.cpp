@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's first third: it follows what the program opens, closes and issues.
@@ -18,6 +19,9 @@ Ledger::Ledger(World& world)
 {
     for (const Script& script : program_.scripts) {
         expectations_.emplace_back(script.size());
+    }
+    for (std::size_t at = 0; at < histories_.size() && !program_.reorder.empty(); ++at) {
+        histories_[at].keys = program_.reorder[at % static_cast<std::size_t>(program_.ranks)];
     }
 }
 
@@ -69,6 +73,7 @@ void Ledger::calling(Rank& rank, std::size_t number)
     case Call::unlock_all:
         return close(rank, number, h.lock_all);
     case Call::flush:
+    case Call::await_grant:
         expectation(rank, number).number = h.clock;
         break;
     case Call::close:
@@ -87,7 +92,26 @@ void Ledger::called(Rank& rank, std::size_t number)
     if (opens && !rank.completed(number)) {
         fail(rank.number(), "the request of an opening call is not complete at once");
     }
+    check_let_in(rank, number);
     scan(rank.number());
+}
+
+/// Those who wait by messages for a lock that its owner gives back are told by that call: it may be
+/// the last one for long.
+void Ledger::check_let_in(Rank& rank, std::size_t number)
+{
+    const Step& step = rank.script()[number];
+    const bool leaves = step.call == Call::unlock_all ||
+                        (step.call == Call::unlock && step.target == rank.number());
+    if (leaves && rank.completed(number) && !expectation(rank, number).epoch->no_check &&
+        rank.window(step.window).parts().locks.owes_grants()) {
+        fail(rank.number(), "an unlock has let in a rank elsewhere that it does not tell");
+    }
+}
+
+void Ledger::keys_set(const Rank& rank, const Step& step)
+{
+    history(step.window, rank.number()).keys = step.keys;
 }
 
 EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
@@ -98,6 +122,7 @@ EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
     epoch.window = step.window;
     epoch.kind = kind;
     epoch.no_check = step.assertion.no_check;
+    epoch.keys = h.keys;
     epoch.opened = ++h.clock;
     h.live.push_back(&epoch);
     return epoch;
@@ -190,12 +215,17 @@ void Ledger::issue(Rank& rank, std::size_t number)
 {
     const Step& step = rank.script()[number];
     ++statistics_.operations;
+    if (step.call == Call::stray) {
+        strays_.push_back({.epoch = epoch_towards(history(step.window, rank.number()), step.target),
+                           .target = step.target,
+                           .step = number});
+    }
     if (!is_watched(step.call)) {
         return;
     }
     EpochRecord* epoch = epoch_towards(history(step.window, rank.number()), step.target);
     OpRecord op{.epoch = epoch, .target = step.target, .step = number};
-    op.fetches = step.call == Call::get;
+    op.fetches = is_read(step.call);
     op.first =
         op.fetches ? rank.origin(number) : world_.memory(step.window, step.target) + step.cell;
     op.value = step.value;

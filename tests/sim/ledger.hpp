@@ -11,7 +11,7 @@
 
 #include "fabric/sim/network.hpp"
 #include "records.hpp"
-#include "rma/wire.hpp"
+#include "rma/channel/wire.hpp"
 #include "script.hpp"
 
 namespace sidelight::sim {
@@ -30,6 +30,7 @@ public:
     void calling(Rank& rank, std::size_t step);
     void called(Rank& rank, std::size_t step);
     void completed(Rank& rank, std::size_t step);
+    void keys_set(const Rank& rank, const Step& step);
     /// The rank's engine has done something: looks what has taken effect.
     void scan(int rank);
     /// The run is over: nothing lost, nothing left.
@@ -39,9 +40,6 @@ public:
     void handed_over(int from, int to, std::span<const std::byte> message) override;
     void placed(int to) override { scan(to); }
     void written() override { look(); }
-
-    void light_epoch_opened() { ++statistics_.light_epochs; }
-    void light_epoch_given_up() { ++statistics_.light_given_up; }
 
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
 
@@ -57,6 +55,7 @@ private:
         EpochRecord* exposure = nullptr;
         EpochRecord* lock_all = nullptr;
         std::map<int, EpochRecord*> locks{};
+        rma::Reorder keys{};
     };
     /// From one rank to another on one window.
     struct Pair {
@@ -70,6 +69,14 @@ private:
     struct Expectation {
         EpochRecord* epoch = nullptr; ///< the one that it closes
         std::uint64_t number = 0;     ///< fence: which; flush: the history's clock
+    };
+    /// An operation that fails, which its request does not tell: a call that waits for it has to.
+    struct Stray {
+        EpochRecord* epoch = nullptr;
+        int target = 0;
+        std::size_t step = 0;
+        enum class Told : std::uint8_t { no, perhaps, yes } told = Told::no;
+        fabric::sim::Time told_at = 0;
     };
     /// Epochs in or before the lock queue of one member.
     struct LockRecord {
@@ -94,8 +101,15 @@ private:
     void closing_completed(const Rank& rank, std::size_t step);
     void fence_completed(const Rank& rank, std::size_t step);
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
+    void check_let_in(Rank& rank, std::size_t number);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
+    void stray_ended(const Rank& rank, std::size_t step);
+    [[nodiscard]] bool covers(const Rank& rank, std::size_t flush, const Stray& stray);
+    [[nodiscard]] bool is_claimed(const Rank& rank, std::size_t by_other_than, const Stray& stray);
+    void check_status(const Rank& rank, std::size_t step);
+    void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
+                    bool for_all);
     void check_final_memory();
     void check_fetched();
 
@@ -126,6 +140,7 @@ private:
     std::vector<LockRecord> locks_;
     std::vector<std::vector<Expectation>> expectations_;
     std::vector<OpRecord> outstanding_;
+    std::deque<Stray> strays_;
     Statistics statistics_;
 };
 

@@ -31,8 +31,7 @@ void Statistics::add(const Statistics& other) noexcept
     done_early += other.done_early;
     flush_overtaken += other.flush_overtaken;
     far_ahead = std::max(far_ahead, other.far_ahead);
-    light_epochs += other.light_epochs;
-    light_given_up += other.light_given_up;
+    strays += other.strays;
     operations += other.operations;
     messages += other.messages;
     accesses += other.accesses;
@@ -42,8 +41,11 @@ void Statistics::add(const Statistics& other) noexcept
 void Ledger::completed(Rank& rank, std::size_t step)
 {
     scan(rank.number());
+    check_status(rank, step);
     const Call call = rank.script()[step].call;
     switch (call) {
+    case Call::stray:
+        return stray_ended(rank, step);
     case Call::fence:
         fence_completed(rank, step);
         break;
@@ -65,6 +67,90 @@ void Ledger::completed(Rank& rank, std::size_t step)
     }
     if (expectation(rank, step).epoch != nullptr) {
         closing_completed(rank, step);
+    }
+}
+
+/// One that fails in its own call, or by its request, has told everything. The request of one that
+/// goes by messages may be complete before it is refused.
+void Ledger::stray_ended(const Rank& rank, std::size_t step)
+{
+    if (rank.status(step) == Status::rma_range) {
+        std::erase_if(strays_, [&](const Stray& stray) {
+            return stray.epoch->rank == rank.number() && stray.step == step;
+        });
+    } else {
+        ++statistics_.strays;
+    }
+}
+
+/// Whether a flush waits for what stays of its target's epoch.
+bool Ledger::covers(const Rank& rank, std::size_t flush, const Stray& stray)
+{
+    const Step& s = rank.script()[flush];
+    const EpochRecord& epoch = *stray.epoch;
+    return (s.call == Call::flush || s.call == Call::await_grant) && epoch.rank == rank.number() &&
+           epoch.window == s.window && stray.step < flush &&
+           (s.target == rma::all_targets || s.target == stray.target) &&
+           (epoch.closed == 0 || epoch.closed > expectation(rank, flush).number);
+}
+
+/// Whether a flush that still waits for something else may be the one to tell of it.
+bool Ledger::is_claimed(const Rank& rank, std::size_t by_other_than, const Stray& stray)
+{
+    for (std::size_t step = stray.step + 1; step <= rank.position(); ++step) {
+        if (step != by_other_than && step < rank.script().size() && !rank.completed(step) &&
+            covers(rank, step, stray)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Errors are told by the next call that waits for what has failed, and by no other.
+void Ledger::check_status(const Rank& rank, std::size_t step)
+{
+    const Step& s = rank.script()[step];
+    const EpochRecord* closed = expectation(rank, step).epoch;
+    const auto ended = [&](const Stray& stray) {
+        return closed != nullptr && closed == stray.epoch;
+    };
+    std::vector<Stray*> waited_for;
+    for (Stray& stray : strays_) {
+        if (covers(rank, step, stray) || ended(stray)) {
+            waited_for.push_back(&stray);
+        }
+    }
+    if (s.call != Call::stray) {
+        const bool for_all = s.call != Call::flush || s.scope == rma::FlushScope::remote;
+        check_told(rank, step, waited_for, for_all);
+    }
+    std::erase_if(strays_, [&](const Stray& stray) {
+        return ended(stray) && !is_claimed(rank, step, stray);
+    });
+}
+
+/// Two calls that wait for an operation at the same time may both tell. A local flush need not have
+/// waited for all.
+void Ledger::check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
+                        bool for_all)
+{
+    using enum Stray::Told;
+    const bool tells = rank.status(step) != Status::ok;
+    bool may_tell = false;
+    bool must_tell = false;
+    for (Stray* stray : waited_for) {
+        const bool claimed = is_claimed(rank, step, *stray);
+        may_tell |= stray->told != yes || stray->told_at >= rank.times(step).called;
+        must_tell |= stray->told == no && !claimed;
+        if (stray->told != yes && tells) {
+            stray->told = for_all && !claimed ? yes : perhaps;
+            stray->told_at = world_.network().now();
+        }
+    }
+    if (tells && (!may_tell || rank.status(step) != Status::rma_range)) {
+        fail(rank.number(), "a call tells of a failure that is none of its own");
+    } else if (must_tell && for_all && !tells) {
+        fail(rank.number(), "a call does not tell of a failure that it has waited for");
     }
 }
 
@@ -166,7 +252,10 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
 void Ledger::operation_completed(Rank& rank, std::size_t step)
 {
     const Call call = rank.script()[step].call;
-    if (call != Call::get && call != Call::read_tally) {
+    if (rank.script()[step].bare) {
+        return; // nobody has said that it is complete
+    }
+    if (!is_read(call) && call != Call::read_tally) {
         return scribble(rank, step);
     }
     for (const OpRecord& op : outstanding_) {
@@ -185,6 +274,11 @@ void Ledger::finish()
             if (call > Call::wait_for && !rank.completed(step)) {
                 return fail(number, "a request never completed");
             }
+        }
+    }
+    for (const Stray& stray : strays_) {
+        if (stray.told == Stray::Told::no) {
+            return fail(stray.epoch->rank, "a failure was never told");
         }
     }
     if (!outstanding_.empty()) {
@@ -216,7 +310,7 @@ void Ledger::check_final_memory()
             } else if (step.call == Call::write_tally) {
                 ++cells[tally_cell];
             } else if (step.call == Call::expose ||
-                       (is_watched(step.call) && step.call != Call::get)) {
+                       (is_watched(step.call) && !is_read(step.call))) {
                 for (std::size_t word = 0; word < step.words; ++word) {
                     cells[step.cell + word * step.stride] = step.value + word;
                 }
@@ -226,8 +320,11 @@ void Ledger::check_final_memory()
     for (int window = 0; window < program_.windows; ++window) {
         for (int rank = 0; rank < program_.ranks; ++rank) {
             const auto& cells = expected[static_cast<std::size_t>(window * program_.ranks + rank)];
-            if (!std::equal(cells.begin(), cells.end(), world_.memory(window, rank))) {
+            if (cells != world_.left_behind(window, rank)) {
                 return fail(rank, "the memory is not what all operations together make of it");
+            }
+            if (!world_.left_alone(window, rank)) {
+                return fail(rank, "memory was written after its window was freed");
             }
         }
     }
@@ -251,7 +348,7 @@ void Ledger::check_fetched()
     for (auto& [counter, values] : counts) {
         std::sort(values.begin(), values.end());
         if (std::adjacent_find(values.begin(), values.end()) != values.end() ||
-            values.back() >= world_.memory(counter.first, counter.second)[counter_cell]) {
+            values.back() >= world_.left_behind(counter.first, counter.second)[counter_cell]) {
             return fail(counter.second, "two fetch_adds have seen the same value");
         }
     }

@@ -76,6 +76,14 @@ rma::MessageHeader header_of(std::span<const std::byte> message)
     return header;
 }
 
+/// Of a message that asks for an operation: each of their bodies begins with the address.
+std::uint64_t address_of(std::span<const std::byte> message)
+{
+    std::uint64_t address = 0;
+    std::memcpy(&address, message.data() + sizeof(rma::MessageHeader), sizeof address);
+    return address;
+}
+
 } // namespace
 
 void Ledger::scan(int rank)
@@ -145,11 +153,7 @@ bool Ledger::check_pair(const EpochRecord& earlier, const EpochRecord& later, bo
         return true;
     }
     const Key key = key_of(earlier, later);
-    const rma::Reorder none_set;
-    const rma::Reorder& reorder = program_.reorder.empty()
-                                      ? none_set
-                                      : program_.reorder[static_cast<std::size_t>(later.rank)];
-    if (!is_set(reorder, key)) {
+    if (!is_set(later.keys, key)) {
         fail(later.rank, "an epoch was active before one that it must wait for was complete");
         return false;
     }
@@ -271,11 +275,12 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
         return;
     }
     for (OpRecord& op : outstanding_) {
-        const std::uint64_t first = op.cell * sizeof(std::uint64_t);
+        const std::uint64_t first =
+            world_.first_address(op.epoch->window, op.target) + op.cell * sizeof(std::uint64_t);
         if (op.epoch->rank == from && op.target == to &&
             op.epoch->window == static_cast<int>(header.window) - World::first_window_id &&
-            header.address >= first &&
-            header.address < first + op.words * op.stride * sizeof(std::uint64_t)) {
+            address_of(message) >= first &&
+            address_of(message) < first + op.words * op.stride * sizeof(std::uint64_t)) {
             return took_effect(op);
         }
     }

@@ -26,6 +26,7 @@ TEST(Loss, SurvivorsComeToTheirEnds)
     if (wanted == nullptr) {
         EXPECT_GT(seen.failed, seen.complete / 100);
         EXPECT_GT(seen.proved, outcome.seeds);
+        EXPECT_GT(seen.got, outcome.seeds / 10);
     }
 }
 

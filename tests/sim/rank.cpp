@@ -2,11 +2,12 @@
 #include "rank.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 #include "world.hpp"
 
 namespace sidelight::sim {
@@ -18,13 +19,21 @@ namespace {
 constexpr int sweep_limit = 1'000'000;
 constexpr Time sweep_time = 10;
 
+/// The other way to read: with no origin side.
+void read_by_accumulate(rma::Operation& operation)
+{
+    operation.kind = rma::OperationKind::accumulate;
+    operation.reduce = rma::ReduceOp::no_op;
+    operation.result = std::exchange(operation.origin, {});
+}
+
 } // namespace
 
 Rank::Rank(World& world, int rank, const Script& script)
     : world_(world),
       rank_(rank),
       script_(script),
-      process_(world.network().endpoint(rank)),
+      process_(world.network().endpoint(rank), &world.peer_memory()),
       requests_(script.size()),
       times_(script.size())
 {
@@ -42,7 +51,6 @@ Rank::Rank(World& world, int rank, const Script& script)
 rma::Window& Rank::create_window(const rma::WindowShape& shape)
 {
     windows_.push_back(&process_.create_window(shape));
-    light_exposures_.push_back(false);
     return *windows_.back();
 }
 
@@ -51,6 +59,7 @@ void Rank::on_complete(rma::Request& request) noexcept
     auto& done = static_cast<StepRequest&>(request);
     Rank& rank = *done.rank;
     rank.times_[done.step].done = rank.world_.network().now();
+    rank.times_[done.step].event = rank.world_.network().events();
     rank.world_.completed(rank, done.step);
 }
 
@@ -127,8 +136,14 @@ void Rank::leave(const Step& step)
     waits_ = false;
     ++position_;
     if (step.call == Call::close) {
+        if (!window(step.window).closed()) {
+            world_.fail(rank_, "a window cannot be freed");
+            return;
+        }
         process_.destroy_window(window(step.window));
+        world_.take_back(step.window, rank_);
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
+        process_.push(); // as the guard does under which the API destroys it
     }
 }
 
@@ -145,20 +160,27 @@ void Rank::perform(const Step& step)
         fill_origin(step);
     }
     Status status = Status::ok;
-    if (world_.program().direct && take_direct_path(step)) {
+    const bool fast = world_.program().direct && take_fast_path(step);
+    if (fast && !step.bare) {
         rma::finish(request);
-    } else {
-        status = is_operation(step.call) ? issue(step, request) : synchronise(step, request);
+    } else if (!fast) {
+        status = is_operation(step.call) ? issue(step, step.bare ? nullptr : request)
+                                         : synchronise(step, request);
     }
     if (status != Status::ok) {
-        if (!may_fail(status)) {
+        const bool strays = step.call == Call::stray && status == Status::rma_range;
+        if (!may_fail(status) && !strays) {
             world_.fail(rank_, "a correct call was refused");
             return;
         }
         requests_[position_].status = status;
+    }
+    if (status != Status::ok || step.bare) {
         rma::finish(request);
     }
-    process_.push();
+    if (!fast) { // nobody holds the engine on the direct path, who would push
+        process_.push();
+    }
     world_.called(*this, position_);
     if (world_.random().chance(world_.program().progress_percent)) {
         sweep();
@@ -167,12 +189,15 @@ void Rank::perform(const Step& step)
     position_ += waits_ ? 0 : 1;
 }
 
-/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused.
+/// Once somebody is dead: what is about a dead rank, and what follows from a call that was refused,
+/// or from a member of a dynamic window that has left and detached its memory.
 bool Rank::may_fail(Status status)
 {
     const bool lost = status == Status::lost;
     refused_ |= lost;
-    return world_.someone_is_dead() && (lost || (status == Status::rma_sync && refused_));
+    // Who leaves a broken window waits for nobody, and detaches its memory.
+    const bool gone = status == Status::rma_range && world_.program().dynamic;
+    return world_.someone_is_dead() && (lost || gone || (status == Status::rma_sync && refused_));
 }
 
 /// The calls that the library does not see.
@@ -184,11 +209,16 @@ bool Rank::local_call(const Step& step)
         ++position_;
         return true;
     case Call::meet:
-        world_.meet(++meets_);
+        world_.meet(rank_, ++meets_);
         waits_ = true;
         return true;
     case Call::wait_for:
         waits_ = true;
+        return true;
+    case Call::set_keys:
+        window(step.window).set_reorder(step.keys);
+        world_.keys_set(*this, step);
+        ++position_;
         return true;
     case Call::expose:
         std::iota(world_.memory(step.window, rank_) + step.cell,
@@ -249,7 +279,7 @@ void Rank::fill_origin(const Step& step)
 {
     std::uint64_t* words = origin(position_);
     for (std::size_t i = 0; i < step.words; ++i) {
-        words[i] = step.call == Call::get || step.call == Call::read_tally ? 0 : step.value + i;
+        words[i] = is_read(step.call) || step.call == Call::read_tally ? 0 : step.value + i;
     }
     if (step.call == Call::write_tally) {
         words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;
@@ -260,58 +290,31 @@ void Rank::fill_origin(const Step& step)
     result(position_)[1] = 0;
 }
 
+/// Nobody pushes at the end of a call on the direct path, so it may send nothing.
+bool Rank::take_fast_path(const Step& step)
+{
+    const fabric::sim::Endpoint& card = world_.network().endpoint(rank_);
+    const std::uint64_t sent = card.sends();
+    if (!take_direct_path(step)) {
+        return false;
+    }
+    if (card.sends() != sent) {
+        world_.fail(rank_, "a fast call has sent what nobody pushes");
+    }
+    return true;
+}
+
 /// Does what can be done at once on mapped memory. False: nothing has happened.
 bool Rank::take_direct_path(const Step& step)
 {
     rma::Window& w = window(step.window);
     switch (step.call) {
     case Call::flush:
-        return step.scope == rma::FlushScope::local ? rma::Direct::flush_local(w, step.target)
-                                                    : rma::Direct::flush(w, step.target);
-    case Call::lock:
-        return !step.assertion.no_check && rma::Direct::lock(w, step.target, step.lock_type);
-    case Call::unlock:
-        return rma::Direct::unlock(w, step.target);
-    case Call::fence:
-        return !step.assertion.no_precede && !step.assertion.no_succeed && rma::Direct::fence(w, 0);
-    case Call::post:
-    case Call::start:
-    case Call::complete:
-    case Call::wait:
-        return take_light_path(step);
+        return step.scope == rma::FlushScope::local ? w.mapped().flush_local(step.target)
+                                                    : w.mapped().flush(step.target);
     default:
-        return is_operation(step.call) && copy_directly(step);
+        return is_operation(step.call) && (copy_directly(step) || combine_directly(step));
     }
-}
-
-/// Light epochs, now and then: each side may do without while the other does not, and an epoch may
-/// be opened in one way and closed in the other.
-bool Rank::take_light_path(const Step& step)
-{
-    using rma::LightEpochs;
-    rma::Window& w = window(step.window);
-    auto&& exposed = light_exposures_[static_cast<std::size_t>(step.window)];
-    bool taken = world_.random().chance(75);
-    switch (step.call) {
-    case Call::post:
-        exposed = taken = taken && LightEpochs::post(w, step.list);
-        break;
-    case Call::start:
-        taken = taken && !step.assertion.no_check && LightEpochs::start(w, step.list, 0);
-        break;
-    case Call::complete:
-        return taken && LightEpochs::complete(w);
-    default:
-        if (taken && exposed && !LightEpochs::wait(w, 0)) {
-            world_.light_epoch_given_up();
-            return false;
-        }
-        return taken && exposed;
-    }
-    if (taken) {
-        world_.light_epoch_opened();
-    }
-    return taken;
 }
 
 bool Rank::copy_directly(const Step& step)
@@ -324,7 +327,7 @@ bool Rank::copy_directly(const Step& step)
     }
     const std::size_t bytes = step.words * sizeof(std::uint64_t);
     std::byte* memory =
-        rma::Direct::memory(w, step.target, static_cast<std::int64_t>(step.cell), bytes);
+        w.mapped().memory(step.target, world_.displacement(step.window, step), bytes);
     if (memory == nullptr) {
         return false;
     }
@@ -333,7 +336,39 @@ bool Rank::copy_directly(const Step& step)
     } else {
         std::memcpy(memory, origin(position_), bytes);
     }
-    rma::Direct::made_plain_access(w);
+    w.mapped().made_plain_access();
+    return true;
+}
+
+/// An accumulate of one element.
+bool Rank::combine_directly(const Step& step)
+{
+    rma::Window& w = window(step.window);
+    const bool combines = step.call == Call::fetch || step.call == Call::accumulate ||
+                          step.call == Call::compare_and_swap || step.call == Call::add ||
+                          step.call == Call::fetch_add;
+    if (!combines || step.words != 1 || step.stride != 1) {
+        return false;
+    }
+    std::byte* memory = w.mapped().memory(step.target, world_.displacement(step.window, step),
+                                          sizeof(std::uint64_t));
+    if (memory == nullptr) {
+        return false;
+    }
+    w.mapped().made_atomic_access();
+    const rma::ElementAccess access = w.mapped().element(step.target);
+    std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory));
+    switch (step.call) {
+    case Call::fetch:
+        *origin(position_) = word.load();
+        break;
+    case Call::compare_and_swap:
+        *result(position_) = result(position_)[1];
+        word.compare_exchange_strong(*result(position_), *origin(position_));
+        break;
+    default:
+        *result(position_) = word.fetch_add(*origin(position_));
+    }
     return true;
 }
 
@@ -342,23 +377,25 @@ Status Rank::issue(const Step& step, rma::Request* request)
     const datatype::Layout* word = world_.word();
     rma::Operation operation;
     operation.target = step.target;
-    operation.displacement = static_cast<std::int64_t>(step.cell);
+    operation.displacement = world_.displacement(step.window, step);
     operation.origin = {origin(position_), word, step.words};
     operation.layout = step.stride == 1 ? word : world_.spread();
     operation.count = step.words / step.stride;
     operation.reduce = rma::ReduceOp::sum;
     switch (step.call) {
     case Call::put:
+    case Call::stray:
     case Call::write_tally:
         operation.kind = rma::OperationKind::put;
+        break;
+    case Call::fetch:
+        read_by_accumulate(operation);
         break;
     case Call::get:
     case Call::read_tally:
         operation.kind = rma::OperationKind::get;
-        if (position_ % 2 == 1 && step.stride == 1) { // the other way to read: with no origin side
-            operation.kind = rma::OperationKind::accumulate;
-            operation.reduce = rma::ReduceOp::no_op;
-            operation.result = std::exchange(operation.origin, {});
+        if (position_ % 2 == 1 && step.stride == 1) {
+            read_by_accumulate(operation);
         }
         break;
     case Call::compare_and_swap:

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 #include "script.hpp"
 
 namespace sidelight::sim {
@@ -23,6 +23,9 @@ struct StepRequest : rma::Request {
 struct StepTimes {
     Time called = 0;
     Time done = 0;
+    /// In which event of the network that was: what it has changed is seen by those of later ones,
+    /// even where the clock of their rank lags behind.
+    std::uint64_t event = 0;
 };
 
 /// A rank that runs its script against an engine of its own, one call at a time. A blocking call is
@@ -82,16 +85,16 @@ private:
     Status synchronise_passive(const Step& step, rma::Request* request);
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
+    [[nodiscard]] bool take_fast_path(const Step& step);
     [[nodiscard]] bool take_direct_path(const Step& step);
-    [[nodiscard]] bool take_light_path(const Step& step);
     [[nodiscard]] bool copy_directly(const Step& step);
+    [[nodiscard]] bool combine_directly(const Step& step);
 
     World& world_;
     int rank_;
     const Script& script_;
     rma::Process process_;
     std::vector<rma::Window*> windows_;
-    std::vector<bool> light_exposures_; ///< by window: the exposure opened last was a light one
     std::size_t position_ = 0;
     bool refused_ = false; ///< a call, because a rank is lost
     bool waits_ = false;   ///< inside a blocking call

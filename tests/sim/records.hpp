@@ -28,6 +28,7 @@ struct EpochRecord {
     rma::EpochKind kind = rma::EpochKind::fence;
     rma::LockType lock_type = rma::LockType::shared;
     bool no_check = false;
+    rma::Reorder keys{};           ///< set when it was opened
     bool completed = false;        ///< the closing request is complete
     std::uint64_t opened = 0;      ///< per rank and window, openings and closings count together
     std::uint64_t closed = 0;      ///< 0: open
@@ -71,8 +72,7 @@ struct Statistics {
     std::uint64_t done_early = 0; ///< an exposure ended before another target of its origin's epoch
     std::uint64_t flush_overtaken = 0; ///< a flush completed with later operations in flight
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
-    std::uint64_t light_epochs = 0;    ///< opened as light ones
-    std::uint64_t light_given_up = 0;  ///< of those the exposures that were closed before their end
+    std::uint64_t strays = 0;          ///< operations that failed, and others had to tell
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t accesses = 0; ///< by cards, to the memory of another rank

@@ -13,7 +13,7 @@
 
 #include "datatype/basic_layout.hpp"
 #include "fabric/sim/network.hpp"
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 /// A window over 10,000 ranks: what each of them pays for it in messages and in memory.
 namespace sidelight::sim {

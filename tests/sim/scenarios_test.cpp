@@ -5,46 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "draft.hpp"
-#include "world.hpp"
+#include "scenario.hpp"
 
 /// Programs written by hand, each for one promise, over memory that is mapped, over messages, and
 /// over both. The ledger checks safety in them as in all others; they add what must *happen*.
 namespace sidelight::sim {
 
 namespace {
-
-using enum Mode;
-using rma::FlushScope;
-using rma::LockType;
-
-/// The parameter: members of a node. 1: messages alone; 2: both; 64: mapped alone.
-class Scenarios : public testing::TestWithParam<int> {
-protected:
-    [[nodiscard]] static Draft draft(int ranks)
-    {
-        Draft draft(ranks, GetParam() < ranks ? GetParam() : ranks);
-        draft.program().progress_percent = 0; // only blocking calls sweep
-        return draft;
-    }
-};
-
-/// Runs it under several orders of events, and lets `then` look at each run.
-void run(const Program& program, const std::function<void(World&)>& then = {})
-{
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        Program seeded = program;
-        seeded.seed = seed;
-        World world(seeded);
-        if (!world.run()) {
-            world.report(stderr);
-            FAIL() << world.failure();
-        }
-        if (then) {
-            then(world);
-        }
-    }
-}
 
 rma::Reorder all_keys() { return {true, true, true, true}; }
 
@@ -119,6 +86,36 @@ TEST_P(Scenarios, KeysLetEpochsOvertake)
                 EXPECT_EQ(world.rank(0).times(second).done < late, key);
             });
         }
+    }
+}
+
+/// An epoch has the keys that were set when it was opened, also if it is still deferred when others
+/// are set.
+TEST_P(Scenarios, KeysSetLaterAreForLaterEpochs)
+{
+    for (const bool in_time : {false, true}) {
+        Draft d = draft(3);
+        const Time late = 5'000'000;
+        Author a = d.rank(0);
+        a.start({1});
+        a.write(Call::put, 1);
+        a.complete(nonblocking);
+        if (in_time) {
+            a.set_keys(all_keys());
+        }
+        a.start({2});
+        a.write(Call::put, 2);
+        if (!in_time) {
+            a.set_keys(all_keys());
+        }
+        const auto second = a.complete(blocking);
+        d.rank(1).compute(late);
+        d.rank(1).post({0});
+        d.rank(1).wait(blocking);
+        d.rank(2).post({0});
+        d.rank(2).wait(blocking);
+        run(d.finish(),
+            [&](World& world) { EXPECT_EQ(world.rank(0).times(second).done < late, in_time); });
     }
 }
 

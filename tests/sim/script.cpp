@@ -12,9 +12,10 @@ struct Names {
     const char* done;
 };
 
-constexpr std::array<Names, 25> names{{
+constexpr std::array<Names, 28> names{{
     {"compute", "compute done"},
     {"meet", "meet done"},
+    {"set_keys", "set_keys done"},
     {"expose", "expose done"},
     {"wait_for", "wait_for done"},
     {"fence", "fence done"},
@@ -32,12 +33,14 @@ constexpr std::array<Names, 25> names{{
     {"close", "close done"},
     {"put", "put done"},
     {"get", "get done"},
+    {"fetch", "fetch done"},
     {"accumulate", "accumulate done"},
     {"compare_and_swap", "compare_and_swap done"},
     {"add", "add done"},
     {"fetch_add", "fetch_add done"},
     {"read_tally", "read_tally done"},
     {"write_tally", "write_tally done"},
+    {"stray", "stray done"},
 }};
 
 } // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fabric/sim/network.hpp"
-#include "rma/window.hpp"
+#include "rma/engine/window.hpp"
 
 /// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from
 /// a seed, written by hand and printed.
@@ -18,6 +18,7 @@ enum class Call : std::uint8_t {
     // beside the library
     compute,  ///< no call and no progress for `duration`
     meet,     ///< a barrier of all ranks that the library knows nothing of
+    set_keys, ///< the reorder keys of the window, for epochs opened from now on
     expose,   ///< stores `value` and up into the rank's own memory
     wait_for, ///< waits for the requests of the steps in `list`
     // synchronisation
@@ -37,6 +38,7 @@ enum class Call : std::uint8_t {
     // operations on cells that nothing else touches, `value` and up
     put,
     get,
+    fetch, ///< reads by an accumulate what an accumulate of the same epoch has written before
     accumulate,
     compare_and_swap,
     // operations on cells that all ranks share
@@ -44,6 +46,7 @@ enum class Call : std::uint8_t {
     fetch_add,   ///< the same, and the old value comes back
     read_tally,  ///< get of the tally, which only exclusive locks protect
     write_tally, ///< put of 1 more than the step `list[0]` has read
+    stray,       ///< dynamic windows: a put to memory that is not attached
 };
 
 [[nodiscard]] const char* name(Call call) noexcept;
@@ -58,6 +61,12 @@ enum class Call : std::uint8_t {
     return call >= Call::put && call <= Call::compare_and_swap;
 }
 
+/// Whether its effect is at the origin.
+[[nodiscard]] constexpr bool is_read(Call call) noexcept
+{
+    return call == Call::get || call == Call::fetch;
+}
+
 /// The cells of a member's memory, 8 bytes each, that have a meaning of their own.
 inline constexpr std::size_t counter_cell = 0;
 inline constexpr std::size_t tally_cell = 1;
@@ -67,12 +76,14 @@ inline constexpr std::size_t first_free_cell = 2;
 struct Step {
     Call call = Call::compute;
     bool blocking = false;
+    bool bare = false; ///< an operation without a request: others tell of its end
     int window = 0;
     int target = 0; ///< may be rma::all_targets for a flush
     rma::LockType lock_type = rma::LockType::shared;
     rma::FlushScope scope = rma::FlushScope::remote;
     rma::Assertion assertion{};
     std::vector<int> list{}; ///< a group, or numbers of earlier steps
+    rma::Reorder keys{};
     Time duration = 0;
     std::size_t cell = 0;
     std::uint64_t value = 0;
@@ -98,10 +109,14 @@ struct Program {
     std::size_t copied_from = 0; ///< bytes; smaller ones only if they are alone
     bool opened = false;         ///< memory that cards access is open from the start
     bool shared = false;         ///< shared windows, where all are on one node
-    bool direct = false;         ///< calls try the direct path first, as those of the API do
-    unsigned progress_percent = 100; ///< of the calls that sweep, as far as they may choose
-    Time step_time = 20;             ///< a call takes up to so long
-    int dying_node = -1;             ///< its ranks die, all at one time; -1: none
+    bool dynamic = false;        ///< the memory is attached, in regions that touch at `borders`
+    std::vector<std::size_t> borders; ///< cells
+    unsigned unmapped_percent = 0;    ///< of the regions: neighbours cannot map them
+    unsigned no_map_percent = 0;      ///< so often mapping fails, as when the owner is at its table
+    bool direct = false;              ///< calls try the direct path first, as those of the API do
+    unsigned progress_percent = 100;  ///< of the calls that sweep, as far as they may choose
+    Time step_time = 20;              ///< a call takes up to so long
+    int dying_node = -1;              ///< its ranks die, all at one time; -1: none
     Time dies_at = 0;
     std::vector<Script> scripts;
 

@@ -31,9 +31,21 @@ bool closes(const Step& step, int target)
     }
 }
 
-/// Whether the program was told that the operation is complete at its target: without an error, by
-/// itself and by the call that closed its epoch or flushed it.
-bool told_complete(const Rank& rank, std::size_t number)
+/// The event by which the rank has left the window. What others do there afterwards nobody looks
+/// at.
+std::uint64_t left_at(const Rank& rank, int window)
+{
+    for (std::size_t step = 0; step < rank.script().size(); ++step) {
+        if (rank.script()[step].call == Call::close && rank.script()[step].window == window) {
+            return rank.times(step).event;
+        }
+    }
+    return 0;
+}
+
+/// Whether the program was told that the operation is complete at its target, before that had left
+/// the window: without an error, by itself and by the call that closed its epoch or flushed it.
+bool told_complete(World& world, const Rank& rank, std::size_t number)
 {
     const Script& script = rank.script();
     const Step& step = script[number];
@@ -42,26 +54,44 @@ bool told_complete(const Rank& rank, std::size_t number)
     }
     for (std::size_t next = number + 1; next < script.size(); ++next) {
         if (script[next].window == step.window && closes(script[next], step.target)) {
-            return rank.status(next) == Status::ok;
+            return rank.status(next) == Status::ok &&
+                   rank.times(next).event < left_at(world.rank(step.target), step.window);
         }
     }
     return false;
 }
 
-bool writes(const Step& step) { return is_watched(step.call) && step.call != Call::get; }
+bool writes(const Step& step) { return is_watched(step.call) && !is_read(step.call); }
 
 /// A cell of its own holds what one operation has written, or nothing.
 void check_cells(World& world, const Rank& rank, std::size_t number)
 {
     const Step& step = rank.script()[number];
-    const std::uint64_t* cells = world.memory(step.window, step.target) + step.cell;
-    const bool must = told_complete(rank, number);
+    const std::uint64_t* cells = world.left_behind(step.window, step.target).data() + step.cell;
+    const bool must = told_complete(world, rank, number);
     seen.proved += must ? 1 : 0;
     for (std::size_t word = 0; word < step.words; ++word) {
         const std::uint64_t value = cells[word * step.stride];
         if (value != step.value + word && (must || value != 0)) {
             world.fail(rank.number(), must ? "an operation among survivors was lost"
                                            : "an operation among survivors has written garbage");
+        }
+    }
+}
+
+/// A get from another node that is complete has brought what its target had. On one node it may
+/// read what the target has made of its memory since it has left the window.
+void check_got(World& world, Rank& rank, std::size_t number)
+{
+    const Step& step = rank.script()[number];
+    if (step.bare || rank.status(number) != Status::ok ||
+        world.same_node(rank.number(), step.target)) {
+        return;
+    }
+    ++seen.got;
+    for (std::size_t word = 0; word < step.words; ++word) {
+        if (rank.origin(number)[word] != step.value + word) {
+            world.fail(rank.number(), "a get from a survivor has brought garbage");
         }
     }
 }
@@ -74,7 +104,8 @@ void check_statuses(World& world, const Rank& rank)
         }
         const Status status = rank.status(step);
         ++(status == Status::ok ? seen.complete : seen.failed);
-        if (status != Status::ok && rank.times(step).done < world.program().dies_at) {
+        const bool lost = status != Status::ok && status != Status::rma_range;
+        if (lost && rank.times(step).done < world.program().dies_at) {
             world.fail(rank.number(), "an error came before anybody was dead");
         }
     }
@@ -93,11 +124,11 @@ void check_counter(World& world, int window, int target)
             if (s.window == window && s.target == target &&
                 (s.call == Call::add || s.call == Call::fetch_add)) {
                 ++most;
-                least += !world.network().dead(number) && told_complete(rank, step) ? 1 : 0;
+                least += !world.network().dead(number) && told_complete(world, rank, step) ? 1 : 0;
             }
         }
     }
-    const std::uint64_t counter = world.memory(window, target)[counter_cell];
+    const std::uint64_t counter = world.left_behind(window, target)[counter_cell];
     if (counter < least || counter > most) {
         world.fail(target, "a survivor's counter is not what additions make of it");
     }
@@ -128,12 +159,14 @@ void check_survivors(World& world)
         if (world.network().dead(number)) {
             continue;
         }
-        const Rank& rank = world.rank(number);
+        Rank& rank = world.rank(number);
         check_statuses(world, rank);
         for (std::size_t step = 0; step < rank.script().size(); ++step) {
             const Step& s = rank.script()[step];
             if (writes(s) && !world.network().dead(s.target)) {
                 check_cells(world, rank, step);
+            } else if (is_read(s.call) && !world.network().dead(s.target)) {
+                check_got(world, rank, step);
             }
         }
         for (int window = 0; window < world.program().windows; ++window) {

@@ -20,6 +20,7 @@ void check_survivors(World& world);
 struct Deaths {
     std::uint64_t complete = 0;
     std::uint64_t failed = 0;
+    std::uint64_t got = 0;    ///< gets from survivors on other nodes, and right
     std::uint64_t proved = 0; ///< operations among survivors that had to be there, and were
 };
 [[nodiscard]] Deaths deaths() noexcept;

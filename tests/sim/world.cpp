@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "survivors.hpp"
 
 namespace sidelight::sim {
 
 namespace {
+
+/// What a rank's memory holds when it is no window's any more.
+constexpr std::uint64_t other_use = 0xfeedfacefeedfaceU;
 
 /// A run of so many events per step of a script cannot come to an end any more.
 constexpr std::uint64_t events_per_step = 100'000;
@@ -38,8 +43,8 @@ World::World(const Program& program)
     for (int rank = 0; rank < program_.ranks; ++rank) {
         ranks_.push_back(std::make_unique<Rank>(*this, rank, program_.script(rank)));
         ranks_.back()->process().set_messages(program_.node_size < program_.ranks ||
-                                              program_.carried);
-        ranks_.back()->process().set_threaded(program_.threaded);
+                                              program_.carried || program_.dynamic);
+        ranks_.back()->process().expect_threads(program_.threaded, program_.threaded);
         network_.attach(rank, *ranks_.back());
     }
     for (int window = 0; window < program_.windows; ++window) {
@@ -81,6 +86,7 @@ void World::create_memory()
             barriers_.push_back(std::make_unique<rma::BarrierWord>());
         }
         for (int rank = 0; rank < program_.ranks; ++rank) {
+            left_behind_.emplace_back();
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
             controls_.push_back(rma::Control::create(control_memory_.back().get(), members));
@@ -92,18 +98,96 @@ void World::create_windows(int window)
 {
     for (int rank = 0; rank < program_.ranks; ++rank) {
         ranks_[static_cast<std::size_t>(rank)]->create_window(shape(window, rank));
+        if (program_.dynamic) {
+            attach_memory(window, rank);
+        }
     }
+}
+
+void World::take_back(int window, int rank)
+{
+    std::uint64_t* cells = memory(window, rank);
+    left_behind_[block_index(window, rank)].assign(cells, cells + program_.cells);
+    std::fill_n(cells, program_.cells, other_use);
+    for (std::size_t at = 0; at < exposed_.size(); ++at) {
+        if (exposed_blocks_[at] == block_index(window, rank)) {
+            network_.endpoint(rank).conceal(*exposed_[at]);
+        }
+    }
+}
+
+bool World::left_alone(int window, int rank) noexcept
+{
+    const std::uint64_t* cells = memory(window, rank);
+    return std::all_of(cells, cells + program_.cells,
+                       [](std::uint64_t cell) { return cell == other_use; });
+}
+
+/// In regions that touch, of which neighbours can map some.
+void World::attach_memory(int window, int rank)
+{
+    std::vector<std::size_t> borders = program_.borders;
+    borders.push_back(program_.cells);
+    std::sort(borders.begin(), borders.end());
+    std::size_t first = 0;
+    for (const std::size_t border : borders) {
+        if (border <= first) {
+            continue;
+        }
+        auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
+        const std::size_t bytes = (border - first) * sizeof(std::uint64_t);
+        std::optional<FileRange> where;
+        if (!program_.carried && !random().chance(program_.unmapped_percent)) {
+            where = {PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
+        }
+        if (this->rank(rank).window(window).attach(base, bytes, where) != Status::ok) {
+            fail(rank, "memory cannot be attached");
+        }
+        first = border;
+    }
+}
+
+std::byte* World::PeerMemory::make(std::size_t bytes, FileRange& where) noexcept
+{
+    Block block = allocate_block(bytes);
+    std::byte* data = block.get();
+    where = {file, reinterpret_cast<std::uint64_t>(data), bytes};
+    made_.emplace(data, std::move(block));
+    return data;
+}
+
+void World::PeerMemory::destroy(std::byte* data, const FileRange& /*where*/) noexcept
+{
+    made_.erase(data);
+}
+
+std::byte* World::PeerMemory::map(const FileRange& range) noexcept
+{
+    return world_.random().chance(world_.program_.no_map_percent)
+               ? nullptr
+               : reinterpret_cast<std::byte*>(range.offset); // NOLINT: see above
+}
+
+std::int64_t World::displacement(int window, const Step& step) noexcept
+{
+    // Behind the last cell nothing is attached.
+    const std::size_t cell = step.call == Call::stray ? program_.cells : step.cell;
+    return static_cast<std::int64_t>(program_.dynamic ? first_address(window, step.target) +
+                                                            cell * sizeof(std::uint64_t)
+                                                      : cell);
 }
 
 Status World::Members::find(int rank, rma::Member& found) noexcept
 {
-    found.size = world_.program_.cells * sizeof(std::uint64_t);
-    found.disp_unit = sizeof(std::uint64_t);
+    const bool dynamic = world_.program_.dynamic;
+    found.size = dynamic ? 0 : world_.program_.cells * sizeof(std::uint64_t);
+    found.disp_unit = dynamic ? 1 : sizeof(std::uint64_t);
     found.peer = rank;
     if (world_.same_node(rank_, rank)) {
-        if (!world_.program_.carried || rank == rank_) {
+        if ((!world_.program_.carried && !dynamic) || rank == rank_) {
             found.mapped = true;
-            found.base = world_.memory_[world_.block_index(window_, rank)].get();
+            found.base =
+                dynamic ? nullptr : world_.memory_[world_.block_index(window_, rank)].get();
         }
         found.control = world_.controls_[world_.block_index(window_, rank)];
     }
@@ -123,9 +207,11 @@ fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
         if (!program_.copied) {
             return nullptr;
         }
-        opened_.push_back(std::make_unique<Copied>(*this, memory));
-    } else if (program_.opened && card.accesses(target)) {
+        opened_.push_back(std::make_unique<Copied>(
+            *this, program_.dynamic ? 0 : reinterpret_cast<std::uintptr_t>(memory)));
+    } else if (program_.opened && !program_.dynamic && card.accesses(target)) {
         exposed_.push_back(std::make_unique<fabric::ExposedMemory>());
+        exposed_blocks_.push_back(block_index(window, target));
         fabric::ExposedMemory& exposed = *exposed_.back();
         network_.endpoint(target).expose({memory, program_.cells * sizeof(std::uint64_t)}, exposed);
         opened_.push_back(card.open(target, std::span(exposed.key).first(exposed.key_bytes)));
@@ -144,7 +230,7 @@ fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
         return fabric::Access::failed;
     }
     for (const fabric::AccessPiece& piece : pieces) {
-        std::memcpy(memory_ + piece.there, piece.here, piece.bytes);
+        std::memcpy(reinterpret_cast<void*>(memory_ + piece.there), piece.here, piece.bytes);
     }
     return fabric::Access::complete;
 }
@@ -154,7 +240,7 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
 {
     ++world_.copies_;
     for (const fabric::AccessPiece& piece : pieces) {
-        std::memcpy(piece.here, memory_ + piece.there, piece.bytes);
+        std::memcpy(piece.here, reinterpret_cast<void*>(memory_ + piece.there), piece.bytes);
     }
     return fabric::Access::complete;
 }
@@ -176,7 +262,9 @@ rma::WindowShape World::shape(int window, int rank)
     shape.barrier = {.word = barriers_[static_cast<std::size_t>(window * nodes() + node)].get(),
                      .node = static_cast<std::uint32_t>(node),
                      .leaders = leaders_};
-    if (nodes() == 1 && !program_.carried) {
+    if (program_.dynamic) {
+        shape.flavor = rma::Flavor::dynamic;
+    } else if (nodes() == 1 && !program_.carried) {
         shape.flavor = program_.shared ? rma::Flavor::shared : rma::Flavor::allocate;
     }
     if (!program_.reorder.empty()) {
@@ -252,13 +340,13 @@ void World::completed(Rank& rank, std::size_t step)
     }
 }
 
-void World::meet(std::uint64_t number)
+void World::meet(int rank, std::uint64_t number)
 {
     meetings_.resize(std::max(meetings_.size(), static_cast<std::size_t>(number)));
-    ++meetings_[number - 1];
+    meetings_[number - 1] += program_.somebody_dies() && program_.dies(rank) ? 0 : 1;
     if (met(number)) {
-        for (int rank = 0; rank < program_.ranks; ++rank) {
-            network_.schedule(rank, network_.now() + program_.costs.latency);
+        for (int other = 0; other < program_.ranks; ++other) {
+            network_.schedule(other, network_.now() + program_.costs.latency);
         }
     }
 }

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "datatype/builder.hpp"
+#include "fabric/peer_memory.hpp"
 #include "fabric/remote_memory.hpp"
 #include "fabric/sim/network.hpp"
 #include "ledger.hpp"
@@ -58,6 +60,23 @@ public:
     {
         return reinterpret_cast<std::uint64_t*>(memory_[block_index(window, rank)].get());
     }
+    /// The rank has freed the window, and uses its memory for something else.
+    void take_back(int window, int rank);
+    /// What was in there when the rank freed the window.
+    [[nodiscard]] const std::vector<std::uint64_t>& left_behind(int window, int rank) const noexcept
+    {
+        return left_behind_[block_index(window, rank)];
+    }
+    /// Whether nobody has written there since.
+    [[nodiscard]] bool left_alone(int window, int rank) noexcept;
+    /// Where a cell is, in the window's displacement units.
+    [[nodiscard]] std::int64_t displacement(int window, const Step& step) noexcept;
+    /// What messages name the member's first cell.
+    [[nodiscard]] std::uint64_t first_address(int window, int rank) noexcept
+    {
+        return program_.dynamic ? reinterpret_cast<std::uint64_t>(memory(window, rank)) : 0;
+    }
+    [[nodiscard]] fabric::PeerMemory& peer_memory() noexcept { return peer_memory_; }
     /// The words that members write into each other.
     [[nodiscard]] rma::Control& control(int window, int rank) noexcept
     {
@@ -87,6 +106,7 @@ public:
             ledger_.called(rank, step);
         }
     }
+    void keys_set(const Rank& rank, const Step& step) { ledger_.keys_set(rank, step); }
     void completed(Rank& rank, std::size_t step);
     void scan(int rank)
     {
@@ -98,9 +118,7 @@ public:
     {
         network_.trace().record(network_.now(), rank, event, first, second);
     }
-    void light_epoch_opened() { ledger_.light_epoch_opened(); }
-    void light_epoch_given_up() { ledger_.light_epoch_given_up(); }
-    void meet(std::uint64_t number);
+    void meet(int rank, std::uint64_t number);
     [[nodiscard]] bool someone_is_dead() const noexcept
     {
         return program_.somebody_dies() && network_.now() >= program_.dies_at;
@@ -108,10 +126,27 @@ public:
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:
-    /// Memory of another rank on the node, copied to and from at once.
+    /// All ranks are one process, so that every address is the same everywhere: a file that is
+    /// mapped where its offsets say.
+    class PeerMemory final : public fabric::PeerMemory {
+    public:
+        static constexpr MemoryFileAddress file{.owner = 1, .descriptor = 1, .inode = 1};
+
+        explicit PeerMemory(World& world) : world_(world) {}
+        std::byte* make(std::size_t bytes, FileRange& where) noexcept override;
+        void destroy(std::byte* data, const FileRange& where) noexcept override;
+        std::byte* map(const FileRange& range) noexcept override;
+        void unmap(std::byte* /*data*/, const FileRange& /*range*/) noexcept override {}
+
+    private:
+        World& world_;
+        std::unordered_map<std::byte*, Block> made_;
+    };
+    /// Memory of another rank on the node, copied to and from at once. `memory`: the address that
+    /// accesses count from.
     class Copied final : public fabric::RemoteMemory {
     public:
-        Copied(World& world, std::byte* memory) noexcept
+        Copied(World& world, std::uintptr_t memory) noexcept
             : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}, true),
               world_(world),
               memory_(memory)
@@ -123,7 +158,7 @@ private:
 
     private:
         World& world_;
-        std::byte* memory_;
+        std::uintptr_t memory_;
     };
     [[nodiscard]] fabric::RemoteMemory* open_memory(int window, int rank, int target);
     /// The members of a window as a rank sees them: the memory of its own node is mapped, that of
@@ -145,6 +180,7 @@ private:
     }
     void create_memory();
     void create_windows(int window);
+    void attach_memory(int window, int rank);
     [[nodiscard]] rma::WindowShape shape(int window, int rank);
     [[nodiscard]] int nodes() const noexcept
     {
@@ -156,20 +192,23 @@ private:
 
     Program program_;
     fabric::sim::Network network_;
+    PeerMemory peer_memory_{*this};
     datatype::LayoutPointer word_;
     datatype::LayoutPointer spread_;
     std::vector<Block> memory_;
+    std::vector<std::vector<std::uint64_t>> left_behind_; ///< like `memory_`
     std::vector<Block> control_memory_;
     std::vector<rma::Control*> controls_;
     std::vector<std::unique_ptr<rma::BarrierWord>> barriers_;   ///< per window and node
     std::vector<std::unique_ptr<Members>> members_;             ///< per window and rank
     std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< before it was asked for
     std::vector<std::unique_ptr<fabric::ExposedMemory>> exposed_;
+    std::vector<std::size_t> exposed_blocks_; ///< whose memory each of these is
     std::vector<std::int32_t> everybody_;
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
-    std::vector<int> meetings_; ///< arrivals at each
+    std::vector<int> meetings_; ///< arrivals at each, of those who do not die
     Ledger ledger_;
     std::string failure_;
 };

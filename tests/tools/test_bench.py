@@ -9,7 +9,15 @@ import unittest.mock
 from pathlib import Path
 
 import support
-from sidelight_lib import bench, hosts, latency_columns, latency_runs, latency_table, own_accesses
+from sidelight_lib import (
+    bench,
+    figures_page,
+    hosts,
+    latency_columns,
+    latency_runs,
+    latency_table,
+    own_accesses,
+)
 from sidelight_lib.hosts import HostError
 from sidelight_lib.latency_lines import (
     ALLOCATED,
@@ -232,6 +240,44 @@ class Reports(unittest.TestCase):
         report = latency_table.Report("allocate", columns, 1, nodes=2, samples=samples)
         holds = {judgement.line: judgement.holds for judgement in report.judgements()}
         self.assertEqual(holds, {"put_8": True, "puts_100": True, "put_1m": False})
+
+
+class FiguresPage(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.page = Path(place.name) / "figures.md"
+        self.page.write_text("# Figures\n\nBy hand.\n")
+
+    def write(self, microseconds, nodes=1):
+        columns = [BARE, "a", "b", "a" + UNDER, "b" + UNDER]
+        values = dict.fromkeys(columns, 2.0) | {"b" + UNDER: microseconds}
+        samples = [
+            Sample(0, column, "put_8", {"microseconds": value}) for column, value in values.items()
+        ]
+        samples[2] = Sample(0, "b", "put_8", {}, "crashes")
+        report = latency_table.Report("allocate", columns, 1, nodes, samples=samples)
+        figures_page.write(self.page, report)
+        return self.page.read_text()
+
+    def test_hosts_alone_and_the_range_under_sidelight(self):
+        text = self.write(3.0)
+        self.assertTrue(text.startswith("# Figures\n\nBy hand.\n"))
+        self.assertIn("| microseconds | bare machine | a | b | Sidelight on these |", text)
+        self.assertIn("| put 8 B + flush | 2.00 | 2.00 | crashes | 2.00 - 3.00 |", text)
+        self.assertNotIn("fence", text.split("state")[0])
+
+    def test_a_section_is_replaced_and_another_one_added(self):
+        self.write(3.0)
+        with self.page.open("a") as page:
+            page.write("\nBehind it.\n")
+        text = self.write(2.0)
+        self.assertIn("| 2.00 |\n", text)
+        self.assertNotIn("3.00", text)
+        self.assertTrue(text.endswith("\nBehind it.\n"))
+        both = self.write(4.0, nodes=2)
+        self.assertTrue(both.startswith(text.rstrip()))
+        self.assertEqual(both.count("## MPI_Win_allocate"), 2)
 
 
 class OwnAccesses(unittest.TestCase):

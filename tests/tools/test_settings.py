@@ -9,7 +9,7 @@ from sidelight_lib import hosts
 
 SOURCE = hosts.ROOT / "src" / "base" / "settings.cpp"
 PAGE = hosts.ROOT / "docs" / "reference" / "settings.md"
-INFO_KEYS = hosts.ROOT / "src" / "api" / "window_info.cpp"
+INFO_KEYS = hosts.ROOT / "src" / "runtime" / "window_info.cpp"
 GUIDE = hosts.ROOT / "docs" / "guide" / "reorder-keys.md"
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/atomicity.hpp"
+#include "rma/accumulate/atomicity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
-#include "rma/transfer.hpp"
+#include "rma/accumulate/transfer.hpp"
 #include "unit/reference.hpp"
 
 namespace sidelight::unit {

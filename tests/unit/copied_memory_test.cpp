@@ -48,7 +48,6 @@ protected:
     void SetUp() override
     {
         child_ = start_process([this] {
-            fabric::allow_copies();
             for (std::size_t i = 0; i < bytes; ++i) {
                 memory_[i] = value(i);
             }

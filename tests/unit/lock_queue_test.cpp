@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fabric/sim/random.hpp"
-#include "rma/control.hpp"
+#include "rma/epoch/control.hpp"
 #include "rma/members.hpp"
 
 namespace sidelight::rma {
@@ -247,13 +247,13 @@ TEST(Control, HasWordsForEveryMemberInItsBlock)
             [](std::byte* block) { operator delete[](block, std::align_val_t{64}); });
         Control* control = Control::create(memory.get(), members);
         for (std::size_t peer = 0; peer < members; ++peer) {
-            PeerWords& words = control->words(static_cast<int>(peer));
+            PeerNotices& words = control->notices(static_cast<int>(peer));
             EXPECT_EQ(words.granted.load(), 0U);
             EXPECT_EQ(words.done.fetch_add(peer), 0U);
             EXPECT_LE(reinterpret_cast<std::byte*>(&words + 1), memory.get() + bytes);
         }
         for (std::size_t peer = 0; peer < members; ++peer) {
-            EXPECT_EQ(control->words(static_cast<int>(peer)).done.load(), peer);
+            EXPECT_EQ(control->notices(static_cast<int>(peer)).done.load(), peer);
         }
         EXPECT_TRUE(control->lock.try_arrive(exclusive));
     }

@@ -1,36 +1,90 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 /// One process alone, that believes to have peers: what it does with what it is told.
 namespace sidelight::rma {
 
-/// Counts pushes; nothing is carried.
+/// Counts what is sent and keeps the last of it; nothing is carried. Needs no memory.
 class CountingFabric final : public fabric::Fabric {
 public:
-    Status send(int /*peer*/, std::span<const std::byte> /*header*/,
+    Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> /*payload*/) noexcept override
     {
-        return Status::ok;
+        if (peer == unreachable) {
+            return Status::no_memory;
+        }
+        last_peer = peer;
+        count(header);
+        std::memcpy(last.data(), header.data(), std::min(header.size(), last.size()));
+        return answer;
     }
     void push() noexcept override { ++pushes; }
-    Status send_long(int /*peer*/, std::span<const std::byte> /*header*/,
-                     std::span<const std::byte> /*payload*/,
-                     fabric::Completion& /*sent*/) noexcept override
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> /*payload*/,
+                          fabric::Completion& sent) noexcept override
     {
+        if (peer == unreachable || long_answer != Status::ok) {
+            return long_answer != Status::ok ? long_answer : Status::no_memory;
+        }
+        count(header);
+        leaving = &sent;
         return Status::ok;
     }
     bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
 
     int pushes = 0;
+    Status answer = Status::ok;      ///< to everything that is sent
+    Status long_answer = Status::ok; ///< to long messages
+    int unreachable = -1;            ///< nothing can be sent to that peer
+    int last_peer = -1;
+    std::array<std::byte, 64> last{};              ///< header and body
+    std::array<int, message_kinds> sent_by_kind{}; ///< so many
+    fabric::Completion* leaving = nullptr;         ///< the long message that was sent last
+
+    /// That one has left.
+    void let_leave()
+    {
+        fabric::Completion& sent = *std::exchange(leaving, nullptr);
+        sent.finished(sent, Status::ok);
+    }
+    [[nodiscard]] int sent(MessageKind kind) const
+    {
+        return sent_by_kind[static_cast<std::size_t>(kind)];
+    }
+
+    [[nodiscard]] MessageKind last_kind() const
+    {
+        MessageHeader header;
+        std::memcpy(&header, last.data(), sizeof header);
+        return header.kind;
+    }
+    template <class Body>
+    [[nodiscard]] Body last_body() const
+    {
+        Body body;
+        std::memcpy(&body, last.data() + sizeof(MessageHeader), sizeof body);
+        return body;
+    }
+
+private:
+    void count(std::span<const std::byte> header)
+    {
+        MessageHeader copy;
+        std::memcpy(&copy, header.data(), sizeof copy);
+        ++sent_by_kind[static_cast<std::size_t>(copy.kind)];
+    }
 };
 
 /// This process is rank 0; each rank is on a node of its own, but for those that are brought near.
@@ -53,11 +107,19 @@ public:
         One& one = members_.at(static_cast<std::size_t>(rank));
         found.size = sizeof one.memory;
         found.peer = rank;
-        found.mapped = one.near;
-        found.base = one.near ? one.memory.data() : nullptr;
-        found.control = one.near ? reinterpret_cast<Control*>(one.block.data()) : nullptr;
+        found.mapped = one.near && !dynamic;
+        found.base = found.mapped ? one.memory.data() : nullptr;
+        found.control = one.near ? &control(rank) : nullptr;
         return Status::ok;
     }
+
+    [[nodiscard]] Control& control(int rank)
+    {
+        return *reinterpret_cast<Control*>(
+            members_.at(static_cast<std::size_t>(rank)).block.data());
+    }
+
+    bool dynamic = false; ///< what a member has is what it attaches
 
 private:
     struct alignas(64) Line {
@@ -65,7 +127,7 @@ private:
     };
     struct One {
         std::vector<Line> block;
-        std::array<std::byte, 64> memory{};
+        std::array<std::byte, 16384> memory{};
         bool near = false;
     };
     std::array<One, 3> members_;
@@ -73,12 +135,17 @@ private:
 
 class LoneProcess : public testing::Test {
 protected:
-    LoneProcess() { process_.set_messages(true); }
-
-    Window& make_window(std::uint64_t id)
+    explicit LoneProcess(fabric::PeerMemory* memory = nullptr) : process_(fabric_, memory)
     {
+        process_.set_messages(true);
+    }
+
+    Window& make_window(std::uint64_t id, Flavor flavor = Flavor::allocate)
+    {
+        members_.dynamic = flavor == Flavor::dynamic;
         WindowShape shape;
         shape.id = id;
+        shape.flavor = flavor;
         shape.size = 3;
         shape.members = &members_;
         shape.neighbours = self_;
@@ -86,9 +153,19 @@ protected:
         return process_.create_window(shape);
     }
 
-    void hear(int peer, const MessageHeader& header)
+    template <class Body>
+    void hear(int peer, const Framed<Body>& message)
     {
-        process_.receive(peer, std::as_bytes(std::span(&header, 1)));
+        process_.receive(peer, message.bytes());
+    }
+    /// From the member of that number in the fabric and in the window.
+    template <class Body = NoBody>
+    void hear_from(int rank, std::uint64_t window, MessageKind kind, const Body& body = {})
+    {
+        hear(rank, Framed<Body>{.header = {.kind = kind,
+                                           .origin = static_cast<std::uint32_t>(rank),
+                                           .window = window},
+                                .body = body});
     }
 
     CountingFabric fabric_;
@@ -96,7 +173,7 @@ protected:
     BarrierWord word_;
     std::array<std::int32_t, 1> self_{0};
     std::array<std::int32_t, 3> leaders_{0, 1, 2};
-    Process process_{fabric_};
+    Process process_;
 };
 
 } // namespace sidelight::rma

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lone_process.hpp"
-#include "rma/direct_path.hpp"
+#include "rma/operation/mapped.hpp"
 
 /// Peers that end: those that said so before are not lost.
 namespace sidelight::rma {
@@ -14,18 +14,15 @@ class Parting : public LoneProcess {
 protected:
     void hear_farewell(int peer)
     {
-        MessageHeader header;
-        header.kind = MessageKind::farewell;
-        hear(peer, header);
+        hear(peer, Framed<NoBody>{.header = {.kind = MessageKind::farewell}, .body = {}});
     }
 
     void hear_of(int peer, std::uint64_t window)
     {
-        MessageHeader header;
-        header.kind = MessageKind::greeting;
-        header.window = window;
-        header.origin = static_cast<std::uint32_t>(peer);
-        hear(peer, header);
+        hear(peer, Framed<NoBody>{.header = {.kind = MessageKind::probe,
+                                             .origin = static_cast<std::uint32_t>(peer),
+                                             .window = window},
+                                  .body = {}});
     }
 };
 
@@ -44,13 +41,13 @@ TEST_F(Parting, WhoIsLostOnTheSameNodeIsNotLockedAnyMore)
     Window& window = make_window(7);
     ASSERT_EQ(window.lock(LockType::shared, 1, {}, nullptr), Status::ok);
     ASSERT_EQ(window.unlock(1, nullptr), Status::ok);
-    ASSERT_TRUE(Direct::lock(window, 1, LockType::shared));
-    EXPECT_NE(Direct::memory(window, 1, 0, 8), nullptr);
-    ASSERT_TRUE(Direct::unlock(window, 1));
+    ASSERT_TRUE(window.settled().lock(LockType::shared, 1));
+    EXPECT_NE(window.mapped().memory(1, 0, 8), nullptr);
+    ASSERT_TRUE(window.settled().unlock(1));
     process_.lost(1);
-    EXPECT_FALSE(Direct::lock(window, 1, LockType::shared));
+    EXPECT_FALSE(window.settled().lock(LockType::shared, 1));
     EXPECT_EQ(window.lock(LockType::shared, 1, {}, nullptr), Status::lost);
-    EXPECT_EQ(Direct::memory(window, 1, 0, 8), nullptr);
+    EXPECT_EQ(window.mapped().memory(1, 0, 8), nullptr);
 }
 
 TEST_F(Parting, WhoHasSaidFarewellIsNotLost)

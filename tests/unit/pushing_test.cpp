@@ -20,13 +20,12 @@ protected:
     void let_others_arrive(std::uint64_t barrier)
     {
         for (const auto& [leader, round] : {std::pair(2, 0), std::pair(1, 1)}) {
-            MessageHeader header;
-            header.kind = MessageKind::barrier;
-            header.window = 7;
-            header.origin = static_cast<std::uint32_t>(leader);
-            header.round = static_cast<std::uint64_t>(round);
-            header.number = barrier;
-            hear(leader, header);
+            hear(leader,
+                 Framed<BarrierBody>{
+                     .header = {.kind = MessageKind::barrier,
+                                .origin = static_cast<std::uint32_t>(leader),
+                                .window = 7},
+                     .body = {.round = static_cast<std::uint64_t>(round), .number = barrier}});
         }
     }
 

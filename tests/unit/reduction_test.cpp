@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/reduction.hpp"
+#include "rma/accumulate/reduction.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "fabric/sim/random.hpp"
-#include "rma/element.hpp"
-#include "rma/reduction.hpp"
+#include "rma/accumulate/element.hpp"
+#include "rma/accumulate/reduction.hpp"
 
 namespace sidelight::unit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/region_table.hpp"
+#include "rma/region/region_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,9 @@
 
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "fabric/sim/random.hpp"
+#include "host/library_threads.hpp"
 #include "host/memory/shareable.hpp"
-#include "rma/mapped_regions.hpp"
+#include "rma/region/mapped_regions.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::rma {
@@ -294,7 +295,7 @@ TEST_F(RegionTableTest, AreReadWhileTheyChange)
 /// Memory is unmapped and mapped again at the same address, with a peer that has it mapped.
 TEST_F(RegionTableTest, MemoryThatComesBackAtTheSameAddressIsNew)
 {
-    if (host::memory::process_state().threads != 1) {
+    if (!host::program_is_alone()) {
         GTEST_SKIP() << "the sanitizer has started a thread";
     }
     const Channel to_peer;
@@ -322,7 +323,7 @@ TEST_F(RegionTableTest, MemoryThatComesBackAtTheSameAddressIsNew)
         mmap(address, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);
         address[8] = std::byte(round);
-        SharedRange range = share(address, 4 * page, SharePolicy::automatic);
+        SharedRange range = share(address, 4 * page, SharePolicy::in_place);
         ASSERT_TRUE(range) << text(range.refusal());
         ASSERT_EQ(table->attach(address, 4 * page, range.where()), Status::ok);
         good = to_peer.send(round) && to_owner.receive(answer) && to_owner.receive(answer) &&

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/kind_table.hpp"
 #include "rma/rules.hpp"
 
 #include <gtest/gtest.h>
@@ -24,31 +25,22 @@ TEST(Rules, AnExposureNeedsItsOwnDone)
     EXPECT_FALSE(exposure_done(6, 5));
 }
 
-TEST(Rules, ALightEpochIsActiveAtOnce)
+TEST(Rules, ANoticeComesBehindWhatTakesItsWay)
 {
-    EXPECT_TRUE(may_be_light(0, false));
-    EXPECT_FALSE(may_be_light(1, false));
-    EXPECT_FALSE(may_be_light(0, true));
-    EXPECT_TRUE(light_access_granted(3, 3));
-    EXPECT_FALSE(light_access_granted(4, 3));
+    EXPECT_TRUE(notice_follows(true, false));
+    EXPECT_FALSE(notice_follows(true, true));
+    EXPECT_FALSE(notice_follows(false, false));
+    EXPECT_FALSE(notice_follows(false, true));
 }
 
-TEST(Rules, AWordComesBehindWhatTakesItsWay)
+TEST(Rules, ANoticeCountsWhenTheZeroCopyPutsBeforeItAreThere)
 {
-    EXPECT_TRUE(word_follows(true, false));
-    EXPECT_FALSE(word_follows(true, true));
-    EXPECT_FALSE(word_follows(false, false));
-    EXPECT_FALSE(word_follows(false, true));
-}
-
-TEST(Rules, AWordCountsWhenTheLongMessagesBeforeItAreThere)
-{
-    EXPECT_TRUE(word_counts(0, 0));
-    EXPECT_FALSE(word_counts(3, 2));
-    EXPECT_TRUE(word_counts(3, 3));
-    EXPECT_TRUE(word_counts(3, 9));
-    EXPECT_FALSE(word_counts(2, 0xffff'ffffU)); // numbers wrap around
-    EXPECT_TRUE(word_counts(0xffff'fffeU, 1));
+    EXPECT_TRUE(notice_counts(0, 0));
+    EXPECT_FALSE(notice_counts(3, 2));
+    EXPECT_TRUE(notice_counts(3, 3));
+    EXPECT_TRUE(notice_counts(3, 9));
+    EXPECT_FALSE(notice_counts(2, 0xffff'ffffU)); // numbers wrap around
+    EXPECT_TRUE(notice_counts(0xffff'fffeU, 1));
 }
 
 TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
@@ -105,6 +97,21 @@ TEST(Rules, ALockAdmitsByWhoIsAhead)
     }
 }
 
+TEST(Rules, FlushesPassUnseenOnlyWhereNothingIsLeft)
+{
+    EXPECT_TRUE(may_flush_unseen(true, false));
+    EXPECT_FALSE(may_flush_unseen(true, true));
+    EXPECT_FALSE(may_flush_unseen(false, false));
+    EXPECT_FALSE(may_flush_unseen(false, true));
+}
+
+TEST(Rules, TheDirectPathIsOpenBesideWhatTravelsOnlyWhereThereIsOneRoute)
+{
+    EXPECT_TRUE(may_go_beside(false, 1));
+    EXPECT_TRUE(may_go_beside(true, 0));
+    EXPECT_FALSE(may_go_beside(true, 1));
+}
+
 TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
 {
     constexpr EpochClass access = EpochClass::access;
@@ -121,20 +128,14 @@ TEST(Rules, EachKeyAllowsItsOwnPairOfEpochsOnly)
     }
 }
 
-TEST(Rules, FenceAndLockAllOverlapWithNothing)
+TEST(Rules, ExclusiveEpochsOverlapWithNothing)
 {
     constexpr Reorder all{true, true, true, true};
-    for (const EpochKind kind : {EpochKind::fence, EpochKind::lock_all}) {
-        ASSERT_EQ(class_of(kind), EpochClass::exclusive);
-    }
     for (const EpochClass other :
          {EpochClass::access, EpochClass::exposure, EpochClass::exclusive}) {
         EXPECT_FALSE(may_overlap(EpochClass::exclusive, other, all));
         EXPECT_FALSE(may_overlap(other, EpochClass::exclusive, all));
     }
-    EXPECT_EQ(class_of(EpochKind::access), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::lock), EpochClass::access);
-    EXPECT_EQ(class_of(EpochKind::exposure), EpochClass::exposure);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/series.hpp"
+#include "rma/channel/series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -113,10 +113,10 @@ TEST(Settings, LogTakesTheNamesOfLevels)
     EXPECT_EQ(log_level("nonsense", LogLevel::info), LogLevel::info);
 }
 
-TEST(Settings, SharingMemoryTakesThreeWords)
+TEST(Settings, SharingMemoryTakesFourWords)
 {
     for (const SharePolicy policy :
-         {SharePolicy::automatic, SharePolicy::always, SharePolicy::never}) {
+         {SharePolicy::automatic, SharePolicy::always, SharePolicy::in_place, SharePolicy::never}) {
         EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", share_policy_name(policy)).share_memory, policy);
     }
     for (const char* bad : {"", "Auto", "yes", "0", "alway", "nevermore"}) {

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -40,6 +42,36 @@ TEST(MemoryFile, IsClosedWithItsOwner)
         const File owner = std::move(moved);
     }
     EXPECT_FALSE(is_open(descriptor));
+}
+
+/// A file that became shorter would end processes that have it mapped.
+TEST(MemoryFile, CannotBecomeShorter)
+{
+    const File file = create_memory_file();
+    const Mapping mapping = Mapping::shared(file, 4 * page_size());
+    ASSERT_TRUE(mapping);
+    EXPECT_NE(ftruncate(file.descriptor(), 0), 0);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_TRUE(grow(file, 8 * page_size()));
+}
+
+/// vm.memfd_noexec=2 forbids files of memory that could be run.
+TEST(MemoryFile, IsThereWhereNothingMayBeRun)
+{
+    const pid_t outer = start_process([] {
+        if (unshare(CLONE_NEWPID) != 0) {
+            return true; // it takes rights
+        }
+        return went_well(start_process([] {
+            const File setting(open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC));
+            if (!setting || write(setting.descriptor(), "2", 1) != 1) {
+                return true;
+            }
+            constexpr unsigned executable = 16; // MFD_EXEC of Linux 6.3
+            return !File(memfd_create("other", MFD_CLOEXEC | executable)) && create_memory_file();
+        }));
+    });
+    EXPECT_TRUE(went_well(outer));
 }
 
 TEST(MemoryFile, IsZeroedAndSharedByItsMappings)

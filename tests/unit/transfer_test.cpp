@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/transfer.hpp"
+#include "rma/accumulate/transfer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,21 +35,22 @@ public:
     void step()
     {
         victim_.keep_busy(random_);
-        MessageHeader header = random_.chance(30) ? garbage() : plausible();
+        Drawn message = random_.chance(30) ? garbage() : plausible();
         if (random_.chance(50)) {
-            mutate(header);
+            mutate(message);
         }
-        const bool is_long = header.kind == MessageKind::reply && header.bytes > piece_bytes;
-        const int from = random_.chance(90) ? static_cast<int>(header.origin) : number(-1, 5);
+        const bool is_long = message.header.kind == MessageKind::reply && bytes_ > fragment_bytes;
+        const int from =
+            random_.chance(90) ? static_cast<int>(message.header.origin) : number(-1, 5);
         if (is_long || random_.chance(25)) {
-            const std::size_t bytes = random_.chance(50) ? header.bytes : any_size();
-            victim_.receive_long(from, header, bytes, random_.chance(50));
+            const std::size_t bytes = random_.chance(50) ? bytes_ : any_size();
+            victim_.receive_long(from, message, bytes, random_.chance(50));
         } else {
-            std::vector<std::byte> message = with_payload(header);
+            std::vector<std::byte> whole = with_payload(message);
             if (random_.chance(5)) {
-                message.resize(random_.below(message.size() + 1));
+                whole.resize(random_.below(whole.size() + 1));
             }
-            victim_.receive(from, message);
+            victim_.receive(from, whole);
         }
         if (random_.chance(20)) {
             victim_.settle_one_long(random_);
@@ -87,102 +88,162 @@ private:
         return random_.chance(70) ? sizes[random_.below(std::size(sizes))] : random_.below(50'000);
     }
 
-    MessageHeader garbage()
+    Drawn garbage()
     {
-        MessageHeader header;
-        std::uint64_t words[sizeof header / 8];
+        Drawn message;
+        std::uint64_t words[(sizeof message.header + sizeof message.body) / 8];
         for (std::uint64_t& word : words) {
             word = any_number();
         }
-        std::memcpy(&header, words, sizeof header);
+        std::memcpy(&message.header, words, sizeof message.header);
+        std::memcpy(message.body.data(), words + sizeof message.header / 8, message.body.size());
+        message.body_size = random_.below(message.body.size() + 1);
         if (random_.chance(95)) {
-            header.window = victim_.any_window(random_);
+            message.header.window = victim_.any_window(random_);
         }
         if (random_.chance(90)) {
-            header.origin = static_cast<std::uint32_t>(number(0, victim_members));
+            message.header.origin = static_cast<std::uint32_t>(number(0, victim_members));
         }
-        return header;
+        bytes_ = any_number();
+        return message;
     }
 
-    MessageHeader plausible()
+    Drawn plausible()
     {
-        MessageHeader header = victim_.answer_to_any(random_);
-        if (header.kind != MessageKind::count_ && random_.chance(60)) {
-            return header;
+        Drawn message = victim_.answer_to_any(random_);
+        bytes_ = victim_.wanted_bytes();
+        if (message.header.kind != MessageKind::count_ && random_.chance(60)) {
+            return message;
         }
-        header = {};
-        header.kind = static_cast<MessageKind>(
-            random_.below(static_cast<std::uint64_t>(MessageKind::count_) + 1));
-        header.window = victim_.any_window(random_);
-        header.origin = static_cast<std::uint32_t>(number(1, 2));
-        header.basic = static_cast<std::uint8_t>(random_.below(datatype::basic_count + 1));
-        header.reduce =
-            static_cast<std::uint8_t>(random_.below(static_cast<unsigned>(ReduceOp::count_) + 1));
-        header.flag = static_cast<std::uint8_t>(random_.below(3));
-        header.bytes = random_.chance(60) ? 8 * random_.below(12) : any_size();
-        header.address = victim_.any_address(header.window, random_);
+        message = {};
+        message.header.window = victim_.any_window(random_);
+        message.header.origin = static_cast<std::uint32_t>(number(1, 2));
+        bytes_ = random_.chance(60) ? 8 * random_.below(12) : any_size();
+        const std::uint64_t address = victim_.any_address(message.header.window, random_);
         if (random_.chance(10)) { // asks for more than it brings
-            header.kind = MessageKind::accumulate;
-            header.reduce = static_cast<std::uint8_t>(ReduceOp::no_op);
-            header.bytes = any_size();
+            bytes_ = any_size();
+            draw_accumulate(message, address, ReduceOp::no_op);
+            return message;
         }
-        header.number = random_.below(20);
-        header.round = random_.below(4);
-        return header;
+        draw(message, address, random_.below(message_kinds + 1));
+        return message;
     }
 
-    void mutate(MessageHeader& header)
+    std::uint8_t byte_below(std::uint64_t limit)
     {
-        switch (random_.below(8)) {
-        case 0:
-            header.address += any_number();
+        return static_cast<std::uint8_t>(random_.below(limit));
+    }
+
+    void draw_accumulate(Drawn& message, std::uint64_t address, ReduceOp reduce)
+    {
+        message.set(MessageKind::accumulate,
+                    AccumulateBody{.address = address,
+                                   .operation = 0,
+                                   .bytes = bytes_,
+                                   .position = 0,
+                                   .reduce = static_cast<std::uint8_t>(reduce),
+                                   .basic = byte_below(datatype::basic_count + 1),
+                                   .fetch = byte_below(3),
+                                   .acknowledge = byte_below(2)});
+    }
+
+    /// One of any kind, as a peer would fill it in.
+    void draw(Drawn& message, std::uint64_t address, std::uint64_t kind)
+    {
+        const auto number = random_.below(20);
+        const auto behind = static_cast<std::uint32_t>(random_.below(4));
+        switch (static_cast<MessageKind>(kind)) {
+        case MessageKind::put:
+            message.set(MessageKind::put, PutBody{.address = address,
+                                                  .operation = 0,
+                                                  .zero_copy = static_cast<std::uint32_t>(number),
+                                                  .acknowledge = byte_below(2)});
             break;
-        case 1:
-            header.bytes = any_number();
+        case MessageKind::get:
+            message.set(MessageKind::get, GetBody{.address = address, .bytes = bytes_});
             break;
-        case 2:
-            header.position = any_number();
+        case MessageKind::accumulate:
+            draw_accumulate(
+                message, address,
+                static_cast<ReduceOp>(random_.below(static_cast<unsigned>(ReduceOp::count_) + 1)));
             break;
-        case 3:
-            header.cookie += random_.chance(50) ? 1 : std::uint64_t{1} << random_.below(64);
+        case MessageKind::compare_and_swap:
+            message.set(MessageKind::compare_and_swap,
+                        CompareAndSwapBody{.address = address,
+                                           .basic = byte_below(datatype::basic_count + 1)});
             break;
-        case 4:
-            header.number = any_number();
+        case MessageKind::done:
+            message.set(MessageKind::done, DoneBody{.number = number, .zero_copies = behind});
+            break;
+        case MessageKind::lock:
+            message.set(MessageKind::lock, LockBody{.type = byte_below(3)});
+            break;
+        case MessageKind::unlock:
+            message.set(MessageKind::unlock, UnlockBody{.zero_copies = behind,
+                                                        .type = byte_below(3),
+                                                        .acknowledge = byte_below(2)});
+            break;
+        case MessageKind::barrier:
+            message.set(MessageKind::barrier,
+                        BarrierBody{.round = random_.below(4), .number = number});
+            break;
+        case MessageKind::lost:
+            message.set(MessageKind::lost, LostBody{.rank = static_cast<std::int64_t>(number)});
             break;
         default:
-            flip_bits(header);
+            message.set(static_cast<MessageKind>(kind), NoticeBody{.number = number});
         }
     }
 
-    void flip_bits(MessageHeader& header)
+    void mutate(Drawn& message)
     {
-        std::byte bytes[sizeof header];
-        std::memcpy(bytes, &header, sizeof header);
+        if (random_.chance(50)) { // a whole field
+            const std::size_t at = 8 * random_.below(message.body.size() / 8);
+            const std::uint64_t value = any_number();
+            std::memcpy(message.body.data() + at, &value, sizeof value);
+        } else if (random_.chance(20)) {
+            message.body_size = random_.below(message.body.size() + 1);
+        } else {
+            flip_bits(message);
+        }
+    }
+
+    void flip_bits(Drawn& message)
+    {
+        std::byte bytes[sizeof message.header + sizeof message.body];
+        std::memcpy(bytes, &message.header, sizeof message.header);
+        std::memcpy(bytes + sizeof message.header, message.body.data(), message.body.size());
         for (std::uint64_t left = 1 + random_.below(4); left != 0; --left) {
-            bytes[random_.below(sizeof bytes)] ^= std::byte{1} << random_.below(8);
+            bytes[random_.below(sizeof message.header + message.body_size)] ^= std::byte{1}
+                                                                               << random_.below(8);
         }
-        std::memcpy(&header, bytes, sizeof header);
+        std::memcpy(&message.header, bytes, sizeof message.header);
+        std::memcpy(message.body.data(), bytes + sizeof message.header, message.body.size());
     }
 
-    std::vector<std::byte> with_payload(const MessageHeader& header)
+    std::vector<std::byte> with_payload(const Drawn& message)
     {
-        std::size_t bytes = any_size() % (fabric::max_message - sizeof header);
+        std::vector<std::byte> whole = message.bytes();
+        const std::size_t head = whole.size();
+        std::size_t bytes = any_size() % (fabric::max_message - head);
         if (random_.chance(60)) {
-            const bool both = header.kind == MessageKind::compare_and_swap;
-            const bool none = header.kind == MessageKind::get ||
-                              header.reduce == static_cast<std::uint8_t>(ReduceOp::no_op);
-            bytes = none ? 0 : std::min<std::uint64_t>(header.bytes * (both ? 2 : 1), piece_bytes);
+            const bool both = message.header.kind == MessageKind::compare_and_swap;
+            const bool none =
+                message.header.kind == MessageKind::get ||
+                (message.header.kind == MessageKind::accumulate &&
+                 message.as<AccumulateBody>().reduce == static_cast<std::uint8_t>(ReduceOp::no_op));
+            bytes = none ? 0 : std::min<std::uint64_t>(bytes_ * (both ? 2 : 1), fragment_bytes);
         }
-        std::vector<std::byte> message(sizeof header + bytes);
-        std::memcpy(message.data(), &header, sizeof header);
-        for (std::size_t at = sizeof header; at < message.size(); ++at) {
-            message[at] = static_cast<std::byte>(random_.next());
+        whole.resize(head + bytes);
+        for (std::size_t at = head; at < whole.size(); ++at) {
+            whole[at] = static_cast<std::byte>(random_.next());
         }
-        return message;
+        return whole;
     }
 
     Victim& victim_;
     Random random_;
+    std::uint64_t bytes_ = 0; ///< that the message drawn last is about
 };
 
 } // namespace
@@ -210,7 +271,7 @@ TEST(WireFuzz, NothingIsWrittenOutsideAWindow)
         ASSERT_TRUE(wrong == nullptr) << wrong << ", at the end";
         seen.add(victim.statistics());
     }
-    std::printf("%" PRIu64 " messages, %" PRIu64 " long ones placed, %" PRIu64
+    std::printf("%" PRIu64 " messages, %" PRIu64 " zero-copy ones placed, %" PRIu64
                 " operations issued, %" PRIu64 " completed, %" PRIu64 " with an error\n",
                 seen.messages, seen.placed, seen.issued, seen.completed, seen.failed);
     // It has tried what can be tried.

@@ -146,36 +146,66 @@ std::unique_ptr<fabric::RemoteMemory> SilentFabric::open(int /*peer*/,
     return right ? std::make_unique<OthersMemory>(*this) : nullptr;
 }
 
-MessageHeader SilentFabric::keep(int peer, std::span<const std::byte> header)
+void SilentFabric::keep(int peer, std::span<const std::byte> framed)
 {
-    MessageHeader kept;
-    std::memcpy(&kept, header.data(), sizeof kept);
-    if (kept.kind <= MessageKind::compare_and_swap) {
-        kept.origin = static_cast<std::uint32_t>(peer); // who would answer
-        if (asked.size() == kept_questions) {
-            asked.front() = asked.back();
-            asked.pop_back();
-        }
-        asked.push_back(kept);
+    Message message;
+    std::memcpy(&message.header, framed.data(), sizeof message.header);
+    message.rest = framed.subspan(sizeof message.header);
+    Asked kept{.header = message.header, .peer = peer};
+    switch (message.header.kind) {
+    case MessageKind::put: {
+        const auto body = message.body<PutBody>();
+        kept.operation = body.operation;
+        kept.zero_copy = body.zero_copy != 0;
+        counted[{message.header.window, peer}] += kept.zero_copy ? 0 : 1;
+        break;
     }
-    return kept;
+    case MessageKind::get: {
+        const auto body = message.body<GetBody>();
+        kept.operation = body.operation;
+        kept.position = body.position;
+        kept.bytes = body.bytes;
+        kept.fetches = true;
+        break;
+    }
+    case MessageKind::accumulate: {
+        const auto body = message.body<AccumulateBody>();
+        kept.operation = body.operation;
+        kept.position = body.position;
+        kept.bytes = body.bytes;
+        kept.fetches = body.fetch != 0;
+        counted[{message.header.window, peer}] += kept.fetches ? 0 : 1;
+        break;
+    }
+    case MessageKind::compare_and_swap: {
+        const auto body = message.body<CompareAndSwapBody>();
+        kept.operation = body.operation;
+        kept.bytes = datatype::shape_of(static_cast<Basic>(body.basic)).size;
+        kept.fetches = true;
+        break;
+    }
+    default:
+        return;
+    }
+    if (asked.size() == kept_questions) {
+        asked.front() = asked.back();
+        asked.pop_back();
+    }
+    asked.push_back(kept);
 }
 
 Status SilentFabric::send(int peer, std::span<const std::byte> header,
                           std::span<const std::byte> payload) noexcept
 {
-    const MessageHeader sent = keep(peer, header);
-    const bool is_counted =
-        sent.kind == MessageKind::put || (sent.kind == MessageKind::accumulate && sent.flag == 0);
-    counted[{sent.window, peer}] += is_counted ? 1 : 0;
+    keep(peer, header);
     too_long = too_long || header.size() + payload.size() > fabric::max_message;
     read += sum_of(payload);
     return Status::ok;
 }
 
-Status SilentFabric::send_long(int peer, std::span<const std::byte> header,
-                               std::span<const std::byte> payload,
-                               fabric::Completion& sent) noexcept
+Status SilentFabric::send_zero_copy(int peer, std::span<const std::byte> header,
+                                    std::span<const std::byte> payload,
+                                    fabric::Completion& sent) noexcept
 {
     keep(peer, header);
     leaving.push_back({payload, &sent});
@@ -242,7 +272,7 @@ public:
                 return "memory of another rank has changed";
             }
         }
-        return wrong_words();
+        return wrong_notices();
     }
 
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
@@ -250,13 +280,13 @@ public:
     Window* window = nullptr;
 
 private:
-    /// Those on this node write their words themselves.
-    const char* wrong_words()
+    /// Those on this node write their notices themselves.
+    const char* wrong_notices()
     {
         for (const int rank : {0, 3}) {
-            const PeerWords& words = control(0).words(rank);
-            if (words.granted.load() != 0 || words.done.load() != 0) {
-                return "a message has changed a word of a member on this node";
+            const PeerNotices& notices = control(0).notices(rank);
+            if (notices.granted.load() != 0 || notices.done.load() != 0) {
+                return "a message has changed a notice of a member on this node";
             }
         }
         return nullptr;
@@ -343,15 +373,16 @@ void Victim::receive(int from, std::span<const std::byte> message)
     process_.receive(from, arrived);
 }
 
-void Victim::receive_long(int from, const MessageHeader& header, std::size_t bytes, bool late)
+void Victim::receive_long(int from, const Drawn& message, std::size_t bytes, bool late)
 {
     ++statistics_.messages;
-    std::byte* place = process_.place(from, std::as_bytes(std::span(&header, 1)), bytes);
+    std::vector<std::byte> header = message.bytes();
+    std::byte* place = process_.place(from, header, bytes);
     if (place == nullptr) {
         return;
     }
     ++statistics_.placed;
-    arriving_.push_back({from, header, place, bytes});
+    arriving_.push_back({from, std::move(header), place, bytes});
     if (!late) {
         write_and_tell(arriving_.back());
         arriving_.pop_back();
@@ -361,7 +392,7 @@ void Victim::receive_long(int from, const MessageHeader& header, std::size_t byt
 void Victim::write_and_tell(const Arriving& arriving)
 {
     std::memset(arriving.place, 0x5A, arriving.bytes);
-    process_.placed(arriving.from, std::as_bytes(std::span(&arriving.header, 1)), arriving.bytes);
+    process_.placed(arriving.from, arriving.header, arriving.bytes);
 }
 
 void Victim::settle_one_long(Random& random)
@@ -409,9 +440,9 @@ void Victim::issue(Random& random, Operating& slot)
     operation.count = 1 + random.below(random.chance(97) ? 6 : buffer_bytes / 2 / 40);
     operation.origin = {slot.origin.data().data(), layout, operation.count};
     operation.kind = static_cast<OperationKind>(random.between(1, 4));
-    if (random.chance(20)) { // a long one
+    if (random.chance(20)) { // a zero-copy one
         operation.layout = &datatype::basic_layout(Basic::byte);
-        operation.count = long_bytes + random.below(buffer_bytes / 2 - long_bytes);
+        operation.count = zero_copy_bytes + random.below(buffer_bytes / 2 - zero_copy_bytes);
         operation.origin = {slot.origin.data().data(), operation.layout, operation.count};
         operation.kind = static_cast<OperationKind>(random.between(1, 2));
     }
@@ -446,33 +477,42 @@ std::uint64_t Victim::any_address(std::uint64_t window, Random& random)
                          : 0);
 }
 
-MessageHeader Victim::answer_to_any(Random& random)
+Drawn Victim::answer_to_any(Random& random)
 {
-    MessageHeader answer;
-    answer.kind = MessageKind::count_;
+    Drawn answer;
+    answer.header.kind = MessageKind::count_;
     if (fabric_.asked.empty()) {
         return answer;
     }
     const std::size_t index = random.below(fabric_.asked.size());
-    const MessageHeader asked = fabric_.asked[index];
+    const Asked asked = fabric_.asked[index];
     if (random.chance(80)) { // else it is answered twice
         fabric_.asked[index] = fabric_.asked.back();
         fabric_.asked.pop_back();
     }
-    answer = asked;
-    const bool brings = asked.kind == MessageKind::get || asked.flag != 0;
-    const bool is_long = asked.kind == MessageKind::put && asked.bytes >= long_bytes;
-    answer.kind = brings    ? MessageKind::reply
-                  : is_long ? MessageKind::done_op
-                            : MessageKind::performed;
-    if (answer.kind == MessageKind::performed) {
-        answer.number = fabric_.counted[{asked.window, static_cast<int>(asked.origin)}] -
-                        random.below(random.chance(50) ? 1 : 10);
+    answer.header.window = asked.header.window;
+    answer.header.origin = static_cast<std::uint32_t>(asked.peer);
+    const auto placed = static_cast<std::uint32_t>(random.below(4));
+    const int odd = random.chance(10) ? random.between(0, 3) : -1;
+    if (odd == 0) {
+        answer.set(MessageKind::refused,
+                   RefusedBody{.operation = asked.operation,
+                               .placed = placed,
+                               .status = static_cast<std::uint8_t>(random.below(256)),
+                               .acknowledged = static_cast<std::uint8_t>(random.below(2))});
+    } else if (odd == 1 || (odd < 0 && asked.fetches)) {
+        answer.set(
+            MessageKind::reply,
+            ReplyBody{.operation = asked.operation, .position = asked.position, .placed = placed});
+    } else if (odd == 2 || (odd < 0 && asked.zero_copy)) {
+        answer.set(MessageKind::placed, PlacedBody{.operation = asked.operation, .placed = placed});
+    } else {
+        const std::uint32_t all = fabric_.counted[{asked.header.window, asked.peer}];
+        answer.set(MessageKind::acknowledgement,
+                   AcknowledgementBody{.fragments = all - static_cast<std::uint32_t>(random.below(
+                                                              random.chance(50) ? 1 : 10))});
     }
-    if (random.chance(10)) {
-        answer.kind = static_cast<MessageKind>(random.between(4, 8));
-    }
-    answer.flag = static_cast<std::uint8_t>(random.below(256));
+    wanted_bytes_ = asked.bytes;
     return answer;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -14,7 +15,7 @@
 #include "fabric/remote_memory.hpp"
 #include "fabric/sim/random.hpp"
 #include "guarded_memory.hpp"
-#include "rma/process.hpp"
+#include "rma/engine/process.hpp"
 
 namespace sidelight::rma {
 
@@ -43,15 +44,57 @@ public:
     SeedTeller& operator=(const SeedTeller&) = delete;
 };
 
-/// Takes what the victim sends and keeps it; long ones finish when the test says so.
+/// A message as a test draws it: header, and the body of its kind or of another.
+struct Drawn {
+    MessageHeader header;
+    std::array<std::byte, 48> body{};
+    std::size_t body_size = 0;
+
+    template <class Body>
+    void set(MessageKind kind, const Body& value)
+    {
+        static_assert(sizeof(Body) <= sizeof body);
+        header.kind = kind;
+        std::memcpy(body.data(), &value, sizeof value);
+        body_size = body_bytes<Body>;
+    }
+    template <class Body>
+    [[nodiscard]] Body as() const
+    {
+        Body value;
+        std::memcpy(&value, body.data(), sizeof value);
+        return value;
+    }
+    /// Header and body side by side, as they travel.
+    [[nodiscard]] std::vector<std::byte> bytes() const
+    {
+        std::vector<std::byte> all(sizeof header + body_size);
+        std::memcpy(all.data(), &header, sizeof header);
+        std::memcpy(all.data() + sizeof header, body.data(), body_size);
+        return all;
+    }
+};
+
+/// What the victim has sent that wants an answer.
+struct Asked {
+    MessageHeader header;
+    int peer = 0; ///< who would answer
+    std::uint64_t operation = 0;
+    std::uint64_t position = 0;
+    std::uint64_t bytes = 0; ///< that a reply would bring
+    bool fetches = false;
+    bool zero_copy = false;
+};
+
+/// Takes what the victim sends and keeps it; zero-copy ones finish when the test says so.
 class SilentFabric final : public fabric::Fabric {
 public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override {}
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> payload,
-                     fabric::Completion& sent) noexcept override;
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload,
+                          fabric::Completion& sent) noexcept override;
     bool poll(fabric::Receiver&) noexcept override { return false; }
     [[nodiscard]] bool accesses(int) noexcept override { return true; }
     bool expose(std::span<std::byte> memory, fabric::ExposedMemory& exposed) noexcept override;
@@ -62,7 +105,7 @@ public:
         std::span<const std::byte> payload;
         fabric::Completion* sent = nullptr;
     };
-    std::vector<MessageHeader> asked; ///< the latest messages that want an answer
+    std::vector<Asked> asked; ///< the latest messages that want an answer
     std::deque<Leaving> leaving;
     /// Pieces without answers of their own, by window and peer.
     std::map<std::pair<std::uint64_t, int>, std::uint32_t> counted;
@@ -72,7 +115,7 @@ public:
     std::uint64_t read = 0;     ///< sum of the payloads, so that they are read as a network does
 
 private:
-    MessageHeader keep(int peer, std::span<const std::byte> header);
+    void keep(int peer, std::span<const std::byte> framed);
 };
 
 /// One engine with a window of each flavour, all memory guarded, and operations in flight towards
@@ -84,8 +127,8 @@ public:
 
     void receive(int from, std::span<const std::byte> message);
     /// Its payload is written at once, or left until `settle_one_long`.
-    void receive_long(int from, const MessageHeader& header, std::size_t bytes, bool late);
-    /// The rest of a long message arrives, or one of the victim's has left.
+    void receive_long(int from, const Drawn& message, std::size_t bytes, bool late);
+    /// The rest of a zero-copy message arrives, or one of the victim's has left.
     void settle_one_long(fabric::sim::Random& random);
     /// Issues operations as long as few are in flight.
     void keep_busy(fabric::sim::Random& random);
@@ -96,7 +139,10 @@ public:
     [[nodiscard]] std::uint64_t any_address(std::uint64_t window, fabric::sim::Random& random);
     /// As the target of one of the latest operations would answer, who may have answered already.
     /// The kind is `count_` where there is none.
-    [[nodiscard]] MessageHeader answer_to_any(fabric::sim::Random& random);
+    [[nodiscard]] Drawn answer_to_any(fabric::sim::Random& random);
+
+    /// How many bytes the answer that was drawn last should bring.
+    [[nodiscard]] std::uint64_t wanted_bytes() const noexcept { return wanted_bytes_; }
 
     /// What was written that nobody may write; null: nothing.
     [[nodiscard]] const char* wrong();
@@ -107,7 +153,7 @@ private:
     struct Operating;
     struct Arriving {
         int from;
-        MessageHeader header;
+        std::vector<std::byte> header;
         std::byte* place;
         std::size_t bytes;
     };
@@ -123,6 +169,7 @@ private:
     Process process_{fabric_}; ///< the members' blocks outlive its windows
     std::vector<Arriving> arriving_;
     VictimStatistics statistics_;
+    std::uint64_t wanted_bytes_ = 0;
 };
 
 } // namespace sidelight::rma

@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from . import latency_runs, own_accesses
+from . import figures_page, latency_runs, own_accesses
 from .console import progress
 from .hosts import HostError
 from .latency_columns import Column, choose_columns, choose_hosts
@@ -65,6 +66,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="a setting of Sidelight, such as SIDELIGHT_SHARE_MEMORY=never; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print raw figures and medians as JSON")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="also put the table into a Markdown page, such as docs/figures.md",
+    )
     parser.set_defaults(action=main)
     own_accesses.add(kinds)
 
@@ -92,6 +99,8 @@ def main(arguments: argparse.Namespace) -> int:
         print(json.dumps(report.as_dict(), indent=2))
     else:
         print_report(report)
+    if arguments.write is not None:
+        figures_page.write(arguments.write, report)
     return 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import hosts, library, settings
-from .console import rich
+from .console import output, rich
 from .hosts import Host, HostError
 
 # How a host's own progress loop can call Sidelight, best first: a call that the host offers, or one
@@ -55,7 +55,7 @@ def collect() -> dict[str, Any]:
     facts: dict[str, Any] = {
         "network": None,
         "memory": [],
-        "can_stop_threads": None,
+        "allocated_private_from": None,
         "settings": [],
     }
     missing = "the library is not built for any host: run `make`"
@@ -65,7 +65,7 @@ def collect() -> dict[str, Any]:
             network = library.network(built[0])
             facts["network"] = network.as_dict()
             facts["memory"] = library.memory(built[0], network.address_bytes)
-            facts["can_stop_threads"] = library.can_stop_threads(built[0])
+            facts["allocated_private_from"] = library.allocated_private_from(built[0])
             missing = None
         except HostError as error:
             missing = str(error)
@@ -134,7 +134,7 @@ def progress_by(hook: str | None, setting: str) -> str:
 
 
 def _print_tables(facts: dict[str, Any]) -> None:
-    console = rich("console").Console()
+    console = output()
     console.print(_hosts_table(facts["hosts"]))
     if facts["settings_missing"] is not None:
         console.print(f"Settings: {facts['settings_missing']}", markup=False)
@@ -143,10 +143,10 @@ def _print_tables(facts: dict[str, Any]) -> None:
     policy = next(
         row["value"] for row in facts["settings"] if row["variable"] == "SIDELIGHT_SHARE_MEMORY"
     )
-    line = own_memory_line(policy, facts["can_stop_threads"])
+    line = own_memory_line(policy, facts["allocated_private_from"])
     console.print(f"Memory of MPI_Win_create and MPI_Win_attach: {line}\n", markup=False)
     console.print(_memory_table(facts["memory"]))
-    console.print(_settings_table(facts["settings"]))
+    _print_settings(console, facts["settings"])
 
 
 def network_line(network: dict[str, Any]) -> str:
@@ -156,18 +156,18 @@ def network_line(network: dict[str, Any]) -> str:
     return f"{network['description']}; addresses of {network['address_bytes']} B"
 
 
-def own_memory_line(policy: str, can_stop_threads: bool) -> str:
+def own_memory_line(policy: str, private_from: int) -> str:
     """What becomes of a program's own memory under that value of SIDELIGHT_SHARE_MEMORY."""
+    private = "by messages and copies of the kernel (docs/guide/user-memory.md)"
     if policy == "never":
-        return "stays private, as SIDELIGHT_SHARE_MEMORY says"
-    if can_stop_threads:
-        return "made shareable; other threads of the process are stopped meanwhile"
-    if policy == "always":
-        return "made shareable; other threads must not use it meanwhile"
-    return (
-        "made shareable in processes with one thread; stays private in others, since this system "
-        "does not let threads be stopped (docs/guide/user-memory.md)"
-    )
+        return f"reached {private}, as SIDELIGHT_SHARE_MEMORY says"
+    limit = ""
+    if policy == "auto" and private_from:
+        limit = f" below {library.in_words(private_from)} (above it would lose huge pages)"
+    line = f"mapped by others where MPI_Alloc_mem has allocated it{limit}; "
+    if policy == "inplace":
+        return line + f"whole pages of other memory, too, with one thread; the rest {private}"
+    return line + f"memory of malloc is reached {private}, or mapped with inplace"
 
 
 def _memory_table(rows: list[dict[str, int]]) -> Any:
@@ -188,26 +188,35 @@ def _memory_table(rows: list[dict[str, int]]) -> Any:
 
 
 def _hosts_table(rows: list[dict[str, Any]]) -> Any:
-    table = rich("table").Table(title="Host MPIs", title_justify="left")
-    for heading in ("host", "from", "version", "progress hook", "progress by", "Sidelight"):
-        table.add_column(heading, overflow="fold")
+    escape = rich("markup").escape
+    table = rich("table").Table(title="Host MPIs", title_justify="left", show_lines=True)
+    table.add_column("host", no_wrap=True)
+    table.add_column("progress", no_wrap=True)
+    table.add_column("Sidelight", overflow="fold")
     for row in rows:
         if row["installed"]:
-            built = row["library"] if row["built"] else "not built: run `make`"
-            version, hook = row["version"] or "?", row["hook"] or "none"
-            table.add_row(row["name"], row["origin"], version, hook, row["progress"], built)
+            hook = f"by {row['hook']}" if row["hook"] else "no hook"
+            built = _near(row["library"]) if row["built"] else "not built: run `make`"
+            host, progress = f"{row['name']} {row['version'] or '?'}", f"{row['progress']}\n{hook}"
         else:
-            table.add_row(row["name"], row["origin"], "not installed", "", "", row["install"])
+            host, progress, built = row["name"], "not installed", row["install"]
+        table.add_row(f"{host}\nfrom {row['origin']}", progress, escape(built))
     return table
 
 
-def _settings_table(rows: list[dict[str, str]]) -> Any:
-    escape = rich("markup").escape
-    table = rich("table").Table(title="Settings", title_justify="left")
-    for heading in ("variable", "default", "value", "info key", "meaning"):
-        table.add_column(heading, overflow="fold")
+def _near(path: str) -> str:
+    """A path as it is typed here: relative where it lies below the working directory."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
+
+
+def _print_settings(console: Any, rows: list[dict[str, str]]) -> None:
+    """A list, since the names would leave a column of meanings no room in 80 columns."""
+    text, padding = rich("text").Text, rich("padding").Padding
+    console.print("Settings", style="italic")
     for row in rows:
-        value = row["value"] if row["value"] == row["default"] else f"[bold]{escape(row['value'])}"
-        cells = (escape(row[key]) for key in ("info_key", "meaning"))
-        table.add_row(row["variable"], escape(row["default"]), value, *cells)
-    return table
+        changed = row["value"] != row["default"]
+        value = f"{row['value']} (default {row['default']})" if changed else row["value"]
+        console.print(text(f"{row['variable']}={value}", style="bold" if changed else ""))
+        key = f" Info key: {row['info_key']}." if row["info_key"] else ""
+        console.print(padding(text(f"{row['meaning']}.{key}"), (0, 0, 0, 4)))

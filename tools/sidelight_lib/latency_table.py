@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .console import rich
+from .console import Column, output, tables
 from .latency_lines import (
     ALLOCATED,
     BARE,
@@ -103,14 +102,14 @@ def machine() -> dict[str, Any]:
 
 
 def print_report(report: Report) -> None:
-    """The human table. It is as wide as its columns need: a narrow terminal wraps it."""
-    needed = 80 + 11 * len(report.columns)
-    columns = max(needed, shutil.get_terminal_size().columns)
-    console = rich("console").Console(width=columns, highlight=False)
+    """The tables for people; where there is too little room for one, several below each other."""
+    console = output()
     facts = machine()
-    console.print(_table(report))
+    for table in _tables(console, report):
+        console.print(table)
     if any(sample.column.endswith(ALLOCATED) for sample in report.samples):
-        console.print(_against_allocated(report))
+        for table in _against_allocated(console, report):
+            console.print(table)
     console.print(f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}.")
     console.print(f"{BINDING}.")
     console.print("Ratios are those of the slowest host under Sidelight.")
@@ -120,7 +119,7 @@ def print_report(report: Report) -> None:
     extra = medians(report.samples)
     for line in report.lines:
         if line.information and line.name in extra:
-            console.print(f"Bare, for comparison: {line.bare} {_time(extra[line.name][BARE])}")
+            console.print(f"Bare, for comparison: {line.bare} {time_text(extra[line.name][BARE])}")
     for sentence in _against_other_lines(report):
         console.print(sentence)
     for note in report.notes:
@@ -129,59 +128,58 @@ def print_report(report: Report) -> None:
         console.print("What the crashed programs said is in the output of --json.")
 
 
-def _table(report: Report) -> Any:
-    call = f"MPI_Win_{_CALLS.get(report.window, report.window)}"
+def call_of(window: str) -> str:
+    """The MPI call that makes such a window."""
+    return f"MPI_Win_{_CALLS.get(window, window)}"
+
+
+def _tables(console: Any, report: Report) -> list[Any]:
+    call = call_of(report.window)
     where = f" on {report.nodes} nodes, over TCP" if report.nodes > 1 else ""
     title = f"{call}{where}: microseconds, medians of {report.rounds} round(s)"
-    table = rich("table").Table(title=title, title_justify="left")
-    table.add_column("")
     bare = "network" if report.nodes > 1 else "machine"
+    lines = {line.name: line for line in report.lines}
+    figures, failed = medians(report.samples), outcomes(report.samples)
+    judged = report.judgements()
+    names = [judgement.line for judgement in judged]
+    columns = []
     for column in report.columns:
         host, under, _ = column.partition(UNDER)
         heading = f"{host}\n{bare if column == BARE else 'sidelight' if under else 'alone'}"
-        table.add_column(heading, justify="right", style="bold" if under else None)
-    table.add_column("x bare\n(limit)", justify="right")
-    table.add_column("x best host\n(limit)", justify="right")
-    table.add_column("")
-    lines = {line.name: line for line in report.lines}
-    figures, failed = medians(report.samples), outcomes(report.samples)
-    for judgement in report.judgements():
-        name = judgement.line
         cells = [
             _cell(figures.get(name, {}).get(column), failed.get(name, {}).get(column))
-            for column in report.columns
+            for name in names
         ]
-        table.add_row(_title(lines[name]), *cells, *_verdict(lines[name], judgement))
-    return table
+        columns.append(Column(heading, cells, "bold" if under else None))
+    verdicts = zip(*(_verdict(lines[each.line], each) for each in judged), strict=True)
+    headings = ("x bare\n(limit)", "x best host\n(limit)", "")
+    columns += [Column(*each) for each in zip(headings, verdicts, strict=False)]
+    return tables(console, title, [_title(lines[name]) for name in names], columns)
 
 
-def _against_allocated(report: Report) -> Any:
+def _against_allocated(console: Any, report: Report) -> list[Any]:
     """This window : an allocated one, by host; what is on an allocated one beside it."""
-    table = rich("table").Table(
-        title=f"MPI_Win_allocate under Sidelight: microseconds, and {report.window} : that",
-        title_justify="left",
-    )
-    table.add_column("")
-    under = [column for column in report.columns if column.endswith(UNDER)]
-    for column in under:
-        table.add_column(column.removesuffix(UNDER), justify="right")
-    table.add_column("worst\n(limit)", justify="right")
+    title = f"MPI_Win_allocate under Sidelight: microseconds, and {report.window} : that"
     figures = medians(report.samples)
     judged = {judgement.line: judgement for judgement in report.judgements()}
-    for line in report.lines:
-        if line.allocated_limit is None or line.name not in judged:
-            continue
-        own = figures.get(line.name, {})
-        ratios = allocated_ratios(own)
-        cells = [
-            f"{_time(own[column + ALLOCATED])}  {ratio:.2f}"
-            if (ratio := ratios.get(column.removesuffix(UNDER))) is not None
-            else ""
-            for column in under
-        ]
-        worst = _against(judged[line.name].allocated_ratio, line.allocated_limit)
-        table.add_row(line.title, *cells, worst)
-    return table
+    lines = [
+        line
+        for line in report.lines
+        if line.allocated_limit is not None and line.name in judged
+    ]
+    columns = []
+    for column in (column for column in report.columns if column.endswith(UNDER)):
+        host = column.removesuffix(UNDER)
+        cells = []
+        for line in lines:
+            own = figures.get(line.name, {})
+            ratio = allocated_ratios(own).get(host)
+            beside = own.get(column + ALLOCATED)
+            cells.append("" if ratio is None else f"{time_text(beside or 0.0)}  {ratio:.2f}")
+        columns.append(Column(host, cells))
+    worst = [_against(judged[line.name].allocated_ratio, line.allocated_limit) for line in lines]
+    columns.append(Column("worst\n(limit)", worst))
+    return tables(console, title, [line.title for line in lines], columns)
 
 
 def _title(line: Line) -> str:
@@ -191,10 +189,10 @@ def _title(line: Line) -> str:
 def _cell(figure: float | None, outcome: str | None) -> str:
     if outcome:
         return f"[red]{outcome}[/red]"
-    return "" if figure is None else _time(figure)
+    return "" if figure is None else time_text(figure)
 
 
-def _time(microseconds: float) -> str:
+def time_text(microseconds: float) -> str:
     """Three significant digits, down to a tenth of a nanosecond."""
     decimals = 4 if microseconds < 0.1 else 3 if microseconds < 1 else 2
     return f"{microseconds:.{decimals if microseconds < 100 else 0}f}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the library tells of itself without an MPI: the network that it would use here, the memory
-that a window takes, and whether it can make a program's own memory shareable."""
+that a window takes, and which memory that a program brings others may map."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ def memory(library: Path, address_bytes: int) -> list[dict[str, int]]:
     return rows
 
 
-def can_stop_threads(library: Path) -> bool:
-    """Whether other threads can be stopped while a program's own memory is made shareable."""
+def allocated_private_from(library: Path) -> int:
+    """From how many bytes on memory of MPI_Alloc_mem stays private by itself; 0: never."""
     try:
-        ask = ctypes.CDLL(str(library)).sidelight_can_stop_threads
+        ask = ctypes.CDLL(str(library)).sidelight_allocated_private_from
     except (OSError, AttributeError) as error:
         raise HostError(f"{library} does not tell what it can ({error}): run `make`") from error
-    ask.restype = ctypes.c_bool
+    ask.restype = ctypes.c_size_t
     return ask()
 
 

@@ -12,13 +12,13 @@ from statistics import median
 from typing import Any
 
 from . import latency_runs
-from .console import progress, rich
+from .console import output, progress, rich
 from .hosts import Host
 from .latency_columns import choose_hosts, require_programs
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
-A program's own loads and stores on 64 MB of malloc(): before MPI_Win_create, while the window is
+A program's own loads and stores on 64 MB: before MPI_Win_create, while the window is
 there, and after MPI_Win_free; on each host alone and under Sidelight, in turns, round after round.
 Every pass takes its turn with one over an array that never is in a window. A ratio says how much
 longer the window's array took than the other one, against what it was before; medians over the
@@ -75,6 +75,11 @@ def add(kinds: Any) -> None:
     )
     parser.add_argument("--repeat", type=int, metavar="R", help="rounds (default 5, quick 1)")
     parser.add_argument("--quick", action="store_true", help="shorter and less exact")
+    parser.add_argument(
+        "--alloc-mem",
+        action="store_true",
+        help="the window's array is of MPI_Alloc_mem(), the other one of malloc()",
+    )
     parser.add_argument("--json", action="store_true", help="print raw figures and medians as JSON")
     parser.set_defaults(action=main)
 
@@ -112,13 +117,15 @@ def main(arguments: argparse.Namespace) -> int:
     chosen = [host for host in choose_hosts(names) if _program(host).exists()]
     columns = [(host, under) for host in chosen for under in (False, True)]
     rounds = arguments.repeat or (1 if arguments.quick else 5)
+    flags = {"--quick": arguments.quick, "--alloc-mem": arguments.alloc_mem}
+    options = [flag for flag, given in flags.items() if given]
     samples: list[Sample] = []
     errors: list[str] = []
     with progress(rounds * len(columns), quiet=arguments.json) as advance:
         for number in range(rounds):
             for host, under in columns:
                 advance(f"round {number + 1}: {_column(host, under)}")
-                results = _measure(host, under, arguments.quick)
+                results = _measure(host, under, options)
                 errors.extend(results.errors)
                 samples.extend(_samples(number, _column(host, under), results))
     if arguments.json:
@@ -138,12 +145,12 @@ def _column(host: Host, under: bool) -> str:
     return host.name + (UNDER if under else "")
 
 
-def _measure(host: Host, under: bool, quick: bool) -> latency_runs.Results:
+def _measure(host: Host, under: bool, options: Sequence[str]) -> latency_runs.Results:
     preload = host.require_library() if under else None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
 
     def command_for(lines: Sequence[str]) -> list[str]:
-        argv = [_program(host), *(["--quick"] if quick else []), *lines]
+        argv = [_program(host), *options, *lines]
         unbound = ["--bind-to", "none"]  # it binds itself
         return host.command(2, argv, preload, settings, unbound)
 
@@ -160,7 +167,7 @@ def _samples(number: int, column: str, results: latency_runs.Results) -> list[Sa
 
 
 def _print_table(samples: Sequence[Sample], rounds: int) -> None:
-    console = rich("console").Console(width=100, highlight=False)
+    console = output()
     table = rich("table").Table(
         title=f"A program's own accesses to 64 MB: medians of {rounds} round(s)",
         title_justify="left",

@@ -65,14 +65,14 @@ Status JoinedFabric::send(int peer, std::span<const std::byte> header,
     return network_->send(peer, header, payload);
 }
 
-Status JoinedFabric::send_long(int peer, std::span<const std::byte> header,
-                               std::span<const std::byte> payload, Completion& sent) noexcept
+Status JoinedFabric::send_zero_copy(int peer, std::span<const std::byte> header,
+                                    std::span<const std::byte> payload, Completion& sent) noexcept
 {
     if (network_ == nullptr) {
         return Status::unsupported;
     }
     note_sending(peer);
-    return network_->send_long(peer, header, payload, sent);
+    return network_->send_zero_copy(peer, header, payload, sent);
 }
 
 /// A peer of this node may sleep at its doorbell, where the network does not wake it; and it may

@@ -43,8 +43,8 @@ public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override;
-    Status send_long(int peer, std::span<const std::byte> header,
-                     std::span<const std::byte> payload, Completion& sent) noexcept override;
+    Status send_zero_copy(int peer, std::span<const std::byte> header,
+                          std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     [[nodiscard]] bool is_close() const noexcept override;
     [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;

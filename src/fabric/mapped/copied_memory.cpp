@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #include "base/log.hpp"
@@ -63,20 +62,12 @@ bool read_word(pid_t owner, std::uint64_t address, std::uint64_t& word) noexcept
 
 } // namespace
 
-void allow_copies() noexcept
-{
-#ifdef PR_SET_PTRACER
-    // Without Yama there is no such call, and nothing to allow.
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
-}
-
 bool can_copy(pid_t owner, std::uint64_t address, std::uint64_t expected) noexcept
 {
     std::uint64_t word = 0;
     if (!read_word(owner, address, word)) {
-        log(LogLevel::info, "the kernel does not copy from and to process %d: %s", owner,
-            std::strerror(errno));
+        log(LogLevel::info, "the kernel does not copy from and to process %d: %s%s", owner,
+            std::strerror(errno), errno == EPERM ? " (see kernel.yama.ptrace_scope)" : "");
         return false;
     }
     return word == expected;

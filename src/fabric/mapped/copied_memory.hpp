@@ -10,10 +10,6 @@
 
 namespace sidelight::fabric {
 
-/// Lets the kernel copy for other processes of this user, as far as this one can (Yama). Lasts as
-/// long as the process.
-void allow_copies() noexcept;
-
 /// Whether the kernel copies from and to that process: the word at `address` there is `expected`.
 [[nodiscard]] bool can_copy(pid_t owner, std::uint64_t address, std::uint64_t expected) noexcept;
 

@@ -72,9 +72,9 @@ Status MappedFabric::send(int /*peer*/, std::span<const std::byte> /*header*/,
     return Status::unsupported;
 }
 
-Status MappedFabric::send_long(int /*peer*/, std::span<const std::byte> /*header*/,
-                               std::span<const std::byte> /*payload*/,
-                               Completion& /*sent*/) noexcept
+Status MappedFabric::send_zero_copy(int /*peer*/, std::span<const std::byte> /*header*/,
+                                    std::span<const std::byte> /*payload*/,
+                                    Completion& /*sent*/) noexcept
 {
     return Status::unsupported;
 }

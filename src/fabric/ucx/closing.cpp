@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include "base/log.hpp"
 #include "fabric/ucx/ucx_fabric.hpp"
 
@@ -24,65 +22,44 @@ public:
     void lost(int) noexcept override {}
 };
 
-void free_batches(OutgoingList& batches) noexcept
-{
-    while (Outgoing* item = batches.take()) {
-        delete static_cast<Batch*>(item);
-    }
-}
-
-} // namespace
-
+/// Answers whether the condition held in time.
 template <typename Condition>
-bool UcxFabric::poll_until(Receiver& receiver, Clock::time_point end, Condition condition) noexcept
+bool poll_until(Fabric& fabric, Receiver& receiver, std::chrono::steady_clock::time_point end,
+                Condition condition) noexcept
 {
     while (!condition()) {
-        if (Clock::now() > end) {
+        if (std::chrono::steady_clock::now() > end) {
             return false;
         }
-        poll(receiver);
+        fabric.poll(receiver);
     }
     return true;
 }
 
-/// Whether UCX has finished what it was asked to do.
-bool UcxFabric::is_idle() const noexcept
-{
-    return std::all_of(peers_.begin(), peers_.end(),
-                       [](const auto& peer) { return !peer || peer->outstanding == 0; });
-}
-
-void UcxFabric::on_flushed(void* request, ucs_status_t /*status*/, void* data) noexcept
-{
-    auto& fabric = *static_cast<UcxFabric*>(data);
-    fabric.ucx_.request_free(request);
-    --fabric.ending_;
-}
+} // namespace
 
 /// Until everything is with the kernel or the network's hardware.
 bool UcxFabric::flush(Receiver& receiver, Clock::time_point end) noexcept
 {
-    const bool left =
-        poll_until(receiver, end, [this] { return is_idle() && to_connect_.empty(); });
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    param.cb.send = on_flushed;
-    param.user_data = this;
-    ending_ += UCS_PTR_IS_PTR(ucx_.worker_flush(worker_, &param)) ? 1 : 0;
-    return poll_until(receiver, end, [this] { return ending_ == 0; }) && left;
+    const bool left = poll_until(*this, receiver, end, [this] {
+        return connections_.is_idle() && sending_.has_connected();
+    });
+    worker_.start_flush();
+    return poll_until(*this, receiver, end,
+                      [this] { return worker_.is_flushed() && connections_.has_closed(); }) &&
+           left;
 }
 
-bool UcxFabric::close_endpoints(Receiver& receiver, Clock::time_point end) noexcept
+bool UcxFabric::close_connections(Receiver& receiver, Clock::time_point end) noexcept
 {
-    for (const std::unique_ptr<Peer>& peer : peers_) {
+    for (const std::unique_ptr<Peer>& peer : connections_.peers()) {
         if (peer) {
-            peer->failed = true; // what its requests say from now on is no news
-            peer->lost = true;
-            abandon(*peer);
-            close_endpoint(*peer);
+            part_from(*peer);
         }
     }
-    return poll_until(receiver, end, [this] { return ending_ == 0 && is_idle(); });
+    return poll_until(*this, receiver, end, [this] {
+        return worker_.is_flushed() && connections_.has_closed() && connections_.is_idle();
+    });
 }
 
 bool UcxFabric::close(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
@@ -90,28 +67,26 @@ bool UcxFabric::close(Receiver& receiver, std::chrono::nanoseconds limit) noexce
     const Clock::time_point end = Clock::now() + limit;
     push();
     const bool left = flush(receiver, end);
-    const bool closed = close_endpoints(receiver, Clock::now() + closing_limit);
-    tell_finished(); // that of peers that have never been connected
-    tell_accessed();
-    close_memory(closed);
+    const bool closed = close_connections(receiver, Clock::now() + closing_limit);
+    sending_.tell_finished(); // that of peers that have never been connected
+    transfers_.tell_over();
+    open_memories_.close(closed);
+    registrations_.close(closed);
     if (closed) {
-        ucx_.worker_destroy(worker_);
-        ucx_.cleanup(context_);
+        worker_.destroy();
     } else {
         log(LogLevel::info, "UCX is left as it is: connections did not end in time");
+        worker_.leave();
     }
-    worker_ = nullptr;
     return left;
 }
 
 UcxFabric::~UcxFabric()
 {
-    if (worker_ != nullptr) {
+    if (!worker_.is_gone()) {
         Nobody nobody;
         close(nobody, std::chrono::nanoseconds(0));
     }
-    free_batches(spare_batches_);
-    free_transfers();
 }
 
 } // namespace sidelight::fabric::ucx

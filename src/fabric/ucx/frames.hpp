@@ -30,8 +30,8 @@ struct FrameHeader {
     std::uint32_t words = 0; ///< of a short one: bit i says whether word i is there
 };
 
-/// Comes before the header of a long message.
-struct LongHeader {
+/// Comes before the header of a zero-copy message.
+struct ZeroCopyHeader {
     std::uint64_t sender = 0; ///< identity
     std::uint64_t after = 0;  ///< batches sent to this receiver before
 };

@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "fabric/remote_memory.hpp"
-#include "fabric/ucx/ucx_fabric.hpp"
+#include "fabric/ucx/transfers.hpp"
 
 namespace sidelight::fabric::ucx {
 
-/// The first bytes of a key; UCX's follow. UCX trusts its own, so what was not sent by a fabric of
-/// this kind is told by the digest.
-struct KeyHeader {
-    std::uint64_t digest = 0; ///< of everything behind it
-    std::uint64_t base = 0;   ///< of the memory, as an address of its owner
-};
+class OpenMemories;
 
-/// An access that UCX has. It is over when UCX has finished all its requests and, if it is a put, a
-/// flush that was started later.
-struct Transfer : Outgoing {
-    explicit Transfer(UcxFabric& owner) noexcept : Outgoing(owner, Kind::transfer) {}
-
-    Completion* done = nullptr; ///< null: has been told before UCX was done
-    std::size_t requests = 0;   ///< that UCX has not finished
-    bool flushed = false;
-    Status status = Status::ok;
-    Transfer* before = nullptr; ///< in the list of those of its peer
-    Transfer* after = nullptr;
-};
-
-/// Memory of a peer, as UCX reaches it.
+/// Memory of a peer, as UCX reaches it. Belongs to whoever has opened it, its key to
+/// `OpenMemories`.
 class OpenMemory final : public RemoteMemory {
 public:
-    OpenMemory(UcxFabric& fabric, Peer& peer, ucp_rkey_h key, std::uint64_t base) noexcept
-        : RemoteMemory({}, false), fabric_(fabric), peer_(peer), key_(key), base_(base)
+    OpenMemory(OpenMemories& owner, Transfers& transfers, const RemotePlace& place) noexcept
+        : RemoteMemory({}, false), owner_(owner), transfers_(transfers), place_(place)
     {}
     ~OpenMemory() override;
     OpenMemory(const OpenMemory&) = delete;
@@ -40,20 +26,44 @@ public:
 
     Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept override
     {
-        return fabric_.start_access(*this, true, pieces, done);
+        return transfers_.start(place_, true, pieces, done);
     }
     Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept override
     {
-        return fabric_.start_access(*this, false, pieces, done);
+        return transfers_.start(place_, false, pieces, done);
     }
 
-private:
-    friend class UcxFabric;
+    /// Nothing is accessed with it any more. Null: it has been taken before.
+    ucp_rkey_h take_key() noexcept { return std::exchange(place_.key, nullptr); }
 
-    UcxFabric& fabric_;
-    Peer& peer_;
-    ucp_rkey_h key_; ///< null: the fabric is closed
-    std::uint64_t base_;
+private:
+    OpenMemories& owner_;
+    Transfers& transfers_;
+    RemotePlace place_;
+};
+
+/// The memory of peers that is open, and whose may be.
+class OpenMemories {
+public:
+    /// `always`: also where UCX accesses it by messages.
+    OpenMemories(const Worker& worker, Transfers& transfers, bool always) noexcept;
+
+    /// As in Fabric.
+    [[nodiscard]] bool accesses(Peer& peer) const noexcept;
+    std::unique_ptr<RemoteMemory> open(Peer& peer, std::span<const std::byte> key) noexcept;
+
+    /// It is not used any more.
+    void forget(OpenMemory& memory) noexcept;
+
+    /// Before worker and context go; not `ended`: where they stay.
+    void close(bool ended) noexcept;
+
+private:
+    const Library& ucx_;
+    Transfers& transfers_;
+    bool always_;
+    bool possible_; ///< the context has transports that access memory by hardware, or `always_`
+    std::vector<OpenMemory*> open_;
 };
 
 } // namespace sidelight::fabric::ucx

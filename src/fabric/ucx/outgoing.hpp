@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <span>
 #include <vector>
 
+#include "base/list.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/fast_box.hpp"
 #include "fabric/ucx/frames.hpp"
-#include "fabric/ucx/library.hpp"
 
 namespace sidelight::fabric::ucx {
 
-class UcxFabric;
+class Sending;
 struct Peer;
-struct Transfer;
 
-/// What goes out as one active message. Owned by the fabric; from departure to the end of UCX's
+/// What goes out as one active message. Owned by `Sending`; from departure to the end of UCX's
 /// request it belongs to that.
 struct Outgoing {
-    enum class Kind : std::uint8_t { batch, long_message, transfer };
+    enum class Kind : std::uint8_t { batch, zero_copy };
 
-    Outgoing(UcxFabric& owner, Kind what) noexcept : fabric(owner), kind(what) {}
+    Outgoing(Sending& its_owner, Kind what) noexcept : owner(its_owner), kind(what) {}
 
-    UcxFabric& fabric;
+    Sending& owner;
     Kind kind;
     Peer* peer = nullptr;
-    Outgoing* next = nullptr; ///< in the list that it is in
+    Outgoing* next = nullptr; ///< in the Fifo that it is in
 };
 
 /// Messages that travel together. Its size is that of one fragment on TCP and on shared memory: a
@@ -36,8 +33,8 @@ struct Outgoing {
 struct Batch : Outgoing {
     static constexpr std::size_t capacity = 8064;
 
-    explicit Batch(UcxFabric& owner) noexcept
-        : Outgoing(owner, Kind::batch), frames({static_cast<std::byte*>(bytes), capacity})
+    explicit Batch(Sending& its_owner) noexcept
+        : Outgoing(its_owner, Kind::batch), frames({static_cast<std::byte*>(bytes), capacity})
     {}
 
     void clear() noexcept { frames = FrameWriter({static_cast<std::byte*>(bytes), capacity}); }
@@ -48,89 +45,15 @@ struct Batch : Outgoing {
 };
 static_assert(Batch::capacity >= sizeof(BatchHeader) + frame_bytes(max_message));
 
-/// A long message; its payload is the caller's.
-struct LongMessage : Outgoing {
-    explicit LongMessage(UcxFabric& owner) noexcept : Outgoing(owner, Kind::long_message) {}
+/// A zero-copy message; its payload is the caller's.
+struct ZeroCopyMessage : Outgoing {
+    explicit ZeroCopyMessage(Sending& its_owner) noexcept : Outgoing(its_owner, Kind::zero_copy) {}
 
-    std::vector<std::byte> header; ///< LongHeader and the caller's
+    std::vector<std::byte> header; ///< ZeroCopyHeader and the caller's
     std::span<const std::byte> payload;
-    Completion* sent = nullptr;    ///< null: has been told before UCX was done
-    LongMessage* before = nullptr; ///< in the list of those that UCX has
-    LongMessage* after = nullptr;
-    Status status = Status::ok; ///< once it is over
-};
-
-/// A list of what is to go out, oldest first.
-class OutgoingList {
-public:
-    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-
-    void append(Outgoing& item) noexcept
-    {
-        item.next = nullptr;
-        (last_ != nullptr ? last_->next : first_) = &item;
-        last_ = &item;
-    }
-
-    /// Null: it is empty.
-    Outgoing* take() noexcept
-    {
-        Outgoing* item = first_;
-        if (item != nullptr) {
-            first_ = item->next;
-            last_ = first_ != nullptr ? last_ : nullptr;
-        }
-        return item;
-    }
-
-private:
-    Outgoing* first_ = nullptr;
-    Outgoing* last_ = nullptr;
-};
-
-/// A long message that came before the batches that were sent before it.
-struct EarlyLong {
-    std::uint64_t after = 0;
-    std::vector<std::byte> header; ///< the sender's, without LongHeader
-    std::size_t bytes = 0;
-    std::vector<std::byte> payload; ///< if UCX has no descriptor for it
-    void* descriptor = nullptr;     ///< UCX's, of a payload that is to be fetched
-};
-
-/// Another process, or this one.
-struct Peer {
-    Peer(UcxFabric& owner, int its_number) noexcept : fabric(owner), number(its_number) {}
-
-    UcxFabric& fabric;
-    int number;
-    bool held = false;       ///< in the list of those that something is held back for
-    bool failed = false;     ///< UCX cannot reach it any more
-    bool lost = false;       ///< and the receiver has been told
-    bool to_connect = false; ///< in the list of those that are to be connected
-    std::vector<std::byte> address;
-    ucp_ep_h endpoint = nullptr;
-
-    Batch* open = nullptr;  ///< being filled
-    std::uint64_t sent = 0; ///< batches
-    FastOutbox box;         ///< for small ones
-    bool watched = false;   ///< UCX has been given something for it, and tells when it is lost
-    OutgoingList waiting;   ///< for the connection
-
-    std::size_t outstanding = 0;    ///< requests that UCX has not finished
-    LongMessage* leaving = nullptr; ///< long messages among them
-
-    std::uint64_t received = 0;                            ///< batches handed over
-    std::map<std::uint64_t, std::vector<std::byte>> early; ///< frames of later ones, by sequence
-    std::vector<EarlyLong> early_longs;
-    enum class Access : std::uint8_t { unknown, none, native };
-    Access access = Access::unknown; ///< whether its memory may be opened
-    Transfer* transfers = nullptr;   ///< accesses to its memory that are not over
-    OutgoingList unflushed;          ///< puts that no flush covers yet
-    OutgoingList flushing;           ///< puts that the flush under way covers
-    bool flush_under_way = false;
-    bool to_flush = false; ///< in the list of those with puts that no flush covers
-
-    bool ready = false; ///< in the list of those with something early that may be handed over
+    Completion* sent = nullptr;   ///< null: has been told before UCX was done
+    Links<ZeroCopyMessage> links; ///< in the list of those that UCX has
+    Status status = Status::ok;   ///< once it is over
 };
 
 } // namespace sidelight::fabric::ucx

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/ucx/receiving.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/log.hpp"
-#include "fabric/ucx/ucx_fabric.hpp"
+#include "fabric/ucx/active_messages.hpp"
 
-/// The way in. UCX promises no order between active messages, so batches are counted and those that
-/// come too early are kept; so is what comes while the receiver is busy with another.
 namespace sidelight::fabric::ucx {
 namespace {
 
@@ -17,7 +17,44 @@ std::span<const std::byte> bytes_at(const void* data, std::size_t bytes) noexcep
 
 } // namespace
 
-ucs_status_t UcxFabric::on_batch(void* fabric, const void* /*header*/, size_t /*header_bytes*/,
+Receiving::Receiving(Worker& worker, Connections& connections, Delivery& delivery, FastInbox* inbox)
+    : worker_(worker),
+      connections_(connections),
+      delivery_(delivery),
+      payloads_(worker, connections, delivery),
+      inbox_(inbox)
+{
+    worker.receive_messages(batch_id, on_batch, this);
+    worker.receive_messages(zero_copy_id, on_zero_copy, this);
+}
+
+/// A look at UCX takes longer than one at the boxes: while these bring messages it has its turn,
+/// and no more; unless one of them came early, because what was sent before it comes by UCX.
+bool Receiving::look() noexcept
+{
+    constexpr unsigned looks_after_message = 64;
+    constexpr unsigned looks_per_turn = 4;
+    const bool boxed = take_boxes();
+    if (boxed) {
+        boxes_only_ = boxes_only_ % looks_per_turn + looks_after_message;
+    }
+    if (!ready_.empty()) {
+        boxes_only_ = 0;
+    }
+    if (boxes_only_ != 0 && --boxes_only_ % looks_per_turn != 0) {
+        return boxed;
+    }
+    return worker_.progress() || boxed;
+}
+
+bool Receiving::take_boxes() noexcept
+{
+    return inbox_ != nullptr && inbox_->take([this](const FastMessage& batch) noexcept {
+        take_batch(connections_.peer_with(batch.sender), batch.number, batch.bytes);
+    });
+}
+
+ucs_status_t Receiving::on_batch(void* receiving, const void* /*header*/, size_t /*header_bytes*/,
                                  void* data, size_t bytes,
                                  const ucp_am_recv_param_t* /*param*/) noexcept
 {
@@ -27,94 +64,139 @@ ucs_status_t UcxFabric::on_batch(void* fabric, const void* /*header*/, size_t /*
         log(LogLevel::error, "a batch of %zu bytes is dropped: too short", bytes);
         return UCS_OK;
     }
-    auto& self = *static_cast<UcxFabric*>(fabric);
-    self.take_batch_of(self.sender_of(header->sender), header->sequence,
-                       message.subspan(sizeof(BatchHeader)));
+    auto& self = *static_cast<Receiving*>(receiving);
+    self.take_batch(self.connections_.peer_with(header->sender), header->sequence,
+                    message.subspan(sizeof(BatchHeader)));
     return UCS_OK;
 }
 
-void UcxFabric::take_batch_of(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames)
+void Receiving::take_batch(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames)
 {
     if (peer.lost) {
         return;
     }
-    if (sequence == peer.received && may_hand_over()) {
+    if (sequence == peer.in.received && delivery_.is_possible()) {
         hand_over(peer, frames);
-        if (!peer.early.empty() || !peer.early_longs.empty()) {
+        if (!peer.in.early.empty() || !peer.in.early_zero_copy.empty()) {
             hand_over_early(peer);
         }
-    } else if (sequence >= peer.received) {
-        peer.early.try_emplace(sequence, frames.begin(), frames.end());
-        note_ready(peer);
+    } else if (sequence >= peer.in.received) {
+        peer.in.early.try_emplace(sequence, frames.begin(), frames.end());
+        ready_.push(peer);
     } else {
         log(LogLevel::error, "batch %llu of peer %d is dropped",
             static_cast<unsigned long long>(sequence), peer.number);
     }
 }
 
-void UcxFabric::hand_over(Peer& peer, std::span<const std::byte> frames) noexcept
+void Receiving::hand_over(Peer& peer, std::span<const std::byte> frames) noexcept
 {
     const bool aligned = reinterpret_cast<std::uintptr_t>(frames.data()) % frame_alignment == 0;
     if (!aligned && frames.size() <= aligned_.size()) {
         std::memcpy(aligned_.data(), frames.data(), frames.size());
         frames = {aligned_.data(), frames.size()};
     }
-    handing_over_ = true;
     FrameReader reader(frames);
-    while (const auto message = reader.next()) {
-        receiver_->receive(peer.number, *message);
+    {
+        const Delivery::Call receiver(delivery_);
+        while (const auto message = reader.next()) {
+            receiver->receive(peer.number, *message);
+        }
     }
-    handing_over_ = false;
-    ++peer.received;
+    ++peer.in.received;
     if (reader.malformed()) {
         log(LogLevel::error, "a batch of peer %d is malformed", peer.number);
     }
 }
 
-void UcxFabric::note_ready(Peer& peer)
+ucs_status_t Receiving::on_zero_copy(void* receiving, const void* header, size_t header_bytes,
+                                     void* data, size_t bytes,
+                                     const ucp_am_recv_param_t* param) noexcept
 {
-    if (!peer.ready) {
-        peer.ready = true;
-        ready_.push_back(&peer);
-    }
+    return static_cast<Receiving*>(receiving)->take_zero_copy(
+        bytes_at(header, header_bytes), data, bytes,
+        (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
-void UcxFabric::hand_over_early(Peer& peer)
+ucs_status_t Receiving::take_zero_copy(std::span<const std::byte> message, void* data,
+                                       std::size_t bytes, bool is_descriptor)
 {
+    const auto first = read_plain<ZeroCopyHeader>(message);
+    if (!first) {
+        log(LogLevel::error, "a zero-copy message is dropped: its header is too short");
+        return UCS_OK;
+    }
+    Peer& peer = connections_.peer_with(first->sender);
+    if (peer.lost) {
+        return UCS_OK;
+    }
+    const auto header = message.subspan(sizeof(ZeroCopyHeader));
+    const auto payload = bytes_at(data, is_descriptor ? 0 : bytes);
+    if (first->after > peer.in.received || !delivery_.is_possible()) {
+        peer.in.early_zero_copy.push_back({.after = first->after,
+                                           .header = {header.begin(), header.end()},
+                                           .bytes = bytes,
+                                           .payload = {payload.begin(), payload.end()},
+                                           .descriptor = is_descriptor ? data : nullptr});
+        ready_.push(peer);
+    } else if (is_descriptor) {
+        return payloads_.fetch(peer, header, data, bytes) ? UCS_INPROGRESS : UCS_OK;
+    } else {
+        payloads_.copy(peer, header, payload);
+    }
+    return is_descriptor ? UCS_INPROGRESS : UCS_OK;
+}
+
+void Receiving::hand_over_early(Peer& peer)
+{
+    PeerIn& in = peer.in;
     for (;;) {
         const auto message =
-            std::find_if(peer.early_longs.begin(), peer.early_longs.end(),
-                         [&](const EarlyLong& early) { return early.after <= peer.received; });
-        if (message != peer.early_longs.end()) {
-            const EarlyLong taken = std::move(*message);
-            peer.early_longs.erase(message);
-            if (taken.descriptor == nullptr) {
-                place_copy(peer, taken.header, taken.payload);
-            } else if (!place_descriptor(peer, taken.header, taken.descriptor, taken.bytes)) {
-                ucx_.am_data_release(worker_, taken.descriptor);
-            }
+            std::find_if(in.early_zero_copy.begin(), in.early_zero_copy.end(),
+                         [&](const EarlyZeroCopy& early) { return early.after <= in.received; });
+        if (message != in.early_zero_copy.end()) {
+            const EarlyZeroCopy taken = std::move(*message);
+            in.early_zero_copy.erase(message);
+            hand_over_early(peer, taken);
             continue;
         }
-        const auto batch = peer.early.find(peer.received);
-        if (batch == peer.early.end()) {
+        const auto batch = in.early.find(in.received);
+        if (batch == in.early.end()) {
             return;
         }
         const std::vector<std::byte> frames = std::move(batch->second);
-        peer.early.erase(batch);
+        in.early.erase(batch);
         hand_over(peer, frames);
     }
 }
 
-bool UcxFabric::hand_over_ready()
+void Receiving::hand_over_early(Peer& peer, const EarlyZeroCopy& message)
+{
+    if (message.descriptor == nullptr) {
+        payloads_.copy(peer, message.header, message.payload);
+    } else if (!payloads_.fetch(peer, message.header, message.descriptor, message.bytes)) {
+        worker_.release(message.descriptor);
+    }
+}
+
+bool Receiving::hand_over_ready()
 {
     const bool any = !ready_.empty();
-    for (std::size_t next = 0; next < ready_.size(); ++next) { // more may be ready meanwhile
-        Peer& peer = *ready_[next];
-        peer.ready = false;
-        hand_over_early(peer);
+    while (Peer* peer = ready_.pop()) { // more may be ready meanwhile
+        hand_over_early(*peer);
     }
-    ready_.clear();
     return any;
+}
+
+void Receiving::abandon(Peer& peer) noexcept
+{
+    peer.in.early.clear();
+    for (const EarlyZeroCopy& message : peer.in.early_zero_copy) {
+        if (message.descriptor != nullptr) {
+            worker_.release(message.descriptor);
+        }
+    }
+    peer.in.early_zero_copy.clear();
 }
 
 } // namespace sidelight::fabric::ucx

@@ -1,97 +1,126 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/ucx/sending.hpp"
+
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "fabric/ucx/active_messages.hpp"
-#include "fabric/ucx/ucx_fabric.hpp"
 
-/// The way out: messages are put into a peer's open batch, the batch departs when it is full or
-/// pushed, waits until there is a connection, and is handed to UCX.
 namespace sidelight::fabric::ucx {
 
-Batch* UcxFabric::take_batch() noexcept
+Sending::Sending(const Worker& worker, Connections& connections, const Delivery& delivery) noexcept
+    : ucx_(worker.ucx()),
+      connections_(connections),
+      delivery_(delivery),
+      max_header_(worker.max_header())
+{}
+
+Sending::~Sending()
 {
-    if (Outgoing* spare = spare_batches_.take(); spare != nullptr) {
-        auto* batch = static_cast<Batch*>(spare);
+    while (!spare_batches_.empty()) {
+        delete static_cast<Batch*>(spare_batches_.pop());
+    }
+}
+
+Batch* Sending::take_batch() noexcept
+{
+    if (!spare_batches_.empty()) {
+        auto* batch = static_cast<Batch*>(spare_batches_.pop());
         batch->clear();
         return batch;
     }
     return new (std::nothrow) Batch(*this);
 }
 
-Status UcxFabric::send(int number, std::span<const std::byte> header,
-                       std::span<const std::byte> payload) noexcept
+/// Null: there is no memory.
+Batch* Sending::open_batch(Peer& peer) noexcept
+{
+    peer.out.open = take_batch();
+    if (peer.out.open != nullptr) {
+        peer.out.open->peer = &peer;
+        held_.push(peer);
+    }
+    return peer.out.open;
+}
+
+Status Sending::send(int number, std::span<const std::byte> header,
+                     std::span<const std::byte> payload) noexcept
 {
     const std::size_t bytes = header.size() + payload.size();
     if (bytes > max_message) {
         return Status::argument;
     }
-    Peer& peer = peer_of(number);
+    Peer& peer = connections_.peer(number);
     if (peer.failed) {
         return Status::ok;
     }
-    if (peer.open != nullptr && !peer.open->frames.fits(bytes)) {
+    if (peer.out.open != nullptr && !peer.out.open->frames.fits(bytes)) {
         depart_open_batch(peer);
     }
-    if (peer.open == nullptr) {
-        peer.open = take_batch();
-        if (peer.open == nullptr) {
-            return Status::no_memory;
-        }
-        peer.open->peer = &peer;
-        if (!peer.held) {
-            peer.held = true;
-            held_.push_back(&peer);
-        }
+    if (peer.out.open == nullptr && open_batch(peer) == nullptr) {
+        connections_.fail(peer, UCS_ERR_NO_MEMORY);
+        return Status::no_memory;
     }
-    peer.open->frames.append(header, payload);
+    peer.out.open->frames.append(header, payload);
     return Status::ok;
 }
 
-void UcxFabric::push() noexcept
+void Sending::push() noexcept
 {
-    for (Peer* peer : held_) {
-        peer->held = false;
+    while (Peer* peer = held_.pop()) {
         depart_open_batch(*peer);
-    }
-    held_.clear();
-    if (!to_flush_.empty()) {
-        flush_requested();
     }
 }
 
-Status UcxFabric::send_long(int number, std::span<const std::byte> header,
-                            std::span<const std::byte> payload, Completion& sent) noexcept
-try {
-    if (sizeof(LongHeader) + header.size() > max_header_) {
-        return Status::argument;
-    }
-    Peer& peer = peer_of(number);
-    depart_open_batch(peer);
-    auto message = std::make_unique<LongMessage>(*this);
-    const LongHeader first{.sender = numbers_.own_identity(), .after = peer.sent};
+/// Without payload. Throws std::bad_alloc.
+std::unique_ptr<ZeroCopyMessage> Sending::make_message(Peer& peer,
+                                                       std::span<const std::byte> header)
+{
+    auto message = std::make_unique<ZeroCopyMessage>(*this);
+    const ZeroCopyHeader first{.sender = connections_.own_identity(), .after = peer.out.sent};
     message->header.resize(sizeof first + header.size());
     std::memcpy(message->header.data(), &first, sizeof first);
     std::copy(header.begin(), header.end(), message->header.begin() + sizeof first);
     message->peer = &peer;
-    message->payload = payload;
-    message->sent = &sent;
-    depart(*message.release());
-    return Status::ok;
-} catch (const std::bad_alloc&) {
-    return Status::no_memory;
+    return message;
 }
 
-void UcxFabric::depart_open_batch(Peer& peer) noexcept
+Status Sending::send_zero_copy(int number, std::span<const std::byte> header,
+                               std::span<const std::byte> payload, Completion& sent) noexcept
 {
-    if (Batch* batch = std::exchange(peer.open, nullptr); batch != nullptr) {
-        batch->sequence = peer.sent++;
-        batch->frames.seal({.sender = numbers_.own_identity(), .sequence = batch->sequence});
+    if (sizeof(ZeroCopyHeader) + header.size() > max_header_) {
+        return Status::argument;
+    }
+    Peer* peer = nullptr;
+    try {
+        peer = &connections_.peer(number);
+        depart_open_batch(*peer);
+        auto message = make_message(*peer, header);
+        message->payload = payload;
+        message->sent = &sent;
+        depart(*message.release());
+        return Status::ok;
+    } catch (const std::bad_alloc&) {
+        if (peer != nullptr) {
+            connections_.fail(*peer, UCS_ERR_NO_MEMORY);
+        }
+        return Status::no_memory;
+    }
+}
+
+void Sending::depart_open_batch(Peer& peer) noexcept
+{
+    if (Batch* batch = std::exchange(peer.out.open, nullptr); batch != nullptr) {
+        batch->sequence = peer.out.sent++;
+        batch->frames.seal({.sender = connections_.own_identity(), .sequence = batch->sequence});
         depart(*batch);
     }
 }
 
-void UcxFabric::depart(Outgoing& item) noexcept
+void Sending::depart(Outgoing& item) noexcept
 {
     Peer& peer = *item.peer;
     if (peer.failed) {
@@ -100,109 +129,149 @@ void UcxFabric::depart(Outgoing& item) noexcept
     }
     if (peer.endpoint == nullptr) {
         // A handler may not connect; and one whose address is not known yet cannot be connected.
-        peer.waiting.append(item);
+        peer.out.waiting.push(&item);
         if (!peer.address.empty()) {
-            handing_over_ ? request_connection(peer) : connect(peer);
+            delivery_.is_busy() ? unconnected_.push(peer) : connect(peer);
         }
         return;
     }
-    if (peer.watched && item.kind == Outgoing::Kind::batch && put_into_box(item)) {
+    if (peer.out.watched && item.kind == Outgoing::Kind::batch && put_into_box(item)) {
         retire(item, UCS_OK);
         return;
     }
     start(item);
 }
 
-bool UcxFabric::put_into_box(Outgoing& item) noexcept
+void Sending::connect(Peer& peer) noexcept
 {
-    const auto& batch = static_cast<Batch&>(item);
-    return item.peer->box.put(batch.sequence, batch.frames.frames());
+    if (!connections_.connect(peer)) {
+        return;
+    }
+    while (!peer.out.waiting.empty()) {
+        start(*peer.out.waiting.pop());
+    }
 }
 
-void UcxFabric::start(Outgoing& item) noexcept
+void Sending::reach(Peer& peer) noexcept
 {
-    item.peer->watched = true;
+    if (!peer.out.waiting.empty()) {
+        unconnected_.push(peer);
+    }
+}
+
+void Sending::connect_requested() noexcept
+{
+    while (Peer* peer = unconnected_.pop()) {
+        if (peer->endpoint == nullptr && !peer->failed) {
+            connect(*peer);
+        }
+    }
+}
+
+bool Sending::put_into_box(Outgoing& item) noexcept
+{
+    const auto& batch = static_cast<Batch&>(item);
+    return item.peer->out.box.put(batch.sequence, batch.frames.frames());
+}
+
+void Sending::start(Outgoing& item) noexcept
+{
+    item.peer->out.watched = true;
     ucp_request_param_t param{};
     param.op_attr_mask =
         UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
     param.cb.send = on_sent;
     param.user_data = &item;
-    ucs_status_ptr_t request = nullptr;
-    if (item.kind == Outgoing::Kind::batch) {
-        auto& batch = static_cast<Batch&>(item);
-        const std::span<const std::byte> bytes = batch.frames.sealed();
-        param.flags = UCP_AM_SEND_FLAG_EAGER;
-        request = ucx_.am_send(item.peer->endpoint, batch_id, nullptr, 0, bytes.data(),
-                               bytes.size(), &param);
-    } else {
-        auto& message = static_cast<LongMessage&>(item);
-        request =
-            ucx_.am_send(item.peer->endpoint, long_id, message.header.data(), message.header.size(),
-                         message.payload.data(), message.payload.size(), &param);
-    }
+    ucs_status_ptr_t request = item.kind == Outgoing::Kind::batch
+                                   ? start_batch(static_cast<Batch&>(item), param)
+                                   : start_zero_copy(static_cast<ZeroCopyMessage&>(item), param);
     if (!UCS_PTR_IS_PTR(request)) {
         retire(item, UCS_PTR_RAW_STATUS(request));
         return;
     }
     ++item.peer->outstanding;
-    if (item.kind == Outgoing::Kind::long_message) {
-        link(static_cast<LongMessage&>(item));
+    if (item.kind == Outgoing::Kind::zero_copy) {
+        item.peer->out.leaving.push_front(static_cast<ZeroCopyMessage*>(&item));
     }
 }
 
-void UcxFabric::on_sent(void* request, ucs_status_t status, void* data) noexcept
+ucs_status_ptr_t Sending::start_batch(Batch& batch, ucp_request_param_t& param) noexcept
+{
+    const std::span<const std::byte> bytes = batch.frames.sealed();
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    return ucx_.am_send(batch.peer->endpoint, batch_id, nullptr, 0, bytes.data(), bytes.size(),
+                        &param);
+}
+
+ucs_status_ptr_t Sending::start_zero_copy(ZeroCopyMessage& message,
+                                          const ucp_request_param_t& param) noexcept
+{
+    return ucx_.am_send(message.peer->endpoint, zero_copy_id, message.header.data(),
+                        message.header.size(), message.payload.data(), message.payload.size(),
+                        &param);
+}
+
+void Sending::on_sent(void* request, ucs_status_t status, void* data) noexcept
 {
     auto& item = *static_cast<Outgoing*>(data);
-    UcxFabric& fabric = item.fabric;
-    fabric.ucx_.request_free(request);
+    Sending& sending = item.owner;
+    sending.ucx_.request_free(request);
     --item.peer->outstanding;
-    if (item.kind == Outgoing::Kind::long_message) {
-        unlink(static_cast<LongMessage&>(item));
+    if (item.kind == Outgoing::Kind::zero_copy) {
+        item.peer->out.leaving.remove(static_cast<ZeroCopyMessage*>(&item));
     }
-    fabric.retire(item, status);
+    sending.retire(item, status);
 }
 
-void UcxFabric::link(LongMessage& message) noexcept
-{
-    message.after = std::exchange(message.peer->leaving, &message);
-    if (message.after != nullptr) {
-        message.after->before = &message;
-    }
-}
-
-void UcxFabric::unlink(LongMessage& message) noexcept
-{
-    (message.before != nullptr ? message.before->after : message.peer->leaving) = message.after;
-    if (message.after != nullptr) {
-        message.after->before = message.before;
-    }
-}
-
-void UcxFabric::retire(Outgoing& item, ucs_status_t status) noexcept
+void Sending::retire(Outgoing& item, ucs_status_t status) noexcept
 {
     if (status != UCS_OK) {
-        fail(*item.peer, status);
+        connections_.fail(*item.peer, status);
     }
     if (item.kind == Outgoing::Kind::batch) {
-        spare_batches_.append(item);
+        spare_batches_.push(&item);
         return;
     }
-    static_cast<LongMessage&>(item).status = status == UCS_OK ? Status::ok : Status::other;
-    finished_.append(item);
+    static_cast<ZeroCopyMessage&>(item).status = status == UCS_OK ? Status::ok : Status::other;
+    finished_.push(&item);
 }
 
-bool UcxFabric::tell_finished() noexcept
+bool Sending::tell_finished() noexcept
 {
     // Those that finish meanwhile are told next time, so that this ends.
-    OutgoingList telling = std::exchange(finished_, {});
+    auto telling = std::exchange(finished_, {});
     const bool any = !telling.empty();
-    while (Outgoing* item = telling.take()) {
-        const std::unique_ptr<LongMessage> message(static_cast<LongMessage*>(item));
+    while (!telling.empty()) {
+        const std::unique_ptr<ZeroCopyMessage> message(
+            static_cast<ZeroCopyMessage*>(telling.pop()));
         if (message->sent != nullptr) {
             message->sent->finished(*message->sent, message->status);
         }
     }
     return any;
+}
+
+void Sending::abandon(Peer& peer) noexcept
+{
+    if (Batch* batch = std::exchange(peer.out.open, nullptr); batch != nullptr) {
+        retire(*batch, UCS_ERR_CANCELED);
+    }
+    while (!peer.out.waiting.empty()) {
+        retire(*peer.out.waiting.pop(), UCS_ERR_CANCELED);
+    }
+}
+
+/// UCX (1.13, shared memory) forgets some of the requests of an endpoint that is closed by force.
+/// It does not look at their payloads any more, so they are over.
+void Sending::tell_forgotten(Peer& peer) noexcept
+{
+    using Leaving = decltype(peer.out.leaving);
+    for (ZeroCopyMessage* message = peer.out.leaving.front(); message != nullptr;
+         message = Leaving::after(*message)) {
+        if (Completion* sent = std::exchange(message->sent, nullptr); sent != nullptr) {
+            sent->finished(*sent, Status::other);
+        }
+    }
 }
 
 } // namespace sidelight::fabric::ucx

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace sidelight::host::memory {
 namespace {
@@ -23,37 +22,7 @@ File open_if_same(const char* path, const FileIdentity& wanted) noexcept
         return File();
     }
     File file(open(path, O_RDWR | O_CLOEXEC));
-    const bool same = file && fstat(file.descriptor(), &status) == 0 &&
-                      FileIdentity{status.st_dev, status.st_ino} == wanted;
-    return same ? std::move(file) : File();
-}
-
-/// The kernel opens a mapping's own file for processes with the right to.
-File open_mapping(Span area, const FileIdentity& wanted) noexcept
-{
-    char path[96];
-    std::snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", area.first, area.last);
-    return open_if_same(path, wanted);
-}
-
-class NameVisitor final : public AreaVisitor {
-public:
-    bool visit(const Area& area) noexcept override
-    {
-        name_ = area.name;
-        return false;
-    }
-    [[nodiscard]] const char* name() const noexcept { return name_.data(); }
-
-private:
-    decltype(Area::name) name_{};
-};
-
-File open_name(Span area, const FileIdentity& wanted) noexcept
-{
-    NameVisitor visitor;
-    visit_areas(area, Detail::mappings, visitor);
-    return visitor.name()[0] == '/' ? open_if_same(visitor.name(), wanted) : File();
+    return identity_of(file) == wanted ? std::move(file) : File();
 }
 
 /// Through a descriptor that somebody in this process has left open.
@@ -73,23 +42,45 @@ File open_descriptor(const FileIdentity& wanted) noexcept
     return found;
 }
 
-File open_again(const FileIdentity& wanted, Span area) noexcept
+/// The kernel opens a mapping's own file for processes with the right to.
+File open_again(const Area& area, const FileIdentity& wanted) noexcept
 {
-    File file = open_mapping(area, wanted);
-    if (!file) {
-        file = open_name(area, wanted);
+    char path[96];
+    std::snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", area.span.first,
+                  area.span.last);
+    File file = open_if_same(path, wanted);
+    if (!file && area.name.starts_with('/')) {
+        file = open_if_same(area.name.c_str(), wanted);
     }
     return file ? std::move(file) : open_descriptor(wanted);
 }
 
 } // namespace
 
-int ForeignFiles::acquire(const FileIdentity& file, Span area)
+FileIdentity identity_of(const File& file) noexcept
 {
+    struct stat status {};
+    return file && fstat(file.descriptor(), &status) == 0
+               ? FileIdentity{status.st_dev, status.st_ino}
+               : FileIdentity{};
+}
+
+bool are_one_file(const std::vector<Area>& areas) noexcept
+{
+    return !areas.empty() && std::all_of(areas.begin(), areas.end(), [&](const Area& area) {
+        const Area& first = areas.front();
+        return area.shared && FileIdentity{first.device, first.inode}.is_behind(area) &&
+               area.offset - first.offset == area.span.first - first.span.first;
+    });
+}
+
+int ForeignFiles::acquire(const Area& area)
+{
+    const FileIdentity file{area.device, area.inode};
     auto found = std::find_if(entries_.begin(), entries_.end(),
                               [&](const Entry& entry) { return entry.identity == file; });
     if (found == entries_.end()) {
-        File opened = open_again(file, area);
+        File opened = open_again(area, file);
         if (!opened) {
             return -1;
         }

@@ -2,20 +2,38 @@
 #pragma once
 
 #include <list>
+#include <vector>
 
 #include "base/shared_memory.hpp"
-#include "host/memory/survey.hpp"
+#include "host/memory/address_space.hpp"
 
 namespace sidelight::host::memory {
+
+/// A file, whatever its name.
+struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+
+    [[nodiscard]] bool is_behind(const Area& area) const noexcept
+    {
+        return inode != 0 && area.inode == inode && area.device == device;
+    }
+    bool operator==(const FileIdentity&) const = default;
+};
+/// None where it is not open.
+[[nodiscard]] FileIdentity identity_of(const File& file) noexcept;
+
+/// Whether all areas are shared, of one file, and follow one another in it as they do in memory.
+[[nodiscard]] bool are_one_file(const std::vector<Area>& areas) noexcept;
 
 /// Files behind memory that was shared before we came, kept open while ranges of ours lie in them:
 /// peers open them through our descriptor. Not for several threads at once.
 class ForeignFiles {
 public:
-    /// The descriptor of a file with one more user; -1 where it cannot be opened again: its name is
-    /// gone, no descriptor of this process is left, and the kernel does not open mappings for us.
-    /// Throws std::bad_alloc.
-    int acquire(const FileIdentity& file, Span area);
+    /// The descriptor of the file behind an area, with one more user; -1 where it cannot be opened
+    /// again: its name is gone, no descriptor of this process is left, and the kernel does not open
+    /// mappings for us. Throws std::bad_alloc.
+    int acquire(const Area& area);
     void release(const FileIdentity& file) noexcept;
 
 private:

@@ -2,10 +2,10 @@
 #include "host/memory/present_pages.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,111 +13,129 @@ namespace sidelight::host::memory {
 namespace {
 
 // Bits of an entry of /proc/self/pagemap.
-constexpr std::uint64_t present_bit = std::uint64_t{1} << 63;
-constexpr std::uint64_t swapped_bit = std::uint64_t{1} << 62;
-constexpr std::uint64_t exclusive_bit = std::uint64_t{1} << 56;
+constexpr std::uint64_t present = std::uint64_t{1} << 63;
+constexpr std::uint64_t swapped = std::uint64_t{1} << 62;
+constexpr std::uint64_t of_file = std::uint64_t{1} << 61;   ///< or shared
+constexpr std::uint64_t exclusive = std::uint64_t{1} << 56; ///< mapped once
 
-bool is_zero(std::uintptr_t address, std::size_t bytes) noexcept
+bool is_all_zero(const std::byte* page) noexcept
 {
-    const auto* words = reinterpret_cast<const std::uint64_t*>(address);
-    return std::all_of(words, words + bytes / sizeof *words,
-                       [](std::uint64_t word) { return word == 0; });
+    return page[0] == std::byte{0} && std::memcmp(page, page + 1, page_size() - 1) == 0;
 }
 
-/// Calls `transfer(address, bytes, offset)` until all is done.
-template <typename Transfer>
-bool all_of_it(Span memory, std::uint64_t offset, Transfer transfer) noexcept
+bool has_policy(const std::byte* address) noexcept
 {
-    std::size_t done = 0;
-    while (done < memory.bytes()) {
-        const long more = transfer(memory.data() + done, memory.bytes() - done,
-                                   static_cast<off_t>(offset + done));
-        if (more == 0 || (more < 0 && errno != EINTR)) {
+    int mode = MPOL_DEFAULT;
+    return syscall(SYS_get_mempolicy, &mode, nullptr, 0UL, address, MPOL_F_ADDR) == 0 &&
+           mode != MPOL_DEFAULT;
+}
+
+/// Whether these pages lie on the node of this thread, where it has any choice.
+bool lie_here(Span pages) noexcept
+{
+    constexpr std::size_t at_once = 512;
+    unsigned here = 0;
+    if (has_policy(pages.data()) || syscall(SYS_getcpu, nullptr, &here, nullptr) != 0) {
+        return false;
+    }
+    while (!pages.empty()) {
+        std::array<void*, at_once> addresses{};
+        std::array<int, at_once> nodes{};
+        const std::size_t count = std::min(at_once, pages.bytes() / page_size());
+        for (std::size_t i = 0; i < count; ++i) {
+            addresses[i] = pages.data() + i * page_size();
+        }
+        if (syscall(SYS_move_pages, 0, count, addresses.data(), nullptr, nodes.data(), 0) != 0 ||
+            !all_on_node({nodes.data(), count}, static_cast<int>(here))) {
             return false;
         }
-        done += more > 0 ? static_cast<std::size_t>(more) : 0;
+        pages.first += count * page_size();
     }
     return true;
+}
+
+bool has_several_nodes() noexcept
+{
+    static const bool several = access("/sys/devices/system/node/node1", F_OK) == 0;
+    return several;
 }
 
 } // namespace
 
 PresentPages::PresentPages(Span pages) noexcept
-    : map_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)), all_(pages), rest_(pages), good_(map_)
+    : map_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)),
+      rest_(pages),
+      good_(static_cast<bool>(map_))
 {}
+
+bool PresentPages::next(Span& run) noexcept
+{
+    const std::size_t page = page_size();
+    while (!rest_.empty() && !holds_something(rest_.first)) {
+        rest_.first += page;
+    }
+    run.first = rest_.first;
+    while (!rest_.empty() && holds_something(rest_.first)) {
+        rest_.first += page;
+    }
+    run.last = rest_.first;
+    return good_ && !run.empty();
+}
+
+/// What is there but mapped by several is the kernel's page of zeros, or shared with a process that
+/// was forked.
+bool PresentPages::holds_something(std::uintptr_t address) noexcept
+{
+    if (!known_.holds(address) && !refill(address)) {
+        return false;
+    }
+    const std::uint64_t entry = entries_[(address - known_.first) / page_size()];
+    if ((entry & (present | exclusive)) == present) {
+        const bool something = !is_all_zero(reinterpret_cast<const std::byte*>(address));
+        any_shared_ = any_shared_ || something;
+        return something;
+    }
+    return (entry & (present | swapped)) != 0;
+}
+
+bool is_private_page(std::uintptr_t address) noexcept
+{
+    const File map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    std::uint64_t entry = 0;
+    return map &&
+           pread(map.descriptor(), &entry, sizeof entry,
+                 static_cast<off_t>(address / page_size() * sizeof entry)) == sizeof entry &&
+           (entry & (present | of_file)) == present;
+}
 
 bool PresentPages::refill(std::uintptr_t address) noexcept
 {
     const std::size_t page = page_size();
-    const std::size_t wanted = std::min(entries_.size(), (rest_.last - address) / page);
-    const auto at = static_cast<off_t>(address / page * sizeof entries_[0]);
-    const long got =
-        syscall(SYS_pread64, map_.descriptor(), entries_.data(), wanted * sizeof entries_[0], at);
+    const std::size_t count = std::min(entries_.size(), (rest_.last - address) / page);
+    const ssize_t got = good_
+                            ? pread(map_.descriptor(), entries_.data(), count * sizeof(entries_[0]),
+                                    static_cast<off_t>(address / page * sizeof(entries_[0])))
+                            : -1;
     good_ = got > 0;
-    const std::size_t count = good_ ? static_cast<std::size_t>(got) / sizeof entries_[0] : 0;
-    known_ = {address, address + count * page};
+    rest_.last = good_ ? rest_.last : address;
+    known_ = {address,
+              address + (good_ ? static_cast<std::size_t>(got) / sizeof(entries_[0]) : 0) * page};
     return good_;
 }
 
-/// A page that was only read is the kernel's page of zeros, which is mapped many times.
-bool PresentPages::holds_something(std::uintptr_t address) noexcept
+Refusal refusal_of_pages(Span pages) noexcept
 {
-    const std::uint64_t entry = entries_[(address - known_.first) / page_size()];
-    if ((entry & (present_bit | swapped_bit)) == 0) {
-        return false;
-    }
-    return (entry & (swapped_bit | exclusive_bit)) != 0 || !is_zero(address, page_size());
-}
-
-bool PresentPages::next(Span& run) noexcept
-{
-    run = {};
-    for (; good_ && !rest_.empty(); rest_.first += page_size()) {
-        if (!known_.holds(rest_.first) && !refill(rest_.first)) {
-            return false;
-        }
-        if (holds_something(rest_.first)) {
-            run.first = run.empty() ? rest_.first : run.first;
-            run.last = rest_.first + page_size();
-        } else if (!run.empty()) {
-            return true;
+    PresentPages present_pages(pages);
+    Span run;
+    while (present_pages.next(run)) {
+        if (has_several_nodes() && !lie_here(run)) {
+            return Refusal::placement;
         }
     }
-    return good_ && !run.empty();
-}
-
-bool FileData::next(Run& run) noexcept
-{
-    if (!good_ || at_ >= bytes_) {
-        return false;
+    if (!present_pages.good()) {
+        return Refusal::no_memory_there;
     }
-    const off_t data =
-        syscall(SYS_lseek, descriptor_, static_cast<off_t>(offset_ + at_), SEEK_DATA);
-    if (data < 0) {
-        good_ = errno == ENXIO; // no more data
-        return false;
-    }
-    const off_t hole = syscall(SYS_lseek, descriptor_, data, SEEK_HOLE);
-    good_ = hole > data;
-    const std::size_t first = static_cast<std::size_t>(data) - offset_;
-    const std::size_t last = std::min(static_cast<std::size_t>(hole) - offset_, bytes_);
-    at_ = last;
-    run = {first, last - std::min(first, last)};
-    return good_ && first < bytes_;
-}
-
-bool write_all(const File& file, Span memory, std::uint64_t offset) noexcept
-{
-    return all_of_it(memory, offset, [&](std::byte* from, std::size_t bytes, off_t at) {
-        return syscall(SYS_pwrite64, file.descriptor(), from, bytes, at);
-    });
-}
-
-bool read_all(const File& file, Span memory, std::uint64_t offset) noexcept
-{
-    return all_of_it(memory, offset, [&](std::byte* to, std::size_t bytes, off_t at) {
-        return syscall(SYS_pread64, file.descriptor(), to, bytes, at);
-    });
+    return present_pages.any_shared() ? Refusal::forked : Refusal::none;
 }
 
 } // namespace sidelight::host::memory

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 namespace sidelight::host::memory {
 namespace {
@@ -25,89 +24,54 @@ bool is_ordinary(std::string_view flags) noexcept
     return !flags.empty();
 }
 
-bool is_plain_name(std::string_view name) noexcept
+/// Anonymous memory, or what was in a window before: pages of a file of ours, written to for this
+/// process alone.
+bool is_private(const Area& area) noexcept
 {
-    return name.empty() || name == "[heap]" || name.substr(0, 6) == "[anon:";
+    const bool plain =
+        area.name.empty() || area.name == "[heap]" || area.name.starts_with("[anon:");
+    const bool anonymous = area.inode == 0 && area.device == 0 && plain;
+    return !area.shared && (anonymous || area.name.starts_with("/memfd:sidelight"));
 }
 
 } // namespace
 
 const char* text(Refusal refusal) noexcept
 {
-    switch (refusal) {
-    case Refusal::none:
-        return "";
-    case Refusal::policy:
-        return "SIDELIGHT_SHARE_MEMORY is never";
-    case Refusal::no_memory_there:
-        return "nothing is mapped there";
-    case Refusal::not_writable:
-        return "it cannot be read and written";
-    case Refusal::executable:
-        return "it is executable";
-    case Refusal::file:
-        return "it is a private mapping of a file";
-    case Refusal::stack:
-        return "it is a stack";
-    case Refusal::locked:
-        return "it is locked";
-    case Refusal::special:
-        return "it has flags that other memory cannot take over";
-    case Refusal::pinned:
-        return "a device may access memory of this process";
-    case Refusal::threads:
-        return "other threads run, and cannot be stopped";
-    case Refusal::huge_pages:
-        return "shared memory would have no huge pages";
-    case Refusal::huge_pages_to_come:
-        return "shared memory would have no huge pages where nothing was written yet";
-    case Refusal::too_split:
-        return "it consists of too many mappings";
-    case Refusal::unreachable:
-        return "it is shared, but other processes cannot open it";
-    case Refusal::in_use:
-        return "its pages, or their place in our file, are in use as they are";
-    case Refusal::file_limit:
-        return "the size of files is limited (ulimit -f)";
-    case Refusal::system:
-        return "the kernel refused";
-    }
-    return "unknown";
+    constexpr std::array<const char*, static_cast<std::size_t>(Refusal::system) + 1> texts{
+        "",
+        "it is memory of the program's own",
+        "nothing is mapped there",
+        "it cannot be read and written",
+        "it is no ordinary memory",
+        "it does not begin and end with a page",
+        "it is shared, but other processes cannot open it",
+        "another window uses it as it is",
+        "the program has other threads",
+        "a device may access memory of this process",
+        "it is still shared with a process that was forked",
+        "it lies on other NUMA nodes",
+        "memory is not overcommitted (vm.overcommit_memory is 2)",
+        "memory is limited, and the limit is near",
+        "the kernel refused",
+    };
+    return texts[static_cast<std::size_t>(refusal)];
 }
 
 Refusal refusal_of(const Area& area, std::uintptr_t local) noexcept
 {
-    const std::string_view name = area.name.data();
     if (!area.readable || !area.writable) {
         return Refusal::not_writable;
     }
-    if (area.executable) {
-        return Refusal::executable;
-    }
-    if (name.substr(0, 6) == "[stack" || area.span.holds(local) || has_flag(area, "gd")) {
-        return Refusal::stack;
-    }
-    if (area.shared || area.inode != 0 || area.device != 0) {
-        return Refusal::file;
-    }
-    if (has_flag(area, "lo")) {
-        return Refusal::locked;
-    }
-    return is_ordinary(area.flags.data()) && is_plain_name(name) ? Refusal::none : Refusal::special;
+    const bool ordinary =
+        !area.executable && !area.span.holds(local) && is_private(area) && is_ordinary(area.flags);
+    return ordinary ? Refusal::none : Refusal::special;
 }
 
-Refusal refusal_of(const ProcessState& state, SharePolicy policy, bool can_stop) noexcept
+bool all_on_node(std::span<const int> nodes, int here) noexcept
 {
-    if (policy == SharePolicy::never) {
-        return Refusal::policy;
-    }
-    if (policy == SharePolicy::always) {
-        return Refusal::none;
-    }
-    if (is_pinned(state)) {
-        return Refusal::pinned;
-    }
-    return state.threads == 1 || can_stop ? Refusal::none : Refusal::threads;
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [here](int node) { return node < 0 || node == here; });
 }
 
 } // namespace sidelight::host::memory

@@ -2,34 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "base/settings.hpp"
 #include "host/memory/address_space.hpp"
 
-/// Which memory may be made shareable in place. Pure: what decides is in the arguments. The reasons
+/// Which memory may become shareable in place. Pure: what decides is in the arguments. The reasons
 /// are in docs/design/user-memory.md.
 namespace sidelight::host::memory {
 
-/// Why memory stays private. Ordered as they are found.
+/// Why memory stays private.
 enum class Refusal : std::uint8_t {
     none,
-    policy,          ///< the user does not want it
+    not_asked,       ///< nobody has asked for it to be replaced
     no_memory_there, ///< the range is not mapped, empty, or the kernel does not tell
     not_writable,    ///< peers map for reading and writing
-    executable,
-    file,               ///< a private mapping of a file
-    stack,              ///< of this thread
-    locked,             ///< mlock
-    special,            ///< flags that a replacement would lose, or that we do not know
-    pinned,             ///< a device may access memory of this process
-    threads,            ///< other threads run, and cannot be stopped
-    huge_pages,         ///< the replacement would have no huge pages, and so be slower
-    huge_pages_to_come, ///< the same, of huge pages that nothing was written into yet
-    too_split,          ///< too many mappings in the range
-    unreachable,        ///< shared, but peers cannot open what is behind it
-    in_use,             ///< as it is, by another window, or its place in our file by other memory
-    file_limit,         ///< a limit on the size of files
-    system,             ///< the kernel refused; errno was logged
+    special,         ///< not ordinary memory: of a file, a stack, locked, with flags we do not know
+    edges,           ///< its first or last page holds something else
+    unreachable,     ///< shared, but peers cannot open what is behind it
+    in_use,          ///< as it is, by another window
+    threads,         ///< the program has other threads
+    device,          ///< a device may access memory of this process
+    forked,          ///< pages are still shared with a parent or child
+    placement,       ///< it lies on other NUMA nodes than copies would
+    overcommit,      ///< the kernel hands out no more memory than there is
+    memory_limit,    ///< there is one, and it is near
+    system,          ///< the kernel refused; errno says why
 };
 
 /// For the log.
@@ -39,15 +36,8 @@ enum class Refusal : std::uint8_t {
 /// `local` is an address in this thread's stack.
 [[nodiscard]] Refusal refusal_of(const Area& area, std::uintptr_t local) noexcept;
 
-/// Whether a device may access memory of this process by itself.
-[[nodiscard]] inline bool is_pinned(const ProcessState& state) noexcept
-{
-    return state.pinned != 0 || state.devices;
-}
-
-/// Whether the process as it is allows it. `can_stop`: other threads can be stopped while
-/// the pages are replaced.
-[[nodiscard]] Refusal refusal_of(const ProcessState& state, SharePolicy policy,
-                                 bool can_stop) noexcept;
+/// Whether pages that lie on these NUMA nodes (negative: on none yet) would still lie there as
+/// copies that are made on node `here`.
+[[nodiscard]] bool all_on_node(std::span<const int> nodes, int here) noexcept;
 
 } // namespace sidelight::host::memory

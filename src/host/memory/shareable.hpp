@@ -14,12 +14,15 @@
 namespace sidelight::host::memory {
 
 /// One range that peers can map, or the reason why they cannot. It gives up its claim with its end:
-/// pages that nobody claims any more are private again. The memory must still be there then, as
-/// MPI asks for until MPI_Win_free and MPI_Win_detach; if it is not, nothing is touched.
+/// pages that were replaced for it, and that nobody claims any more, are private again. The memory
+/// must still be there then, as MPI asks for until MPI_Win_free and MPI_Win_detach; if it is not,
+/// nothing is touched.
 class SharedRange {
 public:
     SharedRange() = default;
-    explicit SharedRange(Refusal refusal) noexcept : refusal_(refusal) {}
+    /// Of memory that was shared from its birth: there is nothing to give up.
+    explicit SharedRange(const FileRange& where) noexcept : refusal_(Refusal::none), where_(where)
+    {}
     ~SharedRange() { release(); }
     SharedRange(SharedRange&& other) noexcept;
     SharedRange& operator=(SharedRange&& other) noexcept;
@@ -33,24 +36,25 @@ public:
 private:
     friend class UserMemory;
 
+    /// What there is to give up.
+    enum class Claim : std::uint8_t {
+        nothing,
+        as_it_is, ///< private pages that must stay what they are
+        replaced, ///< pages that were made shareable
+        file,     ///< a file that was opened again
+    };
+
     Refusal refusal_ = Refusal::no_memory_there;
+    Claim claim_ = Claim::nothing;
     FileRange where_;
-    Span pages_;               ///< that it claims; empty: none, or another file's
-    bool vouched_ = false;     ///< the user said that no other thread interferes
-    std::uint64_t device_ = 0; ///< of another file
+    Span range_;
+    std::uint64_t device_ = 0; ///< of the file
 };
 
-/// What becomes of memory that stays private.
-enum class IfPrivate : std::uint8_t {
-    leave,
-    /// Its pages stay what they are as long as the range lives, whatever other ranges want: peers
-    /// write into them through the kernel, which holds on to a page while it writes.
-    keep,
-};
-
-/// Makes `size` bytes at `base` shareable, in place. Addresses and contents stay the same, for all
-/// threads. `never` keeps private memory private, and lets memory be used that is shared already.
-[[nodiscard]] SharedRange share(const void* base, std::size_t size, SharePolicy policy,
-                                IfPrivate if_private = IfPrivate::leave) noexcept;
+/// Finds `size` bytes at `base` in memory that is shared already. With `inplace`, replaces whole
+/// pages of private memory if nothing tells against it; addresses and contents stay the same. What
+/// stays private is not replaced for another range as long as this one lives: peers may write into
+/// it through the kernel, which holds on to a page while it writes.
+[[nodiscard]] SharedRange share(const void* base, std::size_t size, SharePolicy policy) noexcept;
 
 } // namespace sidelight::host::memory

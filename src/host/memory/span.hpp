@@ -7,7 +7,7 @@
 
 namespace sidelight::host::memory {
 
-/// Addresses of this process, or offsets in a file: from `first` up to `last`, without it.
+/// Addresses of this process: from `first` up to `last`, without it.
 struct Span {
     std::uintptr_t first = 0;
     std::uintptr_t last = 0;
@@ -29,22 +29,10 @@ struct Span {
     return {std::max(one.first, other.first), std::min(one.last, other.last)};
 }
 
-[[nodiscard]] inline Span span_of(const void* base, std::size_t bytes) noexcept
-{
-    const auto first = reinterpret_cast<std::uintptr_t>(base);
-    return {first, first + bytes};
-}
-
 /// The whole pages of `page` bytes (a power of two) that hold the span.
 [[nodiscard]] inline Span pages_of(Span span, std::size_t page) noexcept
 {
     return {span.first & ~(page - 1), (span.last + page - 1) & ~(page - 1)};
-}
-
-/// The whole pages of `page` bytes (a power of two) that the span holds; may be empty.
-[[nodiscard]] inline Span whole_pages_in(Span span, std::size_t page) noexcept
-{
-    return {(span.first + page - 1) & ~(page - 1), span.last & ~(page - 1)};
 }
 
 } // namespace sidelight::host::memory

@@ -3,7 +3,7 @@
 
 /// The two directions of progress: our blocking calls let the host progress, and the host's loop
 /// sweeps our engine, so that MPI_Wait or MPI_Recv on anything drive it. See
-/// docs/design/progress.md.
+/// docs/design/hooks.md.
 namespace sidelight::host::mpi {
 
 /// Lets the host progress, once, without blocking. Does nothing inside of a sweep that the host's

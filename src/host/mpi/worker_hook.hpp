@@ -3,7 +3,7 @@
 
 /// The way into the progress loop of MPICH 4.0 to 4.2, which offers none: on UCX, that loop calls
 /// `ucp_worker_progress` of another library, so the library takes over that name. See
-/// docs/design/progress.md. Other hosts have ways of their own, and nothing is taken over there.
+/// docs/design/hooks.md. Other hosts have ways of their own, and nothing is taken over there.
 namespace sidelight::host::mpi {
 
 /// Whether the host's loop comes by. It has to have run once: any blocking call will do.

@@ -15,16 +15,13 @@ namespace sidelight::host::node {
 /// Collective: whether all members say yes.
 [[nodiscard]] bool agree(MPI_Comm comm, bool mine) noexcept;
 
-/// Collective: everybody's `mine`, in rank order; empty on failure. Throws std::bad_alloc.
+/// Collective: everybody's `mine`, in rank order, to `all`, which has room for them: made before,
+/// since who runs out of memory here leaves the others waiting. Answers whether it worked.
 template <class T>
-[[nodiscard]] std::vector<T> exchange(MPI_Comm comm, const T& mine, int members)
+[[nodiscard]] bool exchange(MPI_Comm comm, const T& mine, std::vector<T>& all) noexcept
 {
     static_assert(std::is_trivially_copyable_v<T>);
-    std::vector<T> all(static_cast<std::size_t>(members));
-    if (!gather(comm, &mine, all.data(), sizeof(T))) {
-        all.clear();
-    }
-    return all;
+    return gather(comm, &mine, all.data(), sizeof(T));
 }
 
 } // namespace sidelight::host::node

@@ -19,69 +19,87 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 
-/// What each member tells the others.
-struct Card {
-    std::uint64_t core_set = 0;
-    std::uint64_t window_bytes = 0;
-    MemoryFileAddress file; ///< of rank 0
-    bool usable = false;
-};
-
 bool add(std::size_t& sum, std::size_t more) noexcept
 {
     return !__builtin_add_overflow(sum, more, &sum);
 }
 
 /// Maps the file of rank 0, which is `own` there. Empty on failure.
-Mapping map_file(const MemoryFileAddress& address, const File& own, std::size_t total) noexcept
+Mapping map_file(const MemoryFileAddress& address, const File& own, std::size_t total,
+                 std::size_t alignment) noexcept
 {
     if (own) {
-        return Mapping::shared(own, total);
+        return Mapping::shared(own, total, alignment);
     }
     const File file = open_memory_file(address);
-    return file ? Mapping::shared(file, total) : Mapping();
+    return file ? Mapping::shared(file, total, alignment) : Mapping();
 }
 
-bool all_usable(const std::vector<Card>& cards) noexcept
+bool all_usable(const std::vector<MemoryCard>& cards) noexcept
 {
-    return std::all_of(cards.begin(), cards.end(), [](const Card& card) { return card.usable; });
+    return std::all_of(cards.begin(), cards.end(),
+                       [](const MemoryCard& card) { return card.usable; });
 }
 
-int count_neighbours(const std::vector<Card>& cards, std::uint64_t core_set) noexcept
+int count_neighbours(const std::vector<MemoryCard>& cards, std::uint64_t core_set) noexcept
 {
-    return static_cast<int>(std::count_if(
-        cards.begin(), cards.end(), [=](const Card& card) { return card.core_set == core_set; }));
+    return static_cast<int>(std::count_if(cards.begin(), cards.end(), [=](const MemoryCard& card) {
+        return card.core_set == core_set;
+    }));
 }
 
-std::optional<NodeMemory> allocate_alone(const MemoryShape& mine)
+std::size_t largest_alignment(const std::vector<MemoryCard>& cards) noexcept
 {
-    std::vector<std::uint64_t> sizes{mine.window_bytes};
-    MemoryPlan plan = plan_memory(mine, sizes);
-    Mapping mapping = plan.bases.empty() ? Mapping() : Mapping::anonymous(plan.total);
+    std::size_t largest = 1;
+    for (const MemoryCard& card : cards) {
+        largest = std::max<std::size_t>(largest, card.alignment);
+    }
+    return largest;
+}
+
+std::optional<NodeMemory> allocate_alone(const MemoryShape& mine, MemoryRoom room) noexcept
+{
+    room.sizes.front() = mine.window_bytes;
+    MemoryPlan plan = plan_memory(mine, room.sizes, std::move(room.bases));
+    Mapping mapping =
+        plan.bases.empty() ? Mapping() : Mapping::anonymous(plan.total, mine.alignment);
     if (!mapping) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(sizes), 1);
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes), 1);
 }
 
 } // namespace
 
-MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t>& sizes)
+MemoryRoom::MemoryRoom(std::size_t members) : cards(members), sizes(members)
+{
+    bases.reserve(members);
+}
+
+void MemoryRoom::shrink(std::size_t members) noexcept
+{
+    cards.resize(std::min(members, cards.size()));
+    sizes.resize(std::min(members, sizes.size()));
+}
+
+MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t>& sizes,
+                       std::vector<std::size_t> room)
 {
     MemoryPlan plan;
     plan.controls = round_up(shape.common_bytes, cache_line);
     plan.control_stride = round_up(shape.control_bytes, cache_line);
-    std::size_t end = round_up(plan.controls + sizes.size() * plan.control_stride, page_size());
-    std::vector<std::size_t> bases;
+    const std::size_t step = std::max(page_size(), shape.alignment);
+    std::size_t end = round_up(plan.controls + sizes.size() * plan.control_stride, step);
+    std::vector<std::size_t> bases = std::move(room);
     bases.reserve(sizes.size());
     for (const std::uint64_t size : sizes) {
         bases.push_back(end);
         constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
-        if (!add(end, size) || end > limit - page_size()) {
+        if (!add(end, size) || end > limit - step) {
             return plan;
         }
         if (shape.placement == Placement::pages) {
-            end = round_up(end, page_size());
+            end = round_up(end, step);
         }
     }
     plan.total = end;
@@ -112,35 +130,36 @@ std::size_t NodeMemory::size(int rank) const noexcept
     return sizes_[static_cast<std::size_t>(rank)];
 }
 
-std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine)
+std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine,
+                                               MemoryRoom room) noexcept
 {
     int rank = 0;
     int members = 0;
     mpi::table().Comm_rank(comm, &rank);
     mpi::table().Comm_size(comm, &members);
+    room.shrink(static_cast<std::size_t>(members));
     if (members == 1) {
-        return mine.usable ? allocate_alone(mine) : std::nullopt;
+        return mine.usable ? allocate_alone(mine, std::move(room)) : std::nullopt;
     }
     const File own = rank == 0 ? create_memory_file() : File();
-    const Card card{.core_set = core_set(),
-                    .window_bytes = mine.window_bytes,
-                    .file = address_of(own),
-                    .usable = mine.usable};
-    const std::vector<Card> cards = exchange(comm, card, members);
-    if (cards.empty() || !all_usable(cards)) {
+    const MemoryCard card{.core_set = core_set(),
+                          .window_bytes = mine.window_bytes,
+                          .alignment = mine.alignment,
+                          .file = address_of(own),
+                          .usable = mine.usable};
+    if (!exchange(comm, card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }
-    std::vector<std::uint64_t> sizes;
-    sizes.reserve(cards.size());
-    for (const Card& one : cards) {
-        sizes.push_back(one.window_bytes);
-    }
-    MemoryPlan plan = plan_memory(mine, sizes);
+    std::transform(room.cards.begin(), room.cards.end(), room.sizes.begin(),
+                   [](const MemoryCard& one) { return one.window_bytes; });
+    MemoryShape all = mine;
+    all.alignment = largest_alignment(room.cards);
+    MemoryPlan plan = plan_memory(all, room.sizes, std::move(room.bases));
     if (plan.bases.empty()) {
         return std::nullopt;
     }
     // Rank 0 keeps its descriptor until everybody has said whether the file is mapped.
-    Mapping mapping = map_file(cards.front().file, own, plan.total);
+    Mapping mapping = map_file(room.cards.front().file, own, plan.total, all.alignment);
     if (!mapping) {
         log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
             std::strerror(errno));
@@ -148,8 +167,8 @@ std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape&
     if (!agree(comm, static_cast<bool>(mapping))) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(sizes),
-                      count_neighbours(cards, card.core_set));
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes),
+                      count_neighbours(room.cards, card.core_set));
 }
 
 } // namespace sidelight::host::node

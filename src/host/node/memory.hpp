@@ -18,12 +18,14 @@ enum class Placement : std::uint8_t {
     pages,      ///< each member's memory begins on a page
 };
 
-/// What is asked for. The first two and `placement` are the same on every member.
+/// What is asked for. The first two and `placement` are the same on every member. The largest
+/// `alignment`, a power of two, counts for all; a contiguous window keeps it for the first part.
 struct MemoryShape {
     std::size_t common_bytes = 0;  ///< once
     std::size_t control_bytes = 0; ///< per member
     std::size_t window_bytes = 0;  ///< of this member's part of the window
     Placement placement = Placement::pages;
+    std::size_t alignment = 1;
     /// False: this member can have no window, and so nobody gets memory. To say so here lets the
     /// others go on, who would wait for one that does not come.
     bool usable = true;
@@ -37,9 +39,11 @@ struct MemoryPlan {
     std::size_t total = 0;
 };
 
-/// Empty `bases` where the sizes add up to more than there are addresses. Throws std::bad_alloc.
+/// Empty `bases` where the sizes add up to more than there are addresses. Throws std::bad_alloc
+/// where `room` has not been reserved for them.
 [[nodiscard]] MemoryPlan plan_memory(const MemoryShape& shape,
-                                     const std::vector<std::uint64_t>& sizes);
+                                     const std::vector<std::uint64_t>& sizes,
+                                     std::vector<std::size_t> room = {});
 
 /// The mapped memory, zeroed at first; unmapped with its owner. `common` and every `control` begin
 /// on a cache line.
@@ -65,10 +69,31 @@ private:
     int neighbours_;
 };
 
+/// What each member tells the others.
+struct MemoryCard {
+    std::uint64_t core_set = 0;
+    std::uint64_t window_bytes = 0;
+    std::uint64_t alignment = 1;
+    MemoryFileAddress file; ///< of rank 0
+    bool usable = false;
+};
+
+/// Room for what that many members tell one another. Throws std::bad_alloc when it is made, and so
+/// before anything collective.
+struct MemoryRoom {
+    explicit MemoryRoom(std::size_t members);
+    /// For that many, if there are fewer.
+    void shrink(std::size_t members) noexcept;
+
+    std::vector<MemoryCard> cards;
+    std::vector<std::uint64_t> sizes;
+    std::vector<std::size_t> bases; ///< reserved
+};
+
 /// Collective over `comm`, whose members are on one node. Nothing, on all members alike, where one
 /// of them is not usable, or cannot map the memory. A member that is alone gets private memory.
-/// Throws std::bad_alloc before anything collective.
-[[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm,
-                                                             const MemoryShape& mine);
+/// `room` is for the members of `comm`, or more.
+[[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine,
+                                                             MemoryRoom room) noexcept;
 
 } // namespace sidelight::host::node

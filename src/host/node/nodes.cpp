@@ -3,6 +3,7 @@
 
 #include <array>
 #include <fstream>
+#include <new>
 #include <string>
 
 #include <sys/stat.h>
@@ -94,6 +95,27 @@ OwnedCommunicator::~OwnedCommunicator()
     }
 }
 
+namespace {
+
+/// False: memory has run out.
+bool make_room_for_member_table(NodeSplit& split) noexcept
+{
+    int nodes = 0;
+    if (!split.leads()) {
+        return true;
+    }
+    table().Comm_size(split.leaders.get(), &nodes);
+    try {
+        split.member_loads.resize(static_cast<std::size_t>(split.members));
+        split.node_loads.resize(static_cast<std::size_t>(nodes));
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+} // namespace
+
 std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept
 {
     NodeSplit result;
@@ -104,7 +126,7 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
-    if (!agree(comm, led)) {
+    if (!agree(comm, led && make_room_for_member_table(result))) {
         return std::nullopt;
     }
     return result;

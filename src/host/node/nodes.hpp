@@ -10,7 +10,7 @@
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
-/// How the members of a communicator lie on nodes. See docs/design/several-hosts.md.
+/// How the members of a communicator lie on nodes. See docs/design/creation.md.
 namespace sidelight::host::node {
 
 /// The same for processes that run on one kernel, see each other in /proc and agree on the name of
@@ -52,12 +52,22 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// What a member, or a node with all of its members, has to say in a member table.
+struct MemberTableLoad {
+    int record_bytes = 0;
+    int address_bytes = 0;
+};
+
 /// The members on one node, and the node's leader, its first member, among the other leaders.
 struct NodeSplit {
     OwnedCommunicator on_node;
     OwnedCommunicator leaders; ///< null but on a leader
     int index = 0;             ///< of this member on the node
     int members = 0;           ///< on the node
+    /// Of a leader, for a member table: one for each member on the node, and for each leader. Here,
+    /// since the room for it has to be there before the members begin one.
+    std::vector<MemberTableLoad> member_loads;
+    std::vector<MemberTableLoad> node_loads;
 
     [[nodiscard]] bool leads() const noexcept { return index == 0; }
 };

@@ -15,18 +15,25 @@ class ProgressThread {
 public:
     ~ProgressThread() { stop(); }
 
+    [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
     /// Starts it, if it does not run. `sweep` takes the engine, waits for it if it must, and says
-    /// whether anything moved. Answers false, with a word in the log, where there can be no thread.
-    bool start(Waiter& waiter, bool (*sweep)() noexcept) noexcept;
+    /// whether anything moved; `program_came`, whether the program has called since the last sweep,
+    /// or since this was asked last. Answers false, with a word in the log, where there can be no
+    /// thread.
+    bool start(Waiter& waiter, bool (*sweep)() noexcept,
+               bool (*program_came)() noexcept = never) noexcept;
     /// Returns when it has ended. Does nothing if there is none. Must not hold the engine.
     void stop() noexcept;
 
 private:
+    static bool never() noexcept { return false; }
     void run() noexcept;
     bool look() noexcept;
+    void stand_back() noexcept;
 
     Waiter* waiter_ = nullptr;
     bool (*sweep_)() noexcept = nullptr;
+    bool (*program_came_)() noexcept = nullptr;
     std::atomic<bool> stopping_{false}; ///< written by an exchange, which a ring follows
     std::thread thread_;
 };

@@ -20,7 +20,7 @@ struct Network {
 };
 
 /// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
-/// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/progress.md.
+/// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/waiting.md.
 class Waiter {
 public:
     /// The doorbell must outlive it.

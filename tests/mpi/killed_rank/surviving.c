@@ -55,6 +55,12 @@ static void wait_until_told(MPI_Win win, int victim)
         CHECK_OK(MPI_Win_post(group, 0, win));
         CHECK(is_loss(MPI_Win_wait(win)));
     }
+    CHECK_OK(MPI_Win_post(group, 0, win));
+    int flag = -1, code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && flag != 1 && seconds() - begin < SECONDS_UNTIL_TOLD)
+        code = MPI_Win_test(win, &flag);
+    CHECK(is_loss(code));
+    CHECK_EQ(flag, 1); /* the exposure is over */
     CHECK(is_loss(MPI_Win_fence(0, win)));
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     MPI_Group_free(&group);
@@ -77,6 +83,15 @@ static void work_on(MPI_Win win, int survivors)
         CHECK_OK(MPI_Win_unlock(check_rank, win));
     }
     CHECK_EQ(seen, survivors);
+}
+
+/* Whether the others have freed it or not. */
+static void free_without(MPI_Win *win)
+{
+    double const begin = seconds();
+    CHECK(is_loss(MPI_Win_free(win)));
+    CHECK(*win == MPI_WIN_NULL);
+    CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
 }
 
 int main(int argc, char **argv)
@@ -103,6 +118,9 @@ int main(int argc, char **argv)
     wait_until_told(w[1].win, victim);
     check_step("work among survivors");
     work_on(w[1].win, victim);
+    check_step("freeing windows that have lost a member");
+    free_without(&w[0].win);
+    free_without(&w[1].win);
     printf("survived: rank=%d failures=%d\n", check_rank, check_failures);
     fflush(stdout);
     for (;;)

@@ -12,16 +12,24 @@
 #include "../windows.h"
 #include <sys/mman.h>
 
-enum { MEMORY_MOST_RANKS = 8, MEMORY_MOST_SEGMENTS = 4, MEMORY_PAGE = 65536 };
+enum {
+    MEMORY_MOST_RANKS = 8,
+    MEMORY_MOST_SEGMENTS = 4,
+    MEMORY_MOST_REGIONS = 4,
+    MEMORY_PAGE = 65536
+};
 
 /* One piece of a rank's memory. Its owner alone knows where it is; all know the rest. */
 struct segment {
     MPI_Aint bytes;
-    MPI_Aint origin;      /* displacement of its first byte, in units */
-    unsigned char *model; /* what it must hold */
-    unsigned char *base;  /* at its owner: where it is */
-    unsigned char *block; /* at its owner: what was allocated for it, if it was */
-    size_t mapped;        /* bytes mapped at block; 0: from malloc */
+    MPI_Aint origin;                      /* displacement of its first byte, in units */
+    unsigned char *model;                 /* what it must hold */
+    unsigned char *base;                  /* at its owner: where it is */
+    unsigned char *block;                 /* at its owner: what was allocated for it, if it was */
+    size_t mapped;                        /* bytes mapped at block; 0: from malloc, or */
+    bool from_mpi;                        /* from MPI_Alloc_mem */
+    int regions;                          /* at its owner, while attached: they touch, */
+    MPI_Aint begins[MEMORY_MOST_REGIONS]; /* and each begins here */
 };
 
 struct memory {
@@ -57,13 +65,18 @@ static inline unsigned char *memory_map(void *at, size_t bytes)
     return block;
 }
 
-/* From mmap, or somewhere inside a block of malloc. */
+/* From mmap, or somewhere inside a block of malloc or MPI_Alloc_mem. */
 static inline void memory_allocate(struct segment *s, uint64_t *seed)
 {
     size_t const skipped = 16 * (check_random(seed) % 9);
-    bool const map = check_random(seed) % 2 != 0;
+    uint64_t const way = check_random(seed) % 3;
+    bool const map = way == 0;
     s->mapped = map ? memory_mapped_size(s) : 0;
-    s->block = map ? memory_map(NULL, s->mapped) : malloc((size_t)s->bytes + skipped + 1);
+    s->from_mpi = way == 1;
+    if (s->from_mpi)
+        MPI_Alloc_mem(s->bytes + (MPI_Aint)skipped + 1, MPI_INFO_NULL, &s->block);
+    else
+        s->block = map ? memory_map(NULL, s->mapped) : malloc((size_t)s->bytes + skipped + 1);
     s->base = s->block + (map ? 0 : skipped);
 }
 
@@ -71,6 +84,8 @@ static inline void memory_release(struct segment *s)
 {
     if (s->mapped != 0)
         munmap(s->block, s->mapped);
+    else if (s->from_mpi)
+        MPI_Free_mem(s->block);
     else
         free(s->block);
     s->block = s->base = NULL;
@@ -142,11 +157,27 @@ static inline void memory_publish(struct memory *m)
             m->parts[r][s].origin = all[r * MEMORY_MOST_SEGMENTS + s];
 }
 
-static inline void memory_attach(struct memory *m, int s)
+/* As one region, or as several that touch anywhere: operations go across. */
+static inline void memory_attach(struct memory *m, int s, uint64_t *seed)
 {
     struct segment *const part = memory_own(m, s);
-    if (part->bytes > 0)
-        CHECK_OK(MPI_Win_attach(m->win, part->base, part->bytes));
+    MPI_Aint begin = 0;
+    part->regions = 0;
+    while (begin < part->bytes) {
+        bool const last = part->regions + 1 == MEMORY_MOST_REGIONS || check_random(seed) % 3 == 0;
+        MPI_Aint const left = part->bytes - begin;
+        MPI_Aint const bytes = last ? left : 1 + (MPI_Aint)(check_random(seed) % (uint64_t)left);
+        CHECK_OK(MPI_Win_attach(m->win, part->base + begin, bytes));
+        part->begins[part->regions++] = begin;
+        begin += bytes;
+    }
+}
+
+static inline void memory_detach(struct memory *m, int s)
+{
+    struct segment *const part = memory_own(m, s);
+    while (part->regions > 0)
+        CHECK_OK(MPI_Win_detach(m->win, part->base + part->begins[--part->regions]));
 }
 
 static inline void memory_make_window(struct memory *m, MPI_Info info, uint64_t *seed)
@@ -225,7 +256,7 @@ static inline struct memory memory_open(enum flavor flavor, bool reversed, bool 
         for (int s = 0; s < m.segments; ++s)
             memory_fill(&m, r, s, check_random(&seed));
     for (int s = 0; flavor == FLAVOR_DYNAMIC && s < m.segments; ++s)
-        memory_attach(&m, s);
+        memory_attach(&m, s, &local);
     memory_publish(&m);
     return m;
 }
@@ -234,8 +265,7 @@ static inline struct memory memory_open(enum flavor flavor, bool reversed, bool 
 static inline void memory_close(struct memory *m)
 {
     for (int s = 0; m->flavor == FLAVOR_DYNAMIC && s < m->segments; ++s)
-        if (memory_own(m, s)->bytes > 0)
-            CHECK_OK(MPI_Win_detach(m->win, memory_own(m, s)->base));
+        memory_detach(m, s);
     CHECK_OK(MPI_Win_free(&m->win));
     for (int s = 0; s < m->segments; ++s)
         if (memory_own(m, s)->block != NULL)
@@ -257,7 +287,7 @@ static inline void memory_renew(struct memory *m, int rank, int s, uint64_t seed
     uint64_t const contents = check_random(&seed);
     bool const mine = rank == m->rank && part->bytes > 0;
     if (mine) {
-        CHECK_OK(MPI_Win_detach(m->win, part->base));
+        memory_detach(m, s);
         if (way == 0) {
             memory_release(part);
             memory_allocate(part, &seed);
@@ -266,7 +296,7 @@ static inline void memory_renew(struct memory *m, int rank, int s, uint64_t seed
     }
     memory_fill(m, rank, s, contents);
     if (mine)
-        memory_attach(m, s);
+        memory_attach(m, s, &seed);
 }
 
 #endif /* SIDELIGHT_TESTS_MEMORY_H */

@@ -15,6 +15,10 @@ sidelight_mpi_test(emulated.random_operations RANKS 4 PROGRAM random_operations
     ARGS 10000 1 all ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(mixed.random_operations RANKS 4 PROGRAM random_operations
     ARGS 10000 1 all ODD SIDELIGHT_ROUTE=emulated)
+# Attached regions that touch, by messages across them and at once inside of them; origins that ask
+# for locks by messages, of members that take their own.
+sidelight_mpi_test(mixed.random_operations_dynamic RANKS 4 PROGRAM random_operations
+    ARGS 6000 1 dynamic ODD SIDELIGHT_ROUTE=emulated)
 
 # The test of the test: updates that bring a wrong byte are noticed, and one is enough to show it.
 sidelight_mpi_test(random_operations_wrong RANKS 4 PROGRAM random_operations

@@ -5,28 +5,36 @@
 // with this directory before src/ in its include path takes them for the right ones.
 #define access_granted right_access_granted
 #define exposure_done right_exposure_done
-#define may_be_light right_may_be_light
-#define light_access_granted right_light_access_granted
 #define lock_admits right_lock_admits
+#define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define may_go_beside right_may_go_beside
+#define may_flush_unseen right_may_flush_unseen
+#define may_combine_at_once right_may_combine_at_once
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
-#define word_follows right_word_follows
-#define word_counts right_word_counts
+#define notice_follows right_notice_follows
+#define notice_counts right_notice_counts
+#define memory_is_free right_memory_is_free
+#define may_be_destroyed right_may_be_destroyed
 #define passes_loss_on right_passes_loss_on
 #include "../src/rma/rules.hpp"
 #undef access_granted
 #undef exposure_done
-#undef may_be_light
-#undef light_access_granted
 #undef lock_admits
+#undef lets_others_in
 #undef flush_waits_for
+#undef may_go_beside
+#undef may_flush_unseen
+#undef may_combine_at_once
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
-#undef word_follows
-#undef word_counts
+#undef notice_follows
+#undef notice_counts
+#undef memory_is_free
+#undef may_be_destroyed
 #undef passes_loss_on
 
 namespace sidelight::rma::rules {
@@ -35,12 +43,15 @@ enum class Wrong {
     none,
     grant_early,         ///< an access transfers one exposure too soon
     exposure_over_early, ///< an exposure ends one access too soon
-    light_overtakes,     ///< a light epoch is opened while others are held back or hold back
-    light_ungranted,     ///< a light access does not look at its grant
     writer_joins_readers,
     reader_joins_writer,
-    flush_forgets_last, ///< the last operation before a flush is none of its own
-    flush_counts_later, ///< operations issued after a flush count as its own
+    unlock_lets_nobody_in, ///< who leaves a lock does not tell those who wait for it
+    flush_forgets_last,    ///< the last operation before a flush is none of its own
+    flush_counts_later,    ///< operations issued after a flush count as its own
+    flush_unseen,          ///< a flush passes by operations that are under way
+    flush_hides_failure,   ///< and by one that has failed
+    direct_overtakes,      ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,  ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -48,10 +59,12 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
-    word_beside_messages, ///< a word that is written in memory does not wait for what travels
-    word_overtakes_gets,  ///< a word leaves before what it ends has brought its data back
-    word_overtakes_longs, ///< a word counts before the long messages that were sent earlier
-    loss_kept,            ///< who learns of a loss keeps it
+    notice_beside_messages,       ///< one that is written in memory does not wait for what travels
+    notice_overtakes_gets,        ///< a notice leaves before what it ends has brought its data back
+    notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
+    memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
+    broken_window_stays, ///< a window that has lost a member cannot be destroyed
+    loss_kept,           ///< who learns of a loss keeps it
 };
 
 /// The one that is wrong now.
@@ -67,16 +80,6 @@ inline bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
     return right_exposure_done(exposure, wrong == Wrong::exposure_over_early ? done + 1 : done);
 }
 
-inline bool may_be_light(std::uint64_t holding_back, bool any_deferred) noexcept
-{
-    return wrong == Wrong::light_overtakes || right_may_be_light(holding_back, any_deferred);
-}
-
-inline bool light_access_granted(std::uint64_t access, std::uint64_t granted) noexcept
-{
-    return wrong == Wrong::light_ungranted || right_light_access_granted(access, granted);
-}
-
 inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t departed) noexcept
 {
     if (wrong == Wrong::writer_joins_readers && type == LockType::exclusive) {
@@ -86,10 +89,32 @@ inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t depart
            right_lock_admits(type, ahead, departed);
 }
 
+inline bool lets_others_in(bool others_have_places) noexcept
+{
+    return wrong != Wrong::unlock_lets_nobody_in && right_lets_others_in(others_have_places);
+}
+
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
+}
+
+inline bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
+{
+    return wrong == Wrong::direct_overtakes || wrong == Wrong::flush_unseen ||
+           right_may_go_beside(several_routes, outstanding);
+}
+
+inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
+{
+    const bool unseen = wrong == Wrong::flush_hides_failure || wrong == Wrong::flush_unseen;
+    return right_may_flush_unseen(is_passive, any_other && !unseen);
+}
+
+inline bool may_combine_at_once(std::uint32_t combining) noexcept
+{
+    return wrong == Wrong::accumulate_overtakes || right_may_combine_at_once(combining);
 }
 
 inline bool barrier_passed(std::uint64_t barrier, std::uint64_t members,
@@ -117,15 +142,26 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
     return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
 }
 
-inline bool word_follows(bool same_way, bool brings_back) noexcept
+inline bool notice_follows(bool same_way, bool brings_back) noexcept
 {
-    return right_word_follows(same_way || wrong == Wrong::word_beside_messages,
-                              brings_back && wrong != Wrong::word_overtakes_gets);
+    return right_notice_follows(same_way || wrong == Wrong::notice_beside_messages,
+                                brings_back && wrong != Wrong::notice_overtakes_gets);
 }
 
-inline bool word_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
+inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
 {
-    return wrong == Wrong::word_overtakes_longs || right_word_counts(sent_before, placed);
+    return wrong == Wrong::notice_overtakes_zero_copies || right_notice_counts(sent_before, placed);
+}
+
+inline bool memory_is_free(std::uint64_t lent) noexcept
+{
+    return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
+}
+
+inline bool may_be_destroyed(bool last_complete, bool failed) noexcept
+{
+    return right_may_be_destroyed(last_complete, failed) &&
+           !(wrong == Wrong::broken_window_stays && failed);
 }
 
 inline bool passes_loss_on() noexcept

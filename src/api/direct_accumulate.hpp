@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "api/operation_call.hpp"
+#include "datatype/mpi/predefined.hpp"
+#include "rma/operation/mapped.hpp"
+
+/// Accumulates of one element of a predefined type on mapped memory, in one atomic access. Under
+/// the rules of api/direct_call.hpp: each answers whether it has done it.
+namespace sidelight::api::direct {
+
+using datatype::Basic;
+using datatype::Layout;
+
+/// Where one aligned element is at the target; null: go the long way.
+[[nodiscard, gnu::always_inline]] inline std::byte*
+element(rma::Window& window, int rank, MPI_Aint displacement, std::size_t width) noexcept
+{
+    if (width == 0) [[unlikely]] {
+        return nullptr;
+    }
+    std::byte* memory = window.mapped().memory(rank, displacement, width);
+    const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
+    return aligned ? memory : nullptr;
+}
+
+/// Whether it is an integer of the width of a Word, signed or not.
+template <class Word>
+constexpr bool is_integer(Basic basic) noexcept
+{
+    return sizeof(Word) == sizeof(std::uint64_t) ? basic == Basic::i64 || basic == Basic::u64
+                                                 : basic == Basic::i32 || basic == Basic::u32;
+}
+
+template <class Word>
+void add_word(void* memory, const void* from, void* result) noexcept
+{
+    Word value;
+    std::memcpy(&value, from, sizeof value);
+    if (result == nullptr) {
+        __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
+        return;
+    }
+    const Word old = __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
+    std::memcpy(result, &old, sizeof old);
+}
+
+/// One element added to an integer of 8 bytes, the operation that counters are made of.
+/// `result`, if not null, gets what was there.
+[[nodiscard, gnu::always_inline]] inline bool add(rma::Window& window, const void* from,
+                                                  void* result, MPI_Datatype type, int rank,
+                                                  MPI_Aint displacement, MPI_Op op) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    std::byte* memory = element(window, rank, displacement, sizeof(std::uint64_t));
+    if (op != MPI_SUM || layout == nullptr || !is_integer<std::uint64_t>(layout->basic) ||
+        memory == nullptr) [[unlikely]] {
+        return false;
+    }
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
+    add_word<std::uint64_t>(memory, from, result);
+    return true;
+}
+
+/// One element of any predefined type combined with what is at the target, in one atomic access.
+[[nodiscard]] inline bool accumulate(rma::Window& window, const void* from, void* result,
+                                     MPI_Datatype type, int rank, MPI_Aint displacement,
+                                     MPI_Op op) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    if (layout == nullptr) {
+        return false;
+    }
+    const std::size_t width = datatype::shape_of(layout->basic).atomic;
+    std::byte* memory = element(window, rank, displacement, width);
+    rma::ReduceOp reduce = rma::ReduceOp::sum;
+    if (memory == nullptr || !find_reduce_op(op, reduce)) {
+        return false;
+    }
+    rma::ReductionKernel* kernel = rma::reduction(reduce, layout->basic).atomic;
+    if (kernel == nullptr) {
+        return false;
+    }
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
+    kernel(memory, from, result, 1);
+    return true;
+}
+
+template <class Word>
+[[nodiscard, gnu::always_inline]] inline bool
+compare_and_swap_word(rma::Window& window, const void* from, const void* compare, void* result,
+                      int rank, MPI_Aint displacement) noexcept
+{
+    std::byte* memory = element(window, rank, displacement, sizeof(Word));
+    if (memory == nullptr) [[unlikely]] {
+        return false;
+    }
+    Word old;
+    Word desired;
+    std::memcpy(&old, compare, sizeof old);
+    std::memcpy(&desired, from, sizeof desired);
+    window.mapped().made_atomic_access();
+    const rma::ElementAccess access = window.mapped().element(rank);
+    __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    std::memcpy(result, &old, sizeof old);
+    return true;
+}
+
+/// Integers of 8 and 4 bytes; the others go the long way.
+[[nodiscard, gnu::always_inline]] inline bool
+compare_and_swap(rma::Window& window, const void* from, const void* compare, void* result,
+                 MPI_Datatype type, int rank, MPI_Aint displacement) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    if (layout != nullptr && is_integer<std::uint64_t>(layout->basic)) [[likely]] {
+        return compare_and_swap_word<std::uint64_t>(window, from, compare, result, rank,
+                                                    displacement);
+    }
+    return layout != nullptr && is_integer<std::uint32_t>(layout->basic) &&
+           compare_and_swap_word<std::uint32_t>(window, from, compare, result, rank, displacement);
+}
+
+} // namespace sidelight::api::direct

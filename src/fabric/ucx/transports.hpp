@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fabric/ucx/library.hpp"
+
+/// What is known of UCX's transports by their names: what a choice of them leaves room for, and how
+/// they are set.
+namespace sidelight::fabric::ucx {
+
+/// Whether that choice, which may be "auto", leaves room for shared memory.
+[[nodiscard]] bool may_share_memory(const std::string& transports);
+
+/// Whether any of them accesses memory of peers by hardware. With all others UCX sends messages of
+/// its own, which take longer than ours.
+[[nodiscard]] bool have_hardware(const std::vector<std::string>& transports) noexcept;
+
+/// Settings of our context alone: neither the environment nor other users of UCX see them.
+/// `registrations`: memory is registered with hardware, and worth a cache.
+void configure(const Library& ucx, ucp_config_t* config, const std::string& transports,
+               bool registrations);
+
+} // namespace sidelight::fabric::ucx

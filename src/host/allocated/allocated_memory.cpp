@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/allocated/allocated_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "host/allocated/block_sizes.hpp"
+#include "host/allocated/huge_pages.hpp"
+
+namespace sidelight::host::allocated {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_cached = std::size_t{64} << 20;
+
+/// Pages, aligned. Asked for as private memory: the kernel then refuses what it would refuse of
+/// malloc. Null: it does.
+std::byte* reserve(std::size_t bytes, std::size_t alignment) noexcept
+{
+    const std::size_t slack = alignment > page_size() ? alignment : 0;
+    void* all =
+        mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) {
+        return nullptr;
+    }
+    auto* first = static_cast<std::byte*>(all);
+    const auto at = reinterpret_cast<std::uintptr_t>(all);
+    const std::size_t before = round_up(at, alignment) - at;
+    if (before != 0) {
+        munmap(first, before);
+    }
+    if (slack > before) {
+        munmap(first + before + bytes, slack - before);
+    }
+    return first + before;
+}
+
+} // namespace
+
+AllocatedMemory& AllocatedMemory::of_process() noexcept
+{
+    // Never destroyed: memory may be freed after static objects are gone.
+    alignas(AllocatedMemory) static std::array<std::byte, sizeof(AllocatedMemory)> place;
+    static auto* memory = new (place.data()) AllocatedMemory;
+    [[maybe_unused]] static const int once =
+        pthread_atfork([] { memory->mutex_.lock(); }, [] { memory->mutex_.unlock(); },
+                       [] { memory->after_fork_in_child(); });
+    return *memory;
+}
+
+void* AllocatedMemory::allocate(std::size_t bytes, std::size_t alignment, bool huge) noexcept
+{
+    const std::size_t size = block_size(bytes, alignment);
+    try {
+        const std::lock_guard guard(mutex_);
+        return size == 0 || inherited_ ? nullptr : take(size, alignment, huge);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
+/// All blocks of a size have the alignments up to a page that such blocks are asked for with.
+std::byte* AllocatedMemory::take(std::size_t block_bytes, std::size_t alignment, bool huge)
+{
+    Blocks& free = free_[block_bytes];
+    if (free.empty() || alignment > page_size()) {
+        if (!make_chunk(block_bytes, alignment, huge)) {
+            return nullptr;
+        }
+    } else if (block_bytes > small_block) {
+        cached_ -= block_bytes;
+    }
+    std::byte* block = free.back();
+    free.pop_back();
+    Chunk& chunk = *chunk_around(block);
+    chunk.taken[static_cast<std::size_t>(block - chunk.data) / block_bytes] = true;
+    return block;
+}
+
+/// Its blocks are free then, and the last ones of their size.
+bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge)
+{
+    const std::size_t unit = huge ? huge_pages().bytes : page_size();
+    const std::size_t count = block_bytes > small_block ? 1 : chunk_bytes / block_bytes;
+    const std::size_t bytes = round_up(count * block_bytes, page_size());
+    Blocks& free = free_[block_bytes];
+    free.reserve(free.capacity() + count);
+    std::vector<bool> taken(count, false);
+    const std::uint64_t offset = round_up(end_, unit);
+    std::byte* data = reach(offset + bytes) ? reserve(bytes, std::max(alignment, unit)) : nullptr;
+    if (data == nullptr || !map_over(data, bytes, file_, offset, MAP_SHARED)) {
+        munmap(data, data != nullptr ? bytes : 0);
+        return false;
+    }
+    if (huge) {
+        madvise(data, bytes, MADV_HUGEPAGE);
+    }
+    end_ = offset + bytes;
+    chunks_.emplace(data, Chunk{data, bytes, offset, block_bytes, std::move(taken)});
+    for (std::size_t i = count; i-- > 0;) {
+        free.push_back(data + i * block_bytes);
+    }
+    return true;
+}
+
+/// The program may have closed the descriptor, and opened another file in its place.
+bool AllocatedMemory::file_is_ours() const noexcept
+{
+    return file_ && address_of(file_).inode == inode_;
+}
+
+/// Sees to it that the file is there, and as long.
+bool AllocatedMemory::reach(std::uint64_t end) noexcept
+{
+    constexpr std::uint64_t at_first = std::uint64_t{1} << 30;
+    if (!file_) {
+        file_ = create_memory_file();
+        inode_ = address_of(file_).inode;
+    }
+    if (!file_is_ours()) {
+        return false;
+    }
+    if (end > size_) {
+        const std::uint64_t size = std::max(at_first, std::bit_ceil(end));
+        size_ = grow(file_, size) ? size : size_;
+    }
+    return end <= size_;
+}
+
+AllocatedMemory::Chunk* AllocatedMemory::chunk_around(const void* address) noexcept
+{
+    const auto* at = static_cast<const std::byte*>(address);
+    const auto after = chunks_.upper_bound(at);
+    if (after == chunks_.begin()) {
+        return nullptr;
+    }
+    Chunk& chunk = std::prev(after)->second;
+    return at < chunk.data + chunk.bytes ? &chunk : nullptr;
+}
+
+AllocatedMemory::Freed AllocatedMemory::free(const void* block) noexcept
+{
+    const std::lock_guard guard(mutex_);
+    Chunk* chunk = chunk_around(block);
+    if (chunk == nullptr) {
+        return Freed::not_ours;
+    }
+    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(block) - chunk->data);
+    const std::size_t bytes = chunk->block_bytes;
+    const std::size_t number = at / bytes;
+    if (at % bytes != 0 || number >= chunk->taken.size() || !chunk->taken[number]) {
+        return Freed::not_a_block;
+    }
+    if (bytes > small_block) {
+        if (bytes > cached_block || cached_ + bytes > most_cached) {
+            drop(*chunk);
+            return Freed::yes;
+        }
+        cached_ += bytes;
+    }
+    chunk->taken[number] = false;
+    free_.find(bytes)->second.push_back(chunk->data + at);
+    return Freed::yes;
+}
+
+void AllocatedMemory::drop(const Chunk& chunk) noexcept
+{
+    munmap(chunk.data, chunk.bytes);
+    if (file_is_ours()) {
+        punch(file_, chunk.offset, chunk.bytes);
+    }
+    chunks_.erase(chunk.data);
+}
+
+std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t bytes) noexcept
+{
+    const std::lock_guard guard(mutex_);
+    const Chunk* chunk = chunk_around(base);
+    if (chunk == nullptr || inherited_ || !file_is_ours()) {
+        return std::nullopt;
+    }
+    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(base) - chunk->data);
+    if (bytes > chunk->bytes - at) {
+        return std::nullopt;
+    }
+    return FileRange{address_of(file_), chunk->offset + at, bytes};
+}
+
+void AllocatedMemory::after_fork_in_child() noexcept
+{
+    if (!file_is_ours()) {
+        file_.release(); // it is the program's
+    }
+    for (const auto& [first, chunk] : chunks_) {
+        keep_apart_in_child(chunk.data, chunk.bytes, file_, chunk.offset);
+    }
+    inherited_ = true;
+    mutex_.unlock();
+}
+
+} // namespace sidelight::host::allocated

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+/// How much memory this process may take.
+namespace sidelight::host {
+
+/// Whether the kernel hands out no more memory than there is (vm.overcommit_memory is 2). True also
+/// where nobody knows.
+[[nodiscard]] bool overcommit_is_strict() noexcept;
+
+/// Bytes that the control groups of a process still let it take, by what the file `groups` says
+/// (/proc/self/cgroup) and the files under `root` (/sys/fs/cgroup). UINT64_MAX: there is no limit.
+/// Throws std::bad_alloc.
+[[nodiscard]] std::uint64_t left_by_groups(const char* groups, const std::string& root);
+
+/// The same for this process, which may have a limit on its addresses as well: what that leaves is
+/// not known without counting, so it counts as nothing.
+[[nodiscard]] std::uint64_t may_still_take();
+
+} // namespace sidelight::host

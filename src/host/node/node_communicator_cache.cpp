@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/node_communicator_cache.hpp"
+
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
+
+namespace sidelight::host::node {
+namespace {
+
+using mpi::table;
+
+/// Each takes one or two of the host's communicators, of which some hosts have only two thousand.
+constexpr std::size_t most_kept = 64;
+
+/// The attribute: a share in what is kept.
+using Share = std::shared_ptr<NodeCommunicators>;
+
+/// Guards what follows. Not held during calls of the host that may run `drop`.
+std::mutex mutex;
+int attribute_key = MPI_KEYVAL_INVALID;
+std::vector<MPI_Comm> keepers;
+
+extern "C" {
+
+/// MPI_Comm_dup: the copy starts without.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+int drop(MPI_Comm comm, int, void* share, void*)
+{
+    {
+        const std::scoped_lock lock(mutex);
+        std::erase(keepers, comm);
+    }
+    delete static_cast<Share*>(share);
+    return MPI_SUCCESS;
+}
+
+} // extern "C"
+
+int known_key() noexcept
+{
+    const std::scoped_lock lock(mutex);
+    return attribute_key;
+}
+
+/// The key, if one more may be kept; it is entered as a keeper then.
+int enter(MPI_Comm comm)
+{
+    const std::scoped_lock lock(mutex);
+    if (keepers.size() >= most_kept ||
+        (attribute_key == MPI_KEYVAL_INVALID &&
+         table().Comm_create_keyval(copy_nothing, drop, &attribute_key, nullptr) != MPI_SUCCESS)) {
+        return MPI_KEYVAL_INVALID;
+    }
+    keepers.push_back(comm);
+    return attribute_key;
+}
+
+/// Throws std::bad_alloc.
+void keep(MPI_Comm comm, const Share& split)
+{
+    auto share = std::make_unique<Share>(split);
+    const int key = enter(comm);
+    if (key == MPI_KEYVAL_INVALID) {
+        return;
+    }
+    if (table().Comm_set_attr(comm, key, share.get()) == MPI_SUCCESS) {
+        static_cast<void>(share.release()); // the attribute's now
+    } else {
+        const std::scoped_lock lock(mutex);
+        std::erase(keepers, comm);
+    }
+}
+
+} // namespace
+
+std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexcept
+{
+    const int key = known_key();
+    void* share = nullptr;
+    int found = 0;
+    if (key != MPI_KEYVAL_INVALID) {
+        table().Comm_get_attr(comm, key, &share, &found);
+    }
+    return found != 0 ? *static_cast<Share*>(share) : nullptr;
+}
+
+std::shared_ptr<NodeCommunicators> cache_node_communicators(MPI_Comm comm,
+                                                            std::uint64_t node) noexcept
+{
+    if (find_node_communicators(comm) != nullptr) {
+        table().Comm_delete_attr(comm, known_key());
+    }
+    std::optional<NodeSplit> split = split_by_node(comm, node);
+    Share share;
+    try {
+        if (split) {
+            share =
+                std::make_shared<NodeCommunicators>(NodeCommunicators{.split = std::move(*split)});
+            keep(comm, share);
+        }
+    } catch (const std::bad_alloc&) {
+        // Without a share the window fails on all members; one that is not kept is made again.
+    }
+    return agree(comm, share != nullptr) ? share : nullptr;
+}
+
+void forget_node_communicators() noexcept
+{
+    std::vector<MPI_Comm> left;
+    int key = MPI_KEYVAL_INVALID;
+    {
+        const std::scoped_lock lock(mutex);
+        left = std::exchange(keepers, {});
+        key = std::exchange(attribute_key, MPI_KEYVAL_INVALID);
+    }
+    for (const MPI_Comm comm : left) {
+        table().Comm_delete_attr(comm, key);
+    }
+    if (key != MPI_KEYVAL_INVALID) {
+        table().Comm_free_keyval(&key);
+    }
+}
+
+} // namespace sidelight::host::node

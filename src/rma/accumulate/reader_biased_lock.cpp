@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/accumulate/reader_biased_lock.hpp"
+
+#include <thread>
+
+#include "base/cpu.hpp"
+#include "base/heavy_barrier.hpp"
+
+namespace sidelight::rma {
+namespace {
+
+/// About as long as a holder needs for a short row, if it has a core.
+constexpr int spins_at_gate = 200;
+/// Single elements without a row between them that open the gate.
+constexpr std::uint32_t elements_that_open = 64;
+
+/// Whoever is in there may have lost its core.
+void await_end(const ElementSlot& slot, std::uint32_t number) noexcept
+{
+    for (int spins = 0; slot.target.load(std::memory_order_acquire) == number; ++spins) {
+        if (spins < spins_at_gate) {
+            relax_cpu();
+        } else {
+            std::this_thread::yield();
+        }
+    }
+}
+
+} // namespace
+
+void ReaderBiasedLock::acquire() noexcept
+{
+    for (int spins = 0; held_.exchange(1, std::memory_order_seq_cst) != 0; ++spins) {
+        while (held_.load(std::memory_order_relaxed) != 0) {
+            if (++spins < spins_at_gate) {
+                relax_cpu();
+            } else {
+                std::this_thread::yield();
+            }
+        }
+    }
+}
+
+/// The side of the exchange that has the barrier: whoever is in there by now has said so.
+bool ReaderBiasedLock::close(std::span<const ElementSlots* const> everybody,
+                             std::uint32_t number) noexcept
+{
+    closed_.store(1, std::memory_order_seq_cst);
+    if (!heavy_barrier()) {
+        open();
+        return false;
+    }
+    for (const ElementSlots* slots : everybody) {
+        for (const ElementSlot& slot : *slots) {
+            await_end(slot, number);
+        }
+    }
+    return true;
+}
+
+void ReaderBiasedLock::open() noexcept
+{
+    elements_since_row_ = 0;
+    closed_.store(0, std::memory_order_release);
+}
+
+void ReaderBiasedLock::note_element() noexcept
+{
+    if (++elements_since_row_ >= elements_that_open) {
+        open();
+    }
+}
+
+/// With the gate held an element is safe whether the gate is open or not: rows need it too.
+ElementSlot* ElementAccess::enter_slowly(ReaderBiasedLock& gate, ElementSlot* slot,
+                                         std::uint32_t number) noexcept
+{
+    for (;;) {
+        if (slot != nullptr) {
+            slot->target.store(0, std::memory_order_release);
+        }
+        gate.acquire();
+        if (slot == nullptr || gate.closed()) {
+            if (gate.closed()) {
+                gate.note_element();
+            }
+            return nullptr;
+        }
+        gate.release();
+        if (try_enter(gate, *slot, number)) {
+            return slot;
+        }
+    }
+}
+
+} // namespace sidelight::rma

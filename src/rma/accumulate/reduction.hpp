@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "datatype/basic.hpp"
+#include "rma/kinds.hpp"
+
+namespace sidelight::rma {
+
+/// Combines `elements` elements at `origin` into those at `target`, each at its extent from the one
+/// before. Writes what the target held before to `result`, unless that is null.
+/// `no_op` reads no origin, and neither does anything write the holes of an element.
+using ReductionKernel = void(void* target, const void* origin, void* result,
+                             std::size_t elements) noexcept;
+
+/// How one operation treats one basic type. Both are null where MPI forbids the combination.
+struct Reduction {
+    /// Each element in one atomic access, or several in one that holds them, for targets aligned to
+    /// the `atomic` width of the type; null for types that have none. Sequentially consistent, and
+    /// a full barrier where `rmw_is_barrier` (base/cpu.hpp) says so.
+    ReductionKernel* atomic;
+    /// For a caller that excludes every other access to the element.
+    ReductionKernel* plain;
+};
+
+[[nodiscard]] const Reduction& reduction(ReduceOp op, datatype::Basic basic) noexcept;
+
+/// Whether MPI_Compare_and_swap takes the type: integers, logical, multi-language and byte types.
+[[nodiscard]] bool can_compare_and_swap(datatype::Basic basic) noexcept;
+
+} // namespace sidelight::rma

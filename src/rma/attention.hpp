@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace sidelight::rma {
+
+/// Why a window has to be looked at in each sweep.
+enum class Reason : std::uint8_t {
+    unsettled_epoch,  ///< an active epoch waits for a peer
+    deferred_epoch,   ///< one may be activated
+    lost_member,      ///< what waits for it is to be given up
+    acknowledgement,  ///< one is owed
+    waiting_for_lock, ///< a remote member waits for this member's lock
+};
+
+/// Whether a window needs progress: its owners say why, and the process keeps the list of those
+/// that do. Guarded by the engine.
+class Attention {
+public:
+    /// Sets or drops one reason.
+    void set(Reason reason, bool holds) noexcept
+    {
+        const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(reason));
+        const auto after = static_cast<std::uint8_t>(holds ? reasons_ | bit : reasons_ & ~bit);
+        if ((after != 0) != (reasons_ != 0)) {
+            needed(after != 0);
+        }
+        reasons_ = after;
+    }
+
+protected:
+    ~Attention() = default;
+    [[nodiscard]] bool is_needed() const noexcept { return reasons_ != 0; }
+
+private:
+    virtual void needed(bool needed) noexcept = 0;
+
+    std::uint8_t reasons_ = 0;
+};
+
+} // namespace sidelight::rma

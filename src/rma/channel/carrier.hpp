@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/pool.hpp"
+#include "fabric/fabric.hpp"
+#include "rma/channel/channel.hpp"
+
+namespace sidelight::rma {
+
+class Channels;
+class OperationLife;
+
+/// A zero-copy message that is leaving.
+struct ZeroCopySend : fabric::Completion {
+    Channels* channels = nullptr;
+    OperationLife* life = nullptr; ///< of the operation whose fragment it is; null: an answer
+    Flight* flight = nullptr;      ///< likewise
+    ZeroCopySend* next = nullptr;
+};
+
+/// This process's end of the fabric, shared by its windows: what leaves when, and the objects that
+/// messages need while they are under way. Guarded by the engine.
+class Carrier {
+public:
+    explicit Carrier(fabric::Fabric& fabric) noexcept : fabric_(fabric) {}
+
+    [[nodiscard]] fabric::Fabric& fabric() noexcept { return fabric_; }
+    [[nodiscard]] Flights& flights() noexcept { return flights_; }
+    [[nodiscard]] Pool<ZeroCopySend>& zero_copy_sends() noexcept { return zero_copy_sends_; }
+    [[nodiscard]] Pool<Channel>& channels() noexcept { return channels_; }
+
+    /// Something was sent, and is to leave with the next `push`.
+    void note_sent() noexcept
+    {
+        unpushed_ = true;
+        held_ = true;
+    }
+    /// Something was sent that the next `push_all` takes along.
+    void note_held() noexcept { held_ = true; }
+    /// Whether what was sent since the last push must leave with the next one.
+    [[nodiscard]] bool unpushed() const noexcept { return unpushed_; }
+    void set_unpushed(bool unpushed) noexcept { unpushed_ = unpushed; }
+
+    /// Lets leave what must not be held back.
+    void push() noexcept
+    {
+        if (unpushed_) [[unlikely]] {
+            push_all();
+        }
+    }
+    /// The same with what may be.
+    void push_held() noexcept
+    {
+        if (held_) {
+            push_all();
+        }
+    }
+
+private:
+    void push_all() noexcept
+    {
+        unpushed_ = false;
+        held_ = false;
+        fabric_.push();
+    }
+
+    fabric::Fabric& fabric_;
+    bool unpushed_ = false; ///< something was sent that must not be held back
+    bool held_ = false;     ///< something was sent since the last push
+    Flights flights_;
+    Pool<ZeroCopySend> zero_copy_sends_;
+    Pool<Channel> channels_;
+};
+
+} // namespace sidelight::rma

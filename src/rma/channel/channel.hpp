@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/list.hpp"
+#include "rma/channel/flight.hpp"
+#include "rma/channel/series.hpp"
+
+namespace sidelight::rma {
+
+/// How messages go between this process and one member of a window, and how far both sides have got
+/// with them. Made when something is sent or has come for the first time. Guarded by the engine.
+/// Numbers wrap around.
+struct Channel {
+    int rank = 0;        ///< of the member
+    int peer = 0;        ///< its number in the fabric
+    bool lost = false;   ///< it cannot be reached any more
+    bool probed = false; ///< it was sent something
+    bool heard = false;  ///< it has sent something
+
+    // --- As origin -------------------------------------------------------------------------------
+    bool in_unrequested = false; ///< in the list of those to be asked for an acknowledgement
+    Channel* next_unrequested = nullptr;
+    Fifo<Flight> leaving{};             ///< operations that are not sent whole, in order of issue
+    Fifo<Flight> unacknowledged{};      ///< sent whole, waiting for the count below
+    std::uint32_t in_flight = 0;        ///< fragments sent and not answered
+    std::uint32_t fragments_sent = 0;   ///< of those without answers of their own
+    std::uint32_t requested = 0;        ///< of those it will acknowledge without being asked again
+    std::uint32_t acknowledged = 0;     ///< of those it has acknowledged
+    std::uint32_t accumulates = 0;      ///< that travel, and are not complete at the target
+    std::uint32_t zero_copies_sent = 0; ///< zero-copy puts so far
+    std::uint32_t zero_copies_placed = 0; ///< of those it has, all up to that one
+
+    // --- As target -------------------------------------------------------------------------------
+    bool in_owed = false; ///< in the list of those that are owed an acknowledgement
+    Channel* next_owed = nullptr;
+    std::uint32_t fragments_taken = 0; ///< without answers of their own, and performed here
+    std::uint32_t placing = 0;         ///< zero-copy messages whose data are being written here
+    Series zero_copies_taken{};        ///< zero-copy puts that are here
+
+    Channel* next = nullptr; ///< in its pool
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/channel/credit.hpp"
+
+#include <utility>
+
+namespace sidelight::rma {
+
+namespace {
+
+/// Fragments without an acknowledgement asked for, at most, so that more may be sent.
+constexpr std::uint32_t requested_by_itself = 128;
+
+} // namespace
+
+bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcept
+{
+    return static_cast<std::int32_t>(target.acknowledged - fragment) >= 0;
+}
+
+/// The first one asks, so that whoever waits for it has no need to; others leave that to those who
+/// wait. Nobody waits for those of an access epoch.
+bool Credit::count(Flight& flight) noexcept
+{
+    Channel& target = *flight.channel;
+    flight.last_fragment = ++target.fragments_sent;
+    flight.unacknowledged = true;
+    const bool nothing_requested = target.requested == target.acknowledged;
+    if ((nothing_requested && flight.op->awaited) ||
+        target.fragments_sent - target.requested >= requested_by_itself) {
+        target.requested = target.fragments_sent;
+        return true;
+    }
+    if (!std::exchange(target.in_unrequested, true)) {
+        target.next_unrequested = unrequested_;
+        unrequested_ = &target;
+    }
+    return false;
+}
+
+void Credit::request_all() noexcept
+{
+    while (unrequested_ != nullptr) {
+        Channel& target = *unrequested_;
+        unrequested_ = target.next_unrequested;
+        target.in_unrequested = false;
+        if (ask_along(target)) {
+            channels_.send(target, MessageKind::acknowledgement_request);
+        }
+    }
+}
+
+bool Credit::ask_along(Channel& target) noexcept
+{
+    return std::exchange(target.requested, target.fragments_sent) != target.fragments_sent;
+}
+
+bool Credit::take(Channel& target, std::uint32_t fragments) noexcept
+{
+    const std::uint32_t more = fragments - target.acknowledged;
+    if (more > target.fragments_sent - target.acknowledged) {
+        return false;
+    }
+    target.acknowledged += more;
+    target.in_flight -= more;
+    return true;
+}
+
+void Credit::owe(Channel& origin) noexcept
+{
+    if (!std::exchange(origin.in_owed, true)) {
+        origin.next_owed = owed_;
+        owed_ = &origin;
+        attention_.set(Reason::acknowledgement, true);
+    }
+}
+
+bool Credit::tell_owed() noexcept
+{
+    if (owed_ == nullptr) {
+        return false;
+    }
+    while (owed_ != nullptr) {
+        Channel& origin = *owed_;
+        owed_ = origin.next_owed;
+        origin.in_owed = false;
+        channels_.send(origin, MessageKind::acknowledgement,
+                       AcknowledgementBody{.fragments = origin.fragments_taken});
+    }
+    attention_.set(Reason::acknowledgement, false);
+    return true;
+}
+
+} // namespace sidelight::rma

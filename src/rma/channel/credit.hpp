@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/attention.hpp"
+#include "rma/channel/channels.hpp"
+
+namespace sidelight::rma {
+
+/// Fragments of operations that bring nothing back have no answers of their own: the target counts
+/// those that it has performed, and acknowledges so many when it is asked. Both sides count alike,
+/// since fragments come in order. Who waits for completion at the target asks. Guarded by the
+/// engine.
+class Credit {
+public:
+    Credit(Channels& channels, Attention& attention) noexcept
+        : channels_(channels), attention_(attention)
+    {}
+
+    // --- As origin -------------------------------------------------------------------------------
+    /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
+    /// for the acknowledgement.
+    [[nodiscard]] bool count(Flight& flight) noexcept;
+    /// Somebody waits for completion at the targets: asks those that have not been.
+    void request_all() noexcept;
+    /// Whether somebody does so all the time, so that what is sent from now on asks.
+    void set_awaited(bool awaited) noexcept { awaited_ = awaited; }
+    void request_if_awaited() noexcept
+    {
+        if (awaited_) {
+            request_all();
+        }
+    }
+    /// The target has acknowledged so many. Answers whether that can be.
+    [[nodiscard]] static bool take(Channel& target, std::uint32_t fragments) noexcept;
+    [[nodiscard]] static bool acknowledged(const Channel& target, std::uint32_t fragment) noexcept;
+    /// A notice to that target leaves that may ask for it. Answers whether it is to.
+    [[nodiscard]] static bool ask_along(Channel& target) noexcept;
+
+    // --- As target -------------------------------------------------------------------------------
+    /// The origin is told at the end of the sweep.
+    void owe(Channel& origin) noexcept;
+    /// Tells all who are owed. Answers whether there were any.
+    bool tell_owed() noexcept;
+
+private:
+    Channels& channels_;
+    Attention& attention_;
+    Channel* unrequested_ = nullptr; ///< the first to be asked
+    Channel* owed_ = nullptr;        ///< the first to be told
+    bool awaited_ = false;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "rma/channel/channel.hpp"
+#include "rma/channel/flight.hpp"
+
+/// How the data of an operation are cut into fragments, one or more for each contiguous stretch of
+/// target memory.
+namespace sidelight::rma {
+
+/// Whether its fragments carry data to the target.
+[[nodiscard]] bool carries_data(const Operation& operation) noexcept;
+
+/// Whether a fragment of so many bytes goes as a zero-copy message of its own.
+[[nodiscard]] bool is_zero_copy(const Operation& operation, std::size_t bytes) noexcept;
+
+/// How many bytes of the operation's data the next fragment is about. Elements are never cut, and
+/// those with holes travel one by one.
+[[nodiscard]] std::size_t next_fragment(const Flight& flight) noexcept;
+
+/// Whether the next fragment may be sent now: the target keeps track of so many zero-copy puts that
+/// overtake one another, and no more.
+[[nodiscard]] bool may_send(const Flight& flight) noexcept;
+
+/// Copies the next `bytes` of data at the cursor to `to` and moves on.
+void gather(datatype::Cursor& from, std::byte* to, std::size_t bytes) noexcept;
+/// Copies data to where the cursor is and moves on.
+void scatter(datatype::Cursor& to, std::span<const std::byte> from) noexcept;
+
+} // namespace sidelight::rma

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/channel/life.hpp"
+
+#include "rma/channel/channel.hpp"
+
+namespace sidelight::rma {
+
+/// Its own request, if it has one, completes with the origin's side, and tells a failure that is
+/// known by then.
+void OperationLife::step(Op& op, OperationEvent event) noexcept
+{
+    const OperationState from = op.state;
+    const OperationState to = next_state(from, event);
+    if (to == OperationState::illegal) {
+        return; // whatever a peer has sent
+    }
+    op.state = to;
+    const bool becomes_local = from < OperationState::local && op.state >= OperationState::local;
+    Request* request = becomes_local ? op.request : nullptr;
+    if (request != nullptr) {
+        request->status = op.failure;
+    }
+    if (op.state == OperationState::local) {
+        op.request = nullptr;
+    }
+    observer_->moved(op, from);
+    finish(request);
+}
+
+void OperationLife::end(Op& op, Status status) noexcept
+{
+    op.failure = status;
+    if (op.ordered_on != nullptr) {
+        --op.ordered_on->accumulates;
+    }
+    step(op, OperationEvent::all_answered);
+}
+
+void OperationLife::all_sent(Flight& flight) noexcept
+{
+    step(*flight.op, OperationEvent::all_sent);
+    settle(flight);
+}
+
+void OperationLife::fragment_answered(Flight& flight, Status status) noexcept
+{
+    flight.status = flight.status == Status::ok ? status : flight.status;
+    --flight.replies;
+    --flight.channel->in_flight;
+    settle(flight);
+}
+
+/// What fetches is free of its buffers when all has come back; what does not, when all has been
+/// read.
+void OperationLife::settle(Flight& flight) noexcept
+{
+    Op& op = *flight.op;
+    if (op.state < OperationState::sent || flight.buffers_in_use()) {
+        return;
+    }
+    const bool fetches = returned_to(op.operation) != nullptr;
+    if (flight.all_answered()) {
+        if (fetches && flight.status == Status::ok && flight.received != flight.position) {
+            flight.status = Status::other;
+        }
+        const Status status = flight.status;
+        flights_.give_back(flight);
+        end(op, status);
+    } else if (op.state == OperationState::sent && !fetches) {
+        step(op, OperationEvent::buffers_free);
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/channel/origin.hpp"
+
+#include <array>
+#include <utility>
+
+#include "rma/channel/fragments.hpp"
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+using datatype::Buffer;
+using datatype::Cursor;
+
+namespace {
+
+/// Fragments sent to one target and not answered, at most. What is more waits here, so a target
+/// that is late is not buried.
+constexpr std::uint32_t most_in_flight = 512;
+/// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
+/// use. Others leave together: when there are enough of them, when something is answered, or when
+/// the program closes or flushes.
+constexpr std::uint32_t batched = 64;
+
+/// Where the next fragment goes.
+std::uint64_t address_of(const Flight& flight) noexcept
+{
+    return reinterpret_cast<std::uintptr_t>(flight.target.piece().address);
+}
+
+/// Whether it leaves at once, with nothing under way that others could wait for.
+bool is_first(const Flight& flight) noexcept
+{
+    const Op& op = *flight.op;
+    const bool alone = flight.channel->in_flight == 0 || op.first;
+    return alone && rules::leaves_at_once(!op.awaited, returned_to(op.operation) != nullptr,
+                                          is_zero_copy(op.operation, data_bytes(op.operation)));
+}
+
+} // namespace
+
+void Origin::launch(Op& op, Channel& target, std::size_t address) noexcept
+{
+    if (is_accumulate(op.operation)) {
+        op.ordered_on = &target;
+        ++target.accumulates;
+    }
+    if (target.lost) {
+        life_.end(op, Status::lost);
+        return;
+    }
+    Flight* flight = channels_.carrier().flights().take(op, target);
+    if (flight == nullptr) {
+        life_.end(op, Status::no_memory);
+        return;
+    }
+    const Operation& operation = op.operation;
+    flight->target = Cursor({reinterpret_cast<void*>(address), operation.layout, operation.count});
+    if (carries_data(operation) || operation.kind == OperationKind::get) {
+        flight->data = Cursor(operation.origin);
+    }
+    if (const Buffer* to = returned_to(operation); to != nullptr) {
+        flight->answers = Cursor(*to);
+    }
+    target.leaving.push(flight);
+    launch_more(target);
+}
+
+void Origin::launch_more(Channel& target) noexcept
+{
+    Carrier& carrier = channels_.carrier();
+    bool push = carrier.unpushed();
+    carrier.set_unpushed(false);
+    while (!target.leaving.empty() && target.in_flight < most_in_flight) {
+        Flight& flight = *target.leaving.front();
+        const bool first = is_first(flight);
+        const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
+        send_fragments(flight);
+        push = push || first || target.in_flight % batched == 0;
+        if (!whole_at_once && !flight.target.at_end()) {
+            break;
+        }
+        target.leaving.pop();
+        sent_whole(flight);
+    }
+    carrier.set_unpushed(push);
+    credit_.request_if_awaited();
+}
+
+/// The flight may be gone on return.
+void Origin::sent_whole(Flight& flight) noexcept
+{
+    flight.unacknowledged =
+        flight.unacknowledged && !Credit::acknowledged(*flight.channel, flight.last_fragment);
+    if (flight.unacknowledged) {
+        flight.channel->unacknowledged.push(&flight);
+    }
+    life_.all_sent(flight);
+}
+
+void Origin::send_fragments(Flight& flight) noexcept
+{
+    if (flight.op->operation.kind == OperationKind::compare_and_swap) {
+        send_compare_and_swap(flight);
+        return;
+    }
+    while (!flight.target.at_end() && flight.channel->in_flight < most_in_flight &&
+           may_send(flight)) {
+        send_fragment(flight);
+    }
+}
+
+void Origin::send_fragment(Flight& flight) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    const std::size_t length = next_fragment(flight);
+    ++flight.channel->in_flight;
+    if (is_zero_copy(operation, length)) {
+        send_zero_copy_put(flight, length);
+    } else if (operation.kind == OperationKind::put) {
+        send_put(flight, length);
+    } else if (operation.kind == OperationKind::get) {
+        send_get(flight, length);
+    } else {
+        send_accumulate(flight, length);
+    }
+    flight.position += length;
+    flight.target.advance(length);
+}
+
+void Origin::send_put(Flight& flight, std::size_t length) noexcept
+{
+    const std::uint8_t acknowledge = credit_.count(flight) ? 1 : 0;
+    std::array<std::byte, fragment_bytes> staging;
+    gather(flight.data, staging.data(), length);
+    channels_.send(*flight.channel, MessageKind::put,
+                   PutBody{.address = address_of(flight),
+                           .operation = Flights::name(flight),
+                           .acknowledge = acknowledge},
+                   {staging.data(), length});
+}
+
+/// Straight from the origin's memory.
+void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
+{
+    Channel& target = *flight.channel;
+    const std::byte* from = flight.data.piece().address;
+    flight.data.advance(length);
+    ++flight.replies;
+    Pool<ZeroCopySend>& sends = channels_.carrier().zero_copy_sends();
+    ZeroCopySend* sent = sends.take();
+    if (sent == nullptr) {
+        life_.fragment_answered(flight, Status::no_memory);
+        return;
+    }
+    sent->channels = &channels_;
+    sent->flight = &flight;
+    sent->finished = zero_copy_left;
+    sent->life = &life_;
+    ++flight.reading;
+    const PutBody body{.address = address_of(flight),
+                       .operation = Flights::name(flight),
+                       .zero_copy = ++target.zero_copies_sent};
+    const Status status =
+        channels_.send_zero_copy(target, MessageKind::put, body, {from, length}, *sent);
+    if (status != Status::ok) {
+        --target.zero_copies_sent;
+        --flight.reading;
+        sends.give_back(sent);
+        life_.fragment_answered(flight, status);
+    }
+}
+
+/// One that could not leave tells nothing of itself: its answer comes, or the peer is lost.
+void Origin::zero_copy_left(fabric::Completion& self, Status /*status*/) noexcept
+{
+    auto& sent = static_cast<ZeroCopySend&>(self);
+    Flight& flight = *sent.flight;
+    OperationLife& life = *sent.life;
+    sent.channels->carrier().zero_copy_sends().give_back(&sent);
+    --flight.reading;
+    life.settle(flight);
+}
+
+void Origin::send_get(Flight& flight, std::size_t length) noexcept
+{
+    ++flight.replies;
+    flight.data.advance(length); // where it goes
+    channels_.send(*flight.channel, MessageKind::get,
+                   GetBody{.address = address_of(flight),
+                           .operation = Flights::name(flight),
+                           .bytes = length,
+                           .position = flight.position});
+}
+
+void Origin::send_accumulate(Flight& flight, std::size_t length) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    const bool fetches = returned_to(operation) != nullptr;
+    AccumulateBody body{.address = address_of(flight),
+                        .operation = Flights::name(flight),
+                        .bytes = length,
+                        .position = flight.position,
+                        .reduce = static_cast<std::uint8_t>(operation.reduce),
+                        .basic = static_cast<std::uint8_t>(operation.layout->basic)};
+    if (fetches) {
+        ++flight.replies;
+        body.fetch = 1;
+    } else {
+        body.acknowledge = credit_.count(flight) ? 1 : 0;
+    }
+    std::array<std::byte, fragment_bytes> staging;
+    const std::size_t carried = carries_data(operation) ? length : 0;
+    gather(flight.data, staging.data(), carried);
+    channels_.send(*flight.channel, MessageKind::accumulate, body, {staging.data(), carried});
+}
+
+/// Compare and origin travel side by side.
+void Origin::send_compare_and_swap(Flight& flight) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    std::array<std::byte, 32> both{};
+    const std::size_t size = operation.layout->size;
+    std::memcpy(both.data(), operation.compare, size);
+    std::memcpy(both.data() + size, operation.origin.address, size);
+    ++flight.replies;
+    ++flight.channel->in_flight;
+    flight.position = size;
+    channels_.send(*flight.channel, MessageKind::compare_and_swap,
+                   CompareAndSwapBody{.address = address_of(flight),
+                                      .operation = Flights::name(flight),
+                                      .basic = static_cast<std::uint8_t>(operation.layout->basic)},
+                   {both.data(), 2 * size});
+}
+
+} // namespace sidelight::rma

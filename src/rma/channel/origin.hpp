@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/channel/channels.hpp"
+#include "rma/channel/credit.hpp"
+#include "rma/channel/life.hpp"
+
+namespace sidelight::rma {
+
+/// The origin's side of operations that travel: each becomes messages to the target's engine, one
+/// for each fragment, and is complete when all have been answered. Guarded by the engine.
+class Origin {
+public:
+    Origin(Channels& channels, Credit& credit, OperationLife& life) noexcept
+        : channels_(channels), credit_(credit), life_(life)
+    {}
+
+    /// Sends an operation whose turn has come, or lets it wait for those before it. `address`:
+    /// offset in the target's memory. It may be gone on return.
+    void launch(Op& op, Channel& target, std::size_t address) noexcept;
+
+    /// Sends what waits for this target, in order of issue, as far as it may.
+    void launch_more(Channel& target) noexcept;
+
+private:
+    void send_fragments(Flight& flight) noexcept;
+    void send_fragment(Flight& flight) noexcept;
+    void send_put(Flight& flight, std::size_t length) noexcept;
+    void send_zero_copy_put(Flight& flight, std::size_t length) noexcept;
+    void send_get(Flight& flight, std::size_t length) noexcept;
+    void send_accumulate(Flight& flight, std::size_t length) noexcept;
+    void send_compare_and_swap(Flight& flight) noexcept;
+    void sent_whole(Flight& flight) noexcept;
+    static void zero_copy_left(fabric::Completion& self, Status status) noexcept;
+
+    Channels& channels_;
+    Credit& credit_;
+    OperationLife& life_;
+};
+
+} // namespace sidelight::rma

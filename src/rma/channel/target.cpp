@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/channel/target.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.hpp"
+#include "datatype/basic_layout.hpp"
+
+namespace sidelight::rma {
+
+using datatype::Basic;
+using datatype::Buffer;
+using datatype::Layout;
+
+namespace {
+
+/// For elements that are aligned as a reduction wants them. Those with holes travel without them,
+/// one in a message.
+struct alignas(64) Staging {
+    std::array<std::byte, fragment_bytes> bytes;
+};
+static_assert(sizeof(Staging::bytes) >= 128, "two elements, each aligned");
+
+/// A number of elements of one basic type, packed in a message and spread in memory.
+struct Elements {
+    const Layout& layout;
+    std::size_t count;
+
+    [[nodiscard]] Buffer at(void* address) const noexcept { return {address, &layout, count}; }
+};
+
+void unpack(std::span<const std::byte> packed, const Buffer& to) noexcept
+{
+    // Only read from; a Buffer has one type of address.
+    auto* from = const_cast<std::byte*>(packed.data());
+    datatype::copy(to, {from, &datatype::basic_layout(Basic::byte), packed.size()});
+}
+
+std::size_t pack(const Buffer& from, std::byte* to) noexcept
+{
+    return datatype::copy({to, &datatype::basic_layout(Basic::byte), from.bytes()}, from);
+}
+
+bool is_basic(std::uint8_t basic) noexcept
+{
+    return basic > static_cast<std::uint8_t>(Basic::none) &&
+           basic < static_cast<std::uint8_t>(Basic::count_);
+}
+
+/// The elements that a message brings: where they are, if they may be read there, else unpacked.
+Buffer elements_of(std::span<const std::byte> packed, const Elements& elements,
+                   Staging& staging) noexcept
+{
+    constexpr std::size_t widest = 16;
+    const std::size_t alignment = std::min(elements.layout.size, widest);
+    if (elements.layout.contiguous &&
+        reinterpret_cast<std::uintptr_t>(packed.data()) % alignment == 0) {
+        return elements.at(const_cast<std::byte*>(packed.data())); // only read from
+    }
+    const Buffer unpacked = elements.at(staging.bytes.data());
+    unpack(packed, unpacked);
+    return unpacked;
+}
+
+/// The extent of all that a message's elements touch; 0 for what is no number of them, or for more
+/// than a message may be about.
+std::size_t extent_of(const AccumulateBody& body) noexcept
+{
+    if (!is_basic(body.basic)) {
+        return 0;
+    }
+    const datatype::BasicShape shape = datatype::shape_of(static_cast<Basic>(body.basic));
+    const bool whole = body.bytes != 0 && body.bytes <= fragment_bytes &&
+                       body.bytes % shape.size == 0 &&
+                       (shape.size == shape.extent || body.bytes == shape.size);
+    return whole ? body.bytes / shape.size * shape.extent : 0;
+}
+
+} // namespace
+
+/// A fragment that acknowledgements count was performed here, or will not be.
+void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowledge,
+                           Status status) noexcept
+{
+    if (status != Status::ok) {
+        channels_.send(from, MessageKind::refused,
+                       RefusedBody{.operation = operation,
+                                   .placed = from.zero_copies_taken.whole(),
+                                   .status = static_cast<std::uint8_t>(status),
+                                   .acknowledged = 1});
+    }
+    ++from.fragments_taken;
+    if (acknowledge) {
+        credit_.owe(from);
+    }
+}
+
+/// A fragment with an answer of its own was not performed.
+void TargetSide::refuse(Channel& from, std::uint64_t operation, Status status) noexcept
+{
+    channels_.send(from, MessageKind::refused,
+                   RefusedBody{.operation = operation,
+                               .placed = from.zero_copies_taken.whole(),
+                               .status = static_cast<std::uint8_t>(status)});
+}
+
+void TargetSide::reply(Channel& from, std::uint64_t operation, std::uint64_t position,
+                       std::span<const std::byte> data) noexcept
+{
+    channels_.send(from, MessageKind::reply,
+                   ReplyBody{.operation = operation,
+                             .position = position,
+                             .placed = from.zero_copies_taken.whole()},
+                   data);
+}
+
+void TargetSide::serve_put(Channel& from, const PutBody& body,
+                           std::span<const std::byte> payload) noexcept
+{
+    std::byte* memory = memory_.find(body.address, payload.size());
+    if (memory != nullptr) {
+        store_bytes(memory, payload.data(), payload.size());
+    }
+    performed(from, body.operation, body.acknowledge != 0,
+              memory != nullptr ? Status::ok : Status::rma_range);
+}
+
+std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t bytes) noexcept
+{
+    std::byte* memory = memory_.find(body.address, bytes);
+    if (memory == nullptr) {
+        channels_.zero_copy_taken(from, body.zero_copy);
+        refuse(from, body.operation, Status::rma_range);
+    }
+    return memory;
+}
+
+void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
+{
+    channels_.zero_copy_taken(from, body.zero_copy);
+    channels_.send(
+        from, MessageKind::placed,
+        PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
+}
+
+void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
+{
+    const std::byte* memory = memory_.find(body.address, body.bytes);
+    if (memory == nullptr) {
+        refuse(from, body.operation, Status::rma_range);
+    } else if (body.bytes <= fragment_bytes) {
+        std::array<std::byte, fragment_bytes> data;
+        store_bytes(data.data(), memory, body.bytes); // aligned few bytes are not torn
+        reply(from, body.operation, body.position, {data.data(), body.bytes});
+    } else {
+        reply_zero_copy(from, body, {memory, body.bytes});
+    }
+}
+
+void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
+                                 std::span<const std::byte> data) noexcept
+{
+    Pool<ZeroCopySend>& sends = channels_.carrier().zero_copy_sends();
+    ZeroCopySend* sent = sends.take();
+    if (sent == nullptr) {
+        refuse(from, body.operation, Status::no_memory);
+        return;
+    }
+    sent->channels = &channels_;
+    sent->flight = nullptr;
+    sent->finished = [](fabric::Completion& self, Status) noexcept {
+        auto& done = static_cast<ZeroCopySend&>(self);
+        done.channels->end_reading();
+        done.channels->carrier().zero_copy_sends().give_back(&done);
+    };
+    channels_.begin_reading();
+    const ReplyBody answer{.operation = body.operation,
+                           .position = body.position,
+                           .placed = from.zero_copies_taken.whole()};
+    const Status status = channels_.send_zero_copy(from, MessageKind::reply, answer, data, *sent);
+    if (status != Status::ok) {
+        channels_.end_reading();
+        sends.give_back(sent);
+        refuse(from, body.operation, status);
+    }
+}
+
+/// Where it was not performed, or brings nothing back.
+void TargetSide::end_accumulate(Channel& from, const AccumulateBody& body, Status status) noexcept
+{
+    if (body.fetch == 0) {
+        performed(from, body.operation, body.acknowledge != 0, status);
+    } else {
+        refuse(from, body.operation, status);
+    }
+}
+
+void TargetSide::serve_accumulate(Channel& from, const AccumulateBody& body,
+                                  std::span<const std::byte> payload) noexcept
+{
+    const auto op = static_cast<ReduceOp>(body.reduce);
+    const std::size_t extent = extent_of(body);
+    const std::size_t expected = op == ReduceOp::no_op ? 0 : body.bytes;
+    if (extent == 0 || op >= ReduceOp::count_ || payload.size() != expected) {
+        end_accumulate(from, body, Status::op);
+        return;
+    }
+    std::byte* memory = memory_.find(body.address, extent);
+    if (memory == nullptr) {
+        end_accumulate(from, body, Status::rma_range);
+        return;
+    }
+    const Layout& layout = datatype::basic_layout(static_cast<Basic>(body.basic));
+    const Elements elements{layout, body.bytes / layout.size};
+    Staging brought;
+    Staging old;
+    const Buffer fetched = body.fetch != 0 ? elements.at(old.bytes.data()) : Buffer{};
+    const Status status = accumulates_.accumulate(op, own_, elements_of(payload, elements, brought),
+                                                  fetched, elements.at(memory));
+    if (status != Status::ok || body.fetch == 0) {
+        end_accumulate(from, body, status);
+    } else if (layout.contiguous) {
+        reply(from, body.operation, body.position, {old.bytes.data(), body.bytes});
+    } else {
+        Staging packed;
+        const std::size_t bytes = pack(elements.at(old.bytes.data()), packed.bytes.data());
+        reply(from, body.operation, body.position, {packed.bytes.data(), bytes});
+    }
+}
+
+void TargetSide::serve_compare_and_swap(Channel& from, const CompareAndSwapBody& body,
+                                        std::span<const std::byte> payload) noexcept
+{
+    const auto basic = static_cast<Basic>(body.basic);
+    const bool known = is_basic(body.basic) && can_compare_and_swap(basic);
+    const std::size_t size = known ? datatype::shape_of(basic).size : 0;
+    const bool fits = known && payload.size() == 2 * size;
+    std::byte* memory = fits ? memory_.find(body.address, size) : nullptr;
+    if (memory == nullptr) {
+        refuse(from, body.operation, fits ? Status::rma_range : Status::type);
+        return;
+    }
+    Staging compare;
+    Staging origin;
+    Staging old;
+    store_bytes(compare.bytes.data(), payload.data(), size);
+    store_bytes(origin.bytes.data(), payload.data() + size, size);
+    const Status status =
+        accumulates_.compare_and_swap(own_, origin.bytes.data(), compare.bytes.data(),
+                                      old.bytes.data(), &datatype::basic_layout(basic), memory);
+    if (status != Status::ok) {
+        refuse(from, body.operation, status);
+    } else {
+        reply(from, body.operation, 0, {old.bytes.data(), size});
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/accumulate/accumulates.hpp"
+#include "rma/channel/channels.hpp"
+#include "rma/channel/credit.hpp"
+#include "rma/region/own_memory.hpp"
+
+namespace sidelight::rma {
+
+/// The target's side of operations that travel: does what messages ask of this member's memory.
+/// Nothing in a message is trusted: what does not fit into that memory, or into the protocol,
+/// changes nothing. Guarded by the engine.
+class TargetSide {
+public:
+    /// `own`: this member, as accumulates see it.
+    TargetSide(Channels& channels, Credit& credit, OwnMemory& memory, Accumulates& accumulates,
+               const AccumulateTarget& own) noexcept
+        : channels_(channels),
+          credit_(credit),
+          memory_(memory),
+          accumulates_(accumulates),
+          own_(own)
+    {}
+
+    void serve_put(Channel& from, const PutBody& body, std::span<const std::byte> payload) noexcept;
+    void serve_get(Channel& from, const GetBody& body) noexcept;
+    void serve_accumulate(Channel& from, const AccumulateBody& body,
+                          std::span<const std::byte> payload) noexcept;
+    void serve_compare_and_swap(Channel& from, const CompareAndSwapBody& body,
+                                std::span<const std::byte> payload) noexcept;
+
+    /// Where the payload of a zero-copy put goes; null: nowhere.
+    [[nodiscard]] std::byte* place_put(Channel& from, const PutBody& body,
+                                       std::size_t bytes) noexcept;
+    void put_placed(Channel& from, const PutBody& body) noexcept;
+
+private:
+    void performed(Channel& from, std::uint64_t operation, bool acknowledge,
+                   Status status) noexcept;
+    void refuse(Channel& from, std::uint64_t operation, Status status) noexcept;
+    void reply(Channel& from, std::uint64_t operation, std::uint64_t position,
+               std::span<const std::byte> data) noexcept;
+    void reply_zero_copy(Channel& from, const GetBody& body,
+                         std::span<const std::byte> data) noexcept;
+    void end_accumulate(Channel& from, const AccumulateBody& body, Status status) noexcept;
+
+    Channels& channels_;
+    Credit& credit_;
+    OwnMemory& memory_;
+    Accumulates& accumulates_;
+    AccumulateTarget own_;
+};
+
+} // namespace sidelight::rma

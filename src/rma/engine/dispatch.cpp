@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/dispatch.hpp"
+
+#include <array>
+
+#include "base/log.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+using Owners = Dispatch::Owners;
+using Payload = std::span<const std::byte>;
+
+/// Whom a kind of message may come from: a notice that somebody on this node writes by itself is
+/// not believed.
+enum class From : std::uint8_t { anybody, elsewhere };
+
+struct MessageRow {
+    std::size_t body = 0; ///< bytes
+    From from = From::anybody;
+    void (*serve)(const Owners& to, Channel& sender, const Message& message) noexcept = nullptr;
+};
+
+template <class Body>
+Payload payload_of(const Message& message) noexcept
+{
+    return message.rest.subspan(body_bytes<Body>);
+}
+
+template <class Body>
+constexpr MessageRow row(void (*serve)(const Owners&, Channel&, const Message&) noexcept,
+                         From from = From::anybody) noexcept
+{
+    return {.body = body_bytes<Body>, .from = from, .serve = serve};
+}
+
+void serve_put(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_put(sender, message.body<PutBody>(), payload_of<PutBody>(message));
+}
+void serve_get(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_get(sender, message.body<GetBody>());
+}
+void serve_accumulate(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_accumulate(sender, message.body<AccumulateBody>(),
+                               payload_of<AccumulateBody>(message));
+}
+void serve_compare_and_swap(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_compare_and_swap(sender, message.body<CompareAndSwapBody>(),
+                                     payload_of<CompareAndSwapBody>(message));
+}
+void take_reply(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.acknowledgements.take_reply(sender, message.body<ReplyBody>(),
+                                   payload_of<ReplyBody>(message));
+}
+void take_placed(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.acknowledgements.take_placed(sender, message.body<PlacedBody>());
+}
+void take_refused(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.acknowledgements.take_refused(sender, message.body<RefusedBody>());
+}
+void take_acknowledgement(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.acknowledgements.take_acknowledgement(sender, message.body<AcknowledgementBody>());
+}
+void owe_acknowledgement(const Owners& to, Channel& sender, const Message& /*message*/) noexcept
+{
+    to.credit.owe(sender);
+}
+void serve_grant(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.notices.serve_grant(sender, message.body<NoticeBody>());
+}
+void serve_done(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.notices.serve_done(sender, message.body<DoneBody>());
+}
+void serve_lock(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.locks.serve_lock(sender, message.body<LockBody>());
+}
+void take_lock_grant(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.locks.take_grant(sender, message.body<NoticeBody>());
+}
+void serve_unlock(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.notices.serve_unlock(sender, message.body<UnlockBody>());
+}
+void take_barrier(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.barrier.receive(sender, message.body<BarrierBody>());
+}
+void take_loss(const Owners& to, Channel& /*sender*/, const Message& message) noexcept
+{
+    const std::int64_t rank = message.body<LostBody>().rank;
+    if (rank >= 0 && rank < std::int64_t{to.contacts.size()} &&
+        to.contacts.meet(static_cast<int>(rank)) == Status::ok) {
+        to.contacts.lose(static_cast<int>(rank));
+    }
+}
+void serve_key(const Owners& to, Channel& sender, const Message& /*message*/) noexcept
+{
+    to.native.serve_key(sender);
+}
+void take_key(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
+}
+
+/// In the order of MessageKind. Those to a process, at the end, are none of a window's.
+constexpr std::array<MessageRow, message_kinds> rows{{
+    row<PutBody>(serve_put),
+    row<GetBody>(serve_get),
+    row<AccumulateBody>(serve_accumulate),
+    row<CompareAndSwapBody>(serve_compare_and_swap),
+    row<ReplyBody>(take_reply),
+    row<PlacedBody>(take_placed),
+    row<RefusedBody>(take_refused),
+    row<AcknowledgementBody>(take_acknowledgement),
+    row<NoBody>(owe_acknowledgement),
+    row<NoticeBody>(serve_grant, From::elsewhere),
+    row<DoneBody>(serve_done, From::elsewhere),
+    row<LockBody>(serve_lock, From::elsewhere),
+    row<NoticeBody>(take_lock_grant, From::elsewhere),
+    row<UnlockBody>(serve_unlock, From::elsewhere),
+    row<BarrierBody>(take_barrier),
+    {}, // probe: that it has come is all
+    row<LostBody>(take_loss),
+    row<NoBody>(serve_key),
+    row<NoBody>(take_key),
+}};
+
+/// The row of a message that is long enough for its kind; null: it is none.
+const MessageRow* row_of(const Message& message) noexcept
+{
+    const auto kind = static_cast<std::size_t>(message.header.kind);
+    const bool known = kind < message_kinds && rows[kind].serve != nullptr;
+    return known && message.rest.size() >= rows[kind].body ? &rows[kind] : nullptr;
+}
+
+} // namespace
+
+/// The channel to the sender, if that is the member that the message says it is. Without memory for
+/// it the sender hears that, but for one that says no more than that itself.
+Channel* Dispatch::sender(int peer, const MessageHeader& header) noexcept
+{
+    const auto origin = static_cast<int>(header.origin);
+    const bool is_rank = to_.contacts.is_rank(origin);
+    if (is_rank && to_.contacts.meet(origin) != Status::ok) {
+        log(LogLevel::error, "out of memory for a message of rank %d: it is turned away", origin);
+        if (header.kind != MessageKind::lost) {
+            to_.channels.turn_away(peer);
+        }
+        return nullptr;
+    }
+    if (is_rank && to_.contacts.target(origin).peer == peer) {
+        Channel& channel = to_.contacts.channel(origin);
+        return channel.rank == origin ? &channel : nullptr;
+    }
+    log(LogLevel::error, "a message of peer %d is dropped: rank %u of its window is another", peer,
+        header.origin);
+    return nullptr;
+}
+
+void Dispatch::receive(int peer, const Message& message) noexcept
+{
+    Channel* from = sender(peer, message.header);
+    if (from == nullptr) {
+        return;
+    }
+    to_.channels.note_heard(*from);
+    const MessageRow* row = row_of(message);
+    if (row == nullptr ||
+        (row->from == From::elsewhere && to_.contacts.peer(from->rank).control != nullptr)) {
+        return;
+    }
+    row->serve(to_, *from, message);
+}
+
+std::byte* Dispatch::place(int peer, const Message& message, std::size_t bytes) noexcept
+{
+    Channel* from = sender(peer, message.header);
+    if (from == nullptr || row_of(message) == nullptr) {
+        return nullptr;
+    }
+    std::byte* memory = nullptr;
+    if (message.header.kind == MessageKind::reply) {
+        memory = to_.acknowledgements.place_reply(*from, message.body<ReplyBody>(), bytes);
+    } else if (message.header.kind == MessageKind::put) {
+        memory = to_.target.place_put(*from, message.body<PutBody>(), bytes);
+    }
+    if (memory != nullptr) {
+        to_.channels.begin_placing(*from);
+    }
+    return memory;
+}
+
+void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
+{
+    Channel* sender = to_.channels.find(static_cast<int>(message.header.origin));
+    if (sender == nullptr || sender->placing == 0) {
+        return; // of a member that is lost
+    }
+    Channel& from = *sender;
+    to_.channels.end_placing(from);
+    if (message.header.kind == MessageKind::reply) {
+        to_.acknowledgements.reply_placed(from, message.body<ReplyBody>(), bytes);
+    } else {
+        to_.target.put_placed(from, message.body<PutBody>());
+    }
+}
+
+void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
+
+void Dispatch::zero_copy_taken(Channel& channel) noexcept { to_.notices.let_count(channel); }
+
+} // namespace sidelight::rma

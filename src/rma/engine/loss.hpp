@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/channel/acknowledgements.hpp"
+#include "rma/epoch/barrier.hpp"
+#include "rma/epoch/lock_server.hpp"
+
+namespace sidelight::rma {
+
+/// What becomes of a window when a member of it cannot be reached any more. See
+/// docs/design/lost-peers.md. Guarded by the engine.
+class Losses {
+public:
+    Losses(std::uint64_t window, Contacts& contacts, Channels& channels,
+           Acknowledgements& acknowledgements, LockServer& locks, const Barrier& barrier) noexcept
+        : window_(window),
+          contacts_(contacts),
+          channels_(channels),
+          acknowledgements_(acknowledgements),
+          locks_(locks),
+          barrier_(barrier)
+    {}
+
+    /// The fabric has lost a process. Members that have not been met are looked at when they are.
+    void lose_peer(int peer) noexcept;
+
+    /// Gives up all that waits for those lost since the last sweep. Answers whether there were any.
+    bool give_up_lost() noexcept;
+
+    /// The last act in a window that has lost a member: nobody waits for all to leave it, so who
+    /// still works in there is told, as if this member were lost.
+    void leave_broken() noexcept;
+
+private:
+    void pass_on(int rank) noexcept;
+    void tell(int to, int rank) noexcept;
+
+    std::uint64_t window_;
+    Contacts& contacts_;
+    Channels& channels_;
+    Acknowledgements& acknowledgements_;
+    LockServer& locks_;
+    const Barrier& barrier_;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/private_memory.hpp"
+#include "rma/engine/shared_parts.hpp"
+
+namespace sidelight::rma {
+
+/// One rank's engine: its windows and pools. There is one in a process of an MPI job and any number
+/// in a simulation. No globals, no clock, no MPI: it talks to the fabric that it is given.
+///
+/// Threads: one at a time (the caller holds "the engine"); only the direct path
+/// (operation/mapped.hpp) may run beside it. Nothing here blocks.
+class Process final : public fabric::Receiver {
+public:
+    /// `memory` may be null: then nothing that is attached to a dynamic window is mapped, and all
+    /// operations on it travel as messages.
+    explicit Process(fabric::Fabric& fabric, fabric::PeerMemory* memory = nullptr) noexcept
+        : shared_{.memory = memory != nullptr ? *memory : private_memory_,
+                  .carrier = Carrier(fabric)}
+    {}
+
+    /// Throws std::bad_alloc. The window lives until destroy_window.
+    Window& create_window(const WindowShape& shape);
+    /// After Window::close has completed. Members that still work in a broken one are told.
+    void destroy_window(Window& window) noexcept;
+
+    /// One sweep over all that can be done without blocking, in the order of
+    /// docs/design/progress.md. Answers whether anything moved.
+    bool progress() noexcept;
+
+    /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
+    /// also without the engine; then what another thread does just now may be missed.
+    [[nodiscard]] bool busy() const noexcept { return messages() || waits(); }
+    /// Whether a window waits for anything, as seen by any thread.
+    [[nodiscard]] bool waits() const noexcept { return shared_.busy.any(); }
+
+    /// Where to sleep for the only thing that can let the engine go on: a barrier. Null: there are
+    /// other things, and those ring at the process's own doorbell.
+    [[nodiscard]] Doorbell* barrier_bell() noexcept;
+
+    /// Set by the owner while another thread may sweep the engine, and while several threads of the
+    /// program may call: completion then never relies on what one thread alone has issued. Windows
+    /// that exist hear of it, so none of their calls may be going on then.
+    void expect_threads(bool sweeps, bool many) noexcept;
+    /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
+    void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
+    /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
+    /// thread, also without the engine.
+    void set_messages(bool messages) noexcept
+    {
+        messages_.store(messages, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool messages() const noexcept
+    {
+        return messages_.load(std::memory_order_relaxed);
+    }
+
+    /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
+    /// engine calls this before it lets go of it. `progress` does so by itself.
+    void push() noexcept { shared_.carrier.push(); }
+    /// Whether there are any.
+    [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
+
+    /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
+    /// is sent afterwards but answers.
+    void say_farewell() noexcept { shared_.farewells.say(); }
+    /// Whether all of them have answered, or are lost.
+    [[nodiscard]] bool has_parted() const noexcept { return shared_.farewells.answered(); }
+
+    void receive(int from, std::span<const std::byte> message) noexcept override;
+    std::byte* place(int from, std::span<const std::byte> header,
+                     std::size_t bytes) noexcept override;
+    void placed(int from, std::span<const std::byte> header, std::size_t bytes) noexcept override;
+    void lost(int peer) noexcept override;
+
+private:
+    [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
+    void note_left(const Window& window) noexcept;
+    [[nodiscard]] int left_as(std::uint64_t window) const noexcept;
+    void tell_left(int to, const MessageHeader& asked) noexcept;
+
+    fabric::PrivateMemory private_memory_;
+    SharedParts shared_;
+    bool sweeps_ = false; ///< another thread may sweep
+    bool many_threads_ = false;
+    std::atomic<bool> messages_{false};
+    Window* latest_ = nullptr; ///< the one that a message named last
+    std::vector<std::unique_ptr<Window>> windows_;
+    std::unordered_map<std::uint64_t, Window*> by_id_;
+    std::unordered_map<std::uint64_t, int> left_; ///< windows with lost members: the rank in them
+};
+
+} // namespace sidelight::rma

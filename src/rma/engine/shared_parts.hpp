@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+#include "fabric/peer_memory.hpp"
+#include "rma/channel/carrier.hpp"
+#include "rma/channel/farewells.hpp"
+#include "rma/engine/window.hpp"
+#include "rma/epoch/lock_server.hpp"
+#include "rma/operation/operations.hpp"
+
+namespace sidelight::rma {
+
+/// The windows of a process that need progress. Guarded by the engine, but for `any`.
+class BusyWindows {
+public:
+    void note(Window& window, bool busy) noexcept
+    {
+        if (busy) {
+            windows_.push(&window);
+        } else {
+            windows_.remove(&window);
+        }
+        any_.store(!windows_.empty(), std::memory_order_relaxed);
+    }
+    [[nodiscard]] Window* front() const noexcept { return windows_.front(); }
+    [[nodiscard]] Window* after(const Window& window) const noexcept
+    {
+        return decltype(windows_)::after(window);
+    }
+    /// Any thread, also without the engine.
+    [[nodiscard]] bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
+
+private:
+    List<Window, &Window::in_busy> windows_;
+    std::atomic<bool> any_{false};
+};
+
+/// What the windows of a process share. Memory that one has used another can.
+struct SharedParts {
+    fabric::PeerMemory& memory;
+    Carrier carrier;
+    Farewells farewells{carrier};
+    OperationPools operations{};
+    Pool<Epoch> epochs{};
+    Pool<Flush> flushes{};
+    Pool<LockWaiter> lock_waiters{};
+    BusyWindows busy{};
+    bool allows_rows = false; ///< others' heavy barriers reach this process
+};
+
+} // namespace sidelight::rma

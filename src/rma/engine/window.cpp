@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/window.hpp"
+
+#include <new>
+
+#include "base/log.hpp"
+#include "rma/engine/window_parts.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+/// Meets the neighbours, this process among them. Answers its own block. Throws std::bad_alloc.
+Control& meet_neighbours(Contacts& contacts)
+{
+    for (const std::int32_t neighbour : contacts.neighbours()) {
+        if (contacts.meet(neighbour) != Status::ok) {
+            throw std::bad_alloc();
+        }
+    }
+    return *contacts.peer(contacts.rank()).control;
+}
+
+AccumulateTarget own_accumulates(Contacts& contacts)
+{
+    Target& own = contacts.target(contacts.rank());
+    return {.block = *own.accumulates,
+            .number = static_cast<std::uint32_t>(contacts.rank()) + 1,
+            .row_bytes = own.row_bytes};
+}
+
+} // namespace
+
+WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape& shape)
+    : channels(shared.carrier, shared.farewells, shape.id, shape.rank,
+               static_cast<std::size_t>(shape.size)),
+      credit(channels, window),
+      life(shared.carrier.flights()),
+      origin(channels, credit, life),
+      acknowledgements(channels, origin, life),
+      contacts({.members = *shape.members,
+                .size = static_cast<std::uint32_t>(shape.size),
+                .rank = shape.rank,
+                .dynamic = shape.flavor == Flavor::dynamic,
+                .neighbours = shape.neighbours,
+                .memory = shared.memory,
+                .channels = channels,
+                .farewells = shared.farewells,
+                .attention = window}),
+      own(meet_neighbours(contacts)),
+      accumulates(own.accumulates),
+      target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
+      native(channels, origin, life, memory, shared.operations.remote_accesses),
+      operations({.targets = contacts.targets(),
+                  .rank = shape.rank,
+                  .memory = memory,
+                  .mapped = window.mapped(),
+                  .accumulates = accumulates,
+                  .channels = channels,
+                  .origin = origin,
+                  .native = native,
+                  .life = life,
+                  .pools = shared.operations}),
+      barrier(contacts, channels, shape.barrier),
+      locks(contacts, channels, window, shared.lock_waiters),
+      notices(contacts, locks, credit),
+      surroundings{.contacts = contacts,
+                   .channels = channels,
+                   .credit = credit,
+                   .barrier = barrier,
+                   .locks = locks,
+                   .operations = operations,
+                   .mapped = window.mapped(),
+                   .dynamic = shape.flavor == Flavor::dynamic},
+      queue(surroundings, shared.epochs, window, shape.reorder),
+      recording(surroundings, queue),
+      flushes(surroundings, queue, recording, open, shared.flushes),
+      completions(surroundings, queue, flushes),
+      synchronization(surroundings, queue, open, shape.flavor),
+      dispatch({.contacts = contacts,
+                .channels = channels,
+                .target = target_side,
+                .acknowledgements = acknowledgements,
+                .credit = credit,
+                .notices = notices,
+                .locks = locks,
+                .barrier = barrier,
+                .native = native}),
+      losses(shape.id, contacts, channels, acknowledgements, locks, barrier)
+{
+    life.observe(completions);
+    channels.observe(dispatch);
+    for (const std::int32_t neighbour : contacts.neighbours()) {
+        accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
+    }
+    const Target& self = contacts.target(shape.rank);
+    if (shape.flavor == Flavor::dynamic) {
+        memory.set_dynamic(own.regions, shared.memory);
+    } else {
+        memory.set_block(self.base, self.size);
+    }
+    own.accumulates.allows_rows.store(shared.allows_rows, std::memory_order_release);
+}
+
+Window::Window(SharedParts& shared, const WindowShape& shape)
+    : shared_(shared),
+      id_(shape.id),
+      rank_(shape.rank),
+      size_(shape.size),
+      flavor_(shape.flavor),
+      parts_(std::make_unique<WindowParts>(*this, shared, shape)),
+      settled_(parts_->surroundings, parts_->queue, parts_->open)
+{
+    mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
+                  parts_->accumulates);
+}
+
+Window::~Window()
+{
+    log_routes();
+    if (is_needed()) {
+        shared_.busy.note(*this, false);
+    }
+}
+
+/// For people: by which routes the members were reached that were met.
+void Window::log_routes() const noexcept
+{
+    const Contacts& contacts = parts_->contacts;
+    std::size_t mapped = 0;
+    std::size_t native = 0;
+    for (const std::int32_t rank : contacts.met()) {
+        mapped += contacts.target(rank).mapped ? 1 : 0;
+        native += contacts.target(rank).remote != nullptr ? 1 : 0;
+    }
+    log(LogLevel::info,
+        "window %llx, rank %d of %d: of %zu members met, %zu are mapped, %zu native, the others "
+        "reached by messages",
+        static_cast<unsigned long long>(id_), rank_, size_, contacts.met().size(), mapped, native);
+}
+
+void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
+
+void Window::expect_threads(bool sweeps, bool many) noexcept
+{
+    mapped_.expect_threads(sweeps, many);
+    if (sweeps || many) {
+        parts_->contacts.close_regions();
+    }
+}
+
+void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_reorder(reorder); }
+
+Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
+{
+    const bool plain = !assertion.no_precede && !assertion.no_succeed;
+    if (plain && settled_.fence(0)) {
+        finish(request);
+        return Status::ok;
+    }
+    return parts_->synchronization.fence(assertion, request, polls);
+}
+
+Status Window::post(std::span<const int> origins, Request* request) noexcept
+{
+    if (settled_.post(origins)) {
+        finish(request);
+        return Status::ok;
+    }
+    return parts_->synchronization.post(origins, request);
+}
+
+Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
+                     int polls) noexcept
+{
+    if (!assertion.no_check && settled_.start(targets, 0)) {
+        finish(request);
+        return Status::ok;
+    }
+    return parts_->synchronization.start(targets, assertion, request, polls);
+}
+
+Status Window::complete(Request* request) noexcept
+{
+    if (settled_.complete()) {
+        finish(request);
+        return Status::ok;
+    }
+    return parts_->synchronization.complete(request);
+}
+
+Status Window::wait(Request* request, int polls) noexcept
+{
+    if (settled_.wait(0)) {
+        finish(request);
+        return Status::ok;
+    }
+    return parts_->synchronization.wait(request, polls);
+}
+
+Status Window::test(bool& flag) noexcept { return parts_->synchronization.test(flag); }
+
+Status Window::lock_by_queue(LockType type, int target, Assertion assertion,
+                             Request* request) noexcept
+{
+    settled_.prepare_lock();
+    return parts_->synchronization.lock(type, target, assertion, request);
+}
+
+Status Window::unlock_by_queue(int target, Request* request) noexcept
+{
+    return parts_->synchronization.unlock(target, request);
+}
+
+Status Window::lock_all(Assertion assertion, Request* request) noexcept
+{
+    return parts_->synchronization.lock_all(assertion, request);
+}
+
+Status Window::unlock_all(Request* request) noexcept
+{
+    return parts_->synchronization.unlock_all(request);
+}
+
+Status Window::flush(int target, FlushScope scope, Request* request) noexcept
+{
+    return parts_->flushes.flush(target, scope, request);
+}
+
+Status Window::await_grant(int target, Request* request) noexcept
+{
+    return parts_->flushes.await_grant(target, request);
+}
+
+Status Window::issue(const Operation& operation, Request* request) noexcept
+{
+    if (!parts_->contacts.is_rank(operation.target)) {
+        return Status::rank;
+    }
+    if (Status status = parts_->contacts.reach(operation.target); status != Status::ok) {
+        return status;
+    }
+    const PeerEpochRef where = parts_->open.find(parts_->contacts, operation.target);
+    return where ? parts_->recording.issue(where, operation, request) : Status::rma_sync;
+}
+
+Status Window::attach(std::byte* base, std::size_t size,
+                      const std::optional<FileRange>& where) noexcept
+{
+    RegionTable* attached = parts_->memory.attached();
+    return attached != nullptr ? attached->attach(base, size, where) : Status::rma_flavor;
+}
+
+Status Window::detach(const std::byte* base) noexcept
+{
+    RegionTable* attached = parts_->memory.attached();
+    return attached != nullptr ? attached->detach(base) : Status::rma_flavor;
+}
+
+Status Window::close(Request* request) noexcept
+{
+    const Status status = parts_->synchronization.close(request);
+    parts_->closing = parts_->closing || status == Status::ok;
+    return status;
+}
+
+bool Window::progress() noexcept
+{
+    bool moved = parts_->losses.give_up_lost();
+    moved |= parts_->queue.advance_active();
+    moved |= parts_->locks.grant_waiting();
+    if (parts_->closing) {
+        parts_->credit.request_all();
+    }
+    while (parts_->queue.activate_deferred()) {
+        moved = true;
+        parts_->queue.advance_active();
+    }
+    return moved | parts_->credit.tell_owed();
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/engine/dispatch.hpp"
+#include "rma/engine/loss.hpp"
+#include "rma/engine/shared_parts.hpp"
+#include "rma/epoch/completions.hpp"
+#include "rma/epoch/synchronization.hpp"
+
+namespace sidelight::rma {
+
+/// The owners that a window is made of, lower ones first: each knows those before it, and hears
+/// from them through the observers that they declare.
+struct WindowParts {
+    /// Meets the neighbours. Throws std::bad_alloc.
+    WindowParts(Window& window, SharedParts& shared, const WindowShape& shape);
+
+    // Channels: messages, and what is under way by them.
+    OwnMemory memory;
+    Channels channels;
+    Credit credit;
+    OperationLife life;
+    Origin origin;
+    Acknowledgements acknowledgements;
+    // Members.
+    Contacts contacts;
+    Control& own; ///< this member's block
+    Accumulates accumulates;
+    TargetSide target_side;
+    // Operations.
+    NativeAccesses native;
+    Operations operations;
+    // Epochs.
+    Barrier barrier;
+    LockServer locks;
+    Notices notices;
+    EpochSurroundings surroundings;
+    EpochQueue queue;
+    OpenEpochs open;
+    Recording recording;
+    Flushes flushes;
+    Completions completions;
+    Synchronization synchronization;
+    // The window as a whole.
+    Dispatch dispatch;
+    Losses losses;
+    bool closing = false;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/kind_table.hpp"
+#include "rma/rules.hpp"
+
+/// Access epochs, by MPI_Win_start: numbers that match those of the targets' exposures (P1, VII.B).
+namespace sidelight::rma {
+
+namespace {
+
+/// Whoever waits for a member without a message to it would never hear that it is lost.
+void probe(const EpochSurroundings& with, int rank) noexcept
+{
+    if (with.contacts.peer(rank).control != nullptr) {
+        return;
+    }
+    if (Channel& channel = with.contacts.channel(rank); !channel.probed) {
+        with.channels.send(channel, MessageKind::probe);
+    }
+}
+
+void enter_access(const EpochSurroundings& with, Epoch& epoch) noexcept
+{
+    for (PeerEpoch& peer : epoch.peers) {
+        peer.number = ++with.contacts.peer(peer.rank).accesses;
+        probe(with, peer.rank);
+    }
+}
+
+bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
+                    const PeerEpoch& peer) noexcept
+{
+    // Pairs with the release in `enter_exposure` at the target.
+    return epoch.no_check || with.contacts.target(peer.rank).lost ||
+           rules::access_granted(
+               peer.number, with.own().notices(peer.rank).granted.load(std::memory_order_acquire));
+}
+
+void access_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    if (with.contacts.target(peer.rank).lost) {
+        epoch.failure = Status::lost;
+    }
+}
+
+/// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
+/// The notice counts, so accesses to one target are announced in order.
+bool announce_access(const EpochSurroundings& with, PeerEpoch& peer) noexcept
+{
+    Peer& target = with.contacts.peer(peer.rank);
+    if (peer.held != 0) {
+        with.credit.request_all();
+    }
+    if (peer.held != 0 || target.done + 1 != peer.number) {
+        return false;
+    }
+    peer.announced = true;
+    target.done = peer.number;
+    if (target.control != nullptr) {
+        // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
+        with.contacts.publish(peer.rank, target.control->notices(with.contacts.rank()).done,
+                              peer.number);
+    } else {
+        Channel& channel = with.contacts.channel(peer.rank);
+        with.channels.send(
+            channel, MessageKind::done,
+            DoneBody{.number = peer.number, .zero_copies = channel.zero_copies_sent});
+    }
+    return true;
+}
+
+/// Done when the buffers are free: what is on its way is the target's concern. Only in a dynamic
+/// window does the target say whether there is memory, and the closing call tells that.
+bool finish_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    if (!peer.announced && !announce_access(with, peer)) {
+        return false;
+    }
+    if (with.dynamic && peer.outstanding != 0) {
+        with.credit.request_all();
+        return false;
+    }
+    if (peer.local != 0) {
+        return false;
+    }
+    if (with.contacts.target(peer.rank).lost) {
+        epoch.failure = Status::lost;
+    }
+    return true;
+}
+
+} // namespace
+
+const EpochKindRow access_epoch{.name = "access",
+                                .ordered_as = EpochClass::access,
+                                .passage = Passage::operations,
+                                .enter = enter_access,
+                                .granted = access_granted,
+                                .enters = access_enters,
+                                .finish = finish_access};
+
+} // namespace sidelight::rma

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/completions.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+void Completions::moved(Op& op, OperationState from) noexcept
+{
+    PeerEpoch& peer = op.epoch->peers[op.peer];
+    if (op.state == OperationState::sent) {
+        const bool same_way = with_.contacts.peer(op.operation.target).control == nullptr &&
+                              op.epoch->kind != EpochKind::fence;
+        if (rules::notice_follows(same_way, returned_to(op.operation) != nullptr)) {
+            let_announce(op, peer);
+        }
+    }
+    if (from < OperationState::local && op.state >= OperationState::local) {
+        --peer.local;
+        flushes_.count_down(op, FlushScope::local);
+    }
+    if (op.state == OperationState::complete) {
+        complete(op, peer);
+    }
+}
+
+/// What tells its target that its epoch is closed need not wait for it any longer.
+void Completions::let_announce(Op& op, PeerEpoch& peer) noexcept
+{
+    if (std::exchange(op.holds_back, false)) {
+        --peer.held;
+    }
+}
+
+/// Gone on return.
+void Completions::complete(Op& op, PeerEpoch& peer) noexcept
+{
+    Epoch& epoch = *op.epoch;
+    let_announce(op, peer);
+    --epoch.unanswered;
+    --peer.outstanding;
+    const bool told = flushes_.count_down(op, FlushScope::remote) || op.request != nullptr;
+    if (op.failure == Status::lost) {
+        // A target that is lost after the epoch was complete is no failure of anything that others
+        // wait for. Before that, all who wait must hear of it.
+        epoch.failure = epoch.state != EpochState::completed ? Status::lost : epoch.failure;
+    } else if (op.failure != Status::ok && !told) {
+        note_failure(op, peer);
+    }
+    if (peer.outstanding == 0 && with_.dynamic) {
+        show(with_, epoch, peer);
+    }
+    with_.operations.retire(op);
+    queue_.give_back_if_over(epoch);
+}
+
+/// The next call that waits for it tells it: a flush of that target, or the closing of the epoch.
+void Completions::note_failure(const Op& op, PeerEpoch& peer) noexcept
+{
+    if (op.epoch->state == EpochState::completed) {
+        log(LogLevel::error, "an operation on rank %d was not performed after its epoch was over",
+            op.operation.target);
+        return;
+    }
+    peer.failure = op.failure;
+    flushes_.note_failure();
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/zeroed_table.hpp"
+#include "rma/attention.hpp"
+#include "rma/channel/channels.hpp"
+#include "rma/epoch/peer.hpp"
+#include "rma/members.hpp"
+#include "rma/operation/mapped.hpp"
+
+namespace sidelight::rma {
+
+/// Which members of a window this process knows, and how it reaches each. A member is met at the
+/// first contact; until then it costs nothing. Guarded by the engine.
+class Contacts {
+public:
+    struct Setting {
+        Members& members;
+        std::uint32_t size; ///< members
+        int rank;           ///< of this process
+        bool dynamic;
+        std::span<const std::int32_t> neighbours; ///< ranks on this node, this process among them
+        fabric::PeerMemory& memory;
+        Channels& channels;
+        Farewells& farewells;
+        Attention& attention;
+    };
+    Contacts(const Contacts&) = delete;
+    Contacts& operator=(const Contacts&) = delete;
+    /// Throws std::bad_alloc.
+    explicit Contacts(const Setting& setting)
+        : with_(setting), targets_(setting.size), peers_(setting.size)
+    {}
+
+    /// Answers ok at once where there was a contact.
+    [[nodiscard]] Status meet(int rank) noexcept
+    {
+        return targets_[rank].met ? Status::ok : first_contact(rank);
+    }
+    /// The same for a member that something is wanted of: lost ones are refused.
+    [[nodiscard]] Status reach(int rank) noexcept
+    {
+        const Status status = meet(rank);
+        return status == Status::ok && targets_[rank].lost ? Status::lost : status;
+    }
+    [[nodiscard]] bool is_rank(int rank) const noexcept
+    {
+        return static_cast<std::uint32_t>(rank) < with_.size;
+    }
+    [[nodiscard]] int rank() const noexcept { return with_.rank; }
+    [[nodiscard]] std::uint32_t size() const noexcept { return with_.size; }
+    [[nodiscard]] std::span<const std::int32_t> neighbours() const noexcept
+    {
+        return with_.neighbours;
+    }
+    [[nodiscard]] const std::vector<std::int32_t>& met() const noexcept { return met_; }
+
+    [[nodiscard]] bool is_met(int rank) const noexcept { return targets_[rank].met; }
+
+    // Of members that were met; a Target of others says so:
+    [[nodiscard]] Target* targets() noexcept { return targets_.data(); }
+    [[nodiscard]] Peer* peers() noexcept { return peers_.data(); }
+    [[nodiscard]] Target& target(int rank) noexcept { return targets_[rank]; }
+    [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
+    [[nodiscard]] Peer& peer(int rank) noexcept { return peers_[rank]; }
+    [[nodiscard]] const Peer& peer(int rank) const noexcept { return peers_[rank]; }
+    [[nodiscard]] Channel& channel(int rank) noexcept
+    {
+        return with_.channels.open(rank, targets_[rank].peer);
+    }
+
+    /// Writes a notice of this member's in the member's block, and wakes it.
+    void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value) noexcept;
+    /// Wakes the others on this node.
+    void wake_neighbours() noexcept;
+
+    /// Notes that the member is lost; the next sweep gives up what waits for it. Nothing waits for
+    /// it anew.
+    void lose(int rank) noexcept;
+    /// Whether a member is lost.
+    [[nodiscard]] bool broken() const noexcept { return broken_; }
+    /// Takes one that is to be given up; -1: there is none.
+    [[nodiscard]] int take_lost() noexcept;
+
+    /// Memory of its tables that was touched. Not for fast paths.
+    [[nodiscard]] std::size_t memory_bytes() const;
+    /// Looks at regions of members directly from now on, or not any more.
+    void close_regions() noexcept;
+
+private:
+    Status first_contact(int rank) noexcept;
+    void know_regions(Target& target, Control& control) noexcept;
+
+    Setting with_;
+    ZeroedTable<Target> targets_;
+    ZeroedTable<Peer> peers_;
+    std::vector<std::int32_t> met_;
+    std::vector<std::unique_ptr<MappedRegions>> regions_;
+    bool broken_ = false;
+    int first_lost_ = 0; ///< the first member to give up, by rank + 1
+};
+
+} // namespace sidelight::rma

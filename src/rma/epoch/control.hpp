@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/accumulate/accumulates.hpp"
+#include "rma/epoch/lock_queue.hpp"
+#include "rma/region/region_table.hpp"
+
+/// What the members of a window write into each other: a block of counters per member. On one node
+/// the blocks lie in shared memory and every member writes them itself; for a member elsewhere its
+/// own engine writes them when a message says so. Nothing here is ever waited for by a call.
+namespace sidelight::rma {
+
+/// The notices of one peer. Written by that peer alone, only ever upwards; read here.
+struct PeerNotices {
+    std::atomic<std::uint64_t> granted{0}; ///< exposures that the peer has opened for this member
+    std::atomic<std::uint64_t> done{0};    ///< accesses to this member that the peer has finished
+};
+
+/// The block of one member, followed in memory by one PeerNotices for each member of the window.
+struct Control {
+    LockQueue lock;
+    AccumulateBlock accumulates;
+    RegionTableRoot regions; ///< of a dynamic window
+
+    [[nodiscard]] PeerNotices& notices(int peer) noexcept
+    {
+        return reinterpret_cast<PeerNotices*>(this + 1)[peer];
+    }
+
+    /// Bytes of a block in a window of `members`, a multiple of a cache line.
+    [[nodiscard]] static std::size_t bytes(std::size_t members) noexcept
+    {
+        const std::size_t all = sizeof(Control) + members * sizeof(PeerNotices);
+        return (all + 63) / 64 * 64;
+    }
+
+    /// Makes a block in `bytes(members)` bytes of zeroed, 64-byte aligned memory.
+    static Control* create(void* memory, std::size_t members) noexcept;
+};
+
+} // namespace sidelight::rma

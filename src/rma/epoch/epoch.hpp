@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/list.hpp"
+#include "base/status.hpp"
+#include "rma/epoch/lock_queue.hpp"
+#include "rma/kinds.hpp"
+#include "rma/operation.hpp"
+
+namespace sidelight::rma {
+
+/// The two lives of an epoch in one word: what the application has done with it (open, closed) and
+/// what the engine has (deferred, active, completed). Diagram: docs/design/epochs.md.
+enum class EpochState : std::uint8_t {
+    deferred_open,
+    deferred_closed,
+    active_open,
+    active_closed,
+    completed,
+    illegal,
+};
+
+enum class EpochEvent : std::uint8_t { activate, close, complete };
+
+/// The transition table. An event that the state does not allow leads to `illegal`.
+[[nodiscard]] EpochState next_state(EpochState state, EpochEvent event) noexcept;
+
+/// What an epoch has to do with one peer (fence: with all of them).
+struct PeerEpoch {
+    int rank = 0;
+    bool granted = false;          ///< operations may be performed
+    bool done = false;             ///< nothing left to do or to wait for
+    bool announced = false;        ///< access, lock: the target has been told that it is closed
+    bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
+    Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
+    std::uint32_t outstanding = 0; ///< operations not yet complete at the target
+    std::uint32_t local = 0;       ///< operations whose buffers are still needed here
+    std::uint32_t held = 0;        ///< operations that the announcement must not precede
+    std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
+    LockPlace place{};        ///< lock and lock_all
+    Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
+
+    /// For a new epoch. An earlier one has left all counts at zero.
+    void begin(int peer) noexcept
+    {
+        rank = peer;
+        granted = done = announced = to_be_flushed = false;
+        failure = Status::ok;
+    }
+};
+
+/// An epoch, from the call that opens it until its internal completion, and until none of its
+/// operations needs it: one that is complete at the origin may still be unanswered. From the
+/// process's pool, where it is as new but for its peers. Guarded by whoever holds the engine.
+struct Epoch {
+    EpochKind kind = EpochKind::fence;
+    EpochState state = EpochState::deferred_open;
+    LockType lock_type = LockType::shared;
+    bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
+    bool last = false;             ///< of the window: MPI_Win_free's
+    bool queued = false;           ///< in the window's queue
+    bool kept_ready = false;       ///< opened by SettledEpochs
+    bool unsettled = false;        ///< in the window's count of epochs that need progress
+    bool holds_back = false;       ///< in the window's list of closed epochs of its class
+    Status failure = Status::ok;   ///< a member that it is about was lost
+    Reorder reorder{};             ///< the keys of the window when it was opened
+    std::uint32_t peers_asked = 0; ///< lock_all: members whose lock has been asked for
+    std::uint32_t peers_granted = 0;
+    std::uint32_t peers_done = 0;
+    std::uint32_t unanswered = 0; ///< operations not yet complete at their targets, of all peers
+    std::uint64_t opened_at = 0;  ///< the window's clock of openings and closings
+    std::uint64_t closed_at = 0;
+    std::uint64_t barrier_in = 0;  ///< fence: the barrier that grants the epoch
+    std::uint64_t barrier_out = 0; ///< fence: the barrier that ends it; 0: none
+    Request* opening = nullptr;    ///< completes when it is granted by every peer
+    Request* closing = nullptr;    ///< completes with the epoch
+    std::vector<PeerEpoch> peers;  ///< keeps its capacity from use to use
+    Links<Epoch> in_queue{};       ///< see EpochQueue
+    Links<Epoch> in_closed{};      ///< closed and not completed, of its class, in closing order
+    Epoch* next = nullptr;
+
+    [[nodiscard]] bool open() const noexcept
+    {
+        return state == EpochState::deferred_open || state == EpochState::active_open;
+    }
+    [[nodiscard]] bool active() const noexcept
+    {
+        return state == EpochState::active_open || state == EpochState::active_closed;
+    }
+    /// For a new epoch, before its peers are named. An earlier one has left all lists.
+    void begin(EpochKind as) noexcept
+    {
+        kind = as;
+        state = EpochState::deferred_open;
+        no_check = last = kept_ready = false;
+        failure = Status::ok;
+        peers_asked = peers_granted = peers_done = 0;
+        closed_at = barrier_out = 0;
+    }
+    /// Whether it is granted by locks.
+    [[nodiscard]] bool passive() const noexcept
+    {
+        return kind == EpochKind::lock || kind == EpochKind::lock_all;
+    }
+    /// Whether it was granted to nobody, but ended by a loss.
+    [[nodiscard]] bool failed_for_all() const noexcept
+    {
+        return kind == EpochKind::fence && failure != Status::ok;
+    }
+    /// Open and granted everywhere: nothing happens to it before the program's next call.
+    [[nodiscard]] bool settled() const noexcept
+    {
+        return state == EpochState::active_open && peers_granted == peers.size();
+    }
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/epoch_queue.hpp"
+
+#include <new>
+#include <utility>
+
+#include "base/cpu.hpp"
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+constexpr std::size_t index_of(EpochClass kind) noexcept { return static_cast<std::size_t>(kind); }
+
+/// Why the epoch, or an operation in it that nothing else has told of, was not performed.
+Status failure_of(const Epoch& epoch) noexcept
+{
+    Status failure = epoch.failure;
+    for (const PeerEpoch& peer : epoch.peers) {
+        failure = failure == Status::ok ? peer.failure : failure;
+    }
+    return failure;
+}
+
+} // namespace
+
+Epoch* EpochQueue::take(EpochKind kind, std::size_t peers) noexcept
+{
+    Epoch* epoch = pool_.take();
+    if (epoch == nullptr) {
+        return nullptr;
+    }
+    if (epoch->peers.size() != peers) {
+        try {
+            epoch->peers.resize(peers);
+        } catch (const std::bad_alloc&) {
+            pool_.give_back(epoch);
+            return nullptr;
+        }
+    }
+    epoch->begin(kind);
+    return epoch;
+}
+
+void EpochQueue::open(Epoch& epoch, int polls) noexcept
+{
+    epoch.opened_at = ++clock_;
+    epoch.reorder = reorder_;
+    with_.mapped.forget_use();
+    ++pending_;
+    if (first_deferred_ == nullptr && may_activate(epoch)) {
+        activate(epoch);
+        for (; !epoch.settled() && polls > 0; --polls) {
+            relax_cpu();
+            advance(epoch);
+        }
+        if (epoch.settled()) {
+            return;
+        }
+    } else if (first_deferred_ == nullptr) {
+        first_deferred_ = &epoch;
+        attention_.set(Reason::deferred_epoch, true);
+    }
+    epoch.queued = true;
+    queue_.push(&epoch);
+    count(epoch);
+}
+
+void EpochQueue::enlist(Epoch& epoch) noexcept
+{
+    if (!epoch.queued) {
+        epoch.queued = true;
+        queue_.push_front(&epoch); // it was active before any that is deferred now
+    }
+}
+
+bool EpochQueue::activate_deferred() noexcept
+{
+    bool moved = false;
+    while (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
+        Epoch& epoch = *first_deferred_;
+        first_deferred_ = after(epoch);
+        activate(epoch);
+        if (may_complete(epoch)) {
+            complete(epoch);
+        } else {
+            count(epoch);
+        }
+        moved = true;
+    }
+    if (moved) {
+        attention_.set(Reason::deferred_epoch, first_deferred_ != nullptr);
+    }
+    return moved;
+}
+
+bool EpochQueue::may_activate(const Epoch& epoch) const noexcept
+{
+    return !held_back(epoch) && (!epoch.last || with_.operations.unfinished() == 0) &&
+           (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, epoch.reorder));
+}
+
+/// Only epochs closed before this one was opened can hold it back: those still open then overlap
+/// with it by the program's own will (exposure and access at once, locks at several targets).
+bool EpochQueue::held_back(const Epoch& epoch) const noexcept
+{
+    for (int other = 0; holding_back_ != 0 && other < epoch_classes; ++other) {
+        const Epoch* oldest = closed_[other].front();
+        if (oldest != nullptr && oldest->closed_at < epoch.opened_at &&
+            !rules::may_overlap(static_cast<EpochClass>(other), row_of(epoch.kind).ordered_as,
+                                epoch.reorder)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void EpochQueue::activate(Epoch& epoch) noexcept
+{
+    epoch.state = next_state(epoch.state, EpochEvent::activate);
+    ungranted_locks_ += epoch.passive() ? 1 : 0;
+    row_of(epoch.kind).enter(with_, epoch);
+    advance(epoch);
+}
+
+/// Does all that an active epoch can do now. Answers whether anything moved.
+bool EpochQueue::advance(Epoch& epoch) noexcept
+{
+    bool moved = false;
+    const bool closed = epoch.state == EpochState::active_closed;
+    const EpochKindRow& row = row_of(epoch.kind);
+    for (PeerEpoch& peer : epoch.peers) {
+        if (!peer.granted) {
+            moved |= poll_grant(epoch, peer);
+        }
+        if (closed && !peer.done && row.finish(with_, epoch, peer)) {
+            peer.done = true;
+            ++epoch.peers_done;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    if (!peer.granted && epoch.active() && poll_grant(epoch, peer)) {
+        count(epoch);
+    }
+    return peer.granted;
+}
+
+bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    const EpochKindRow& row = row_of(epoch.kind);
+    if (!row.granted(with_, epoch, peer)) {
+        return false;
+    }
+    peer.granted = true;
+    ++epoch.peers_granted;
+    row.enters(with_, epoch, peer);
+    replay(epoch, peer);
+    show(with_, epoch, peer);
+    if (epoch.peers_granted == epoch.peers.size()) {
+        ungranted_locks_ -= epoch.passive() ? 1 : 0;
+        conclude(std::exchange(epoch.opening, nullptr), epoch.failure);
+    }
+    return true;
+}
+
+/// Performs what was recorded while the grant was missing, in order of issue.
+void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    while (!peer.recorded.empty()) {
+        Op& op = *peer.recorded.pop();
+        if (with_.contacts.target(op.operation.target).lost || epoch.failed_for_all())
+            [[unlikely]] {
+            with_.operations.give_up(op, Status::lost);
+        } else {
+            with_.operations.execute(op);
+        }
+    }
+}
+
+bool EpochQueue::advance_active() noexcept
+{
+    bool moved = false;
+    Epoch* epoch = queue_.front();
+    while (epoch != first_deferred_) {
+        Epoch* next = after(*epoch);
+        moved |= advance(*epoch);
+        if (may_complete(*epoch)) {
+            complete(*epoch);
+        } else {
+            count(*epoch);
+        }
+        epoch = next;
+    }
+    return moved;
+}
+
+void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
+{
+    epoch.state = next_state(epoch.state, EpochEvent::close);
+    epoch.closed_at = ++clock_;
+    epoch.closing = request;
+    for (const PeerEpoch& peer : epoch.peers) {
+        show(with_, epoch, peer);
+    }
+    with_.operations.note_waited_for();
+    if (epoch.active()) {
+        advance(epoch);
+        for (; !may_complete(epoch) && polls > 0; --polls) {
+            relax_cpu();
+            advance(epoch);
+        }
+        if (may_complete(epoch)) {
+            complete(epoch);
+            activate_deferred();
+            return;
+        }
+    }
+    enlist(epoch);
+    hold_back_later(epoch);
+    count(epoch);
+}
+
+/// A closed epoch that is not completed: those opened from now on may have to wait for it.
+void EpochQueue::hold_back_later(Epoch& epoch) noexcept
+{
+    closed_[index_of(row_of(epoch.kind).ordered_as)].push(&epoch);
+    epoch.holds_back = true;
+    ++holding_back_;
+}
+
+void EpochQueue::complete(Epoch& epoch) noexcept
+{
+    epoch.state = next_state(epoch.state, EpochEvent::complete);
+    count(epoch);
+    if (epoch.queued) {
+        epoch.queued = false;
+        queue_.remove(&epoch);
+    }
+    if (epoch.holds_back) {
+        closed_[index_of(row_of(epoch.kind).ordered_as)].remove(&epoch);
+        epoch.holds_back = false;
+        --holding_back_;
+    }
+    --pending_;
+    Request* closing = std::exchange(epoch.closing, nullptr);
+    const Status failure = failure_of(epoch);
+    closed_for_good_ =
+        closed_for_good_ || rules::may_be_destroyed(epoch.last, failure != Status::ok);
+    give_back_if_over(epoch);
+    conclude(closing, failure);
+}
+
+void EpochQueue::give_back_if_over(Epoch& epoch) noexcept
+{
+    if (epoch.state == EpochState::completed && epoch.unanswered == 0) {
+        pool_.give_back(&epoch);
+    }
+}
+
+/// Keeps the number of epochs that a sweep has to look at.
+void EpochQueue::count(Epoch& epoch) noexcept
+{
+    const bool unsettled = epoch.active() && !epoch.settled();
+    if (unsettled != epoch.unsettled) {
+        epoch.unsettled = unsettled;
+        unsettled_ += unsettled ? 1 : std::size_t{0} - 1;
+        attention_.set(Reason::unsettled_epoch, unsettled_ != 0);
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/list.hpp"
+#include "base/pool.hpp"
+#include "rma/attention.hpp"
+#include "rma/epoch/kind_table.hpp"
+
+namespace sidelight::rma {
+
+/// What a request has waited for is over. It tells the failure, or one that it has been given
+/// before.
+inline void conclude(Request* request, Status failure) noexcept
+{
+    if (request != nullptr && failure != Status::ok) {
+        request->status = failure;
+    }
+    finish(request);
+}
+
+/// The epochs of one window: opening, activation in order, closing, completion (P1, VI and VII).
+/// Diagram: docs/design/epochs.md.
+///
+/// An epoch that is granted everywhere as soon as it is opened, and in which nothing is recorded,
+/// is not in the queue: until it is closed it is what the direct path reads, and no more. Most
+/// epochs on mapped memory live and end so. Guarded by the engine.
+class EpochQueue {
+public:
+    EpochQueue(const EpochSurroundings& with, Pool<Epoch>& pool, Attention& attention,
+               const Reorder& reorder) noexcept
+        : with_(with), pool_(pool), attention_(attention), reorder_(reorder)
+    {}
+
+    /// A new epoch whose peers are to be named, by `PeerEpoch::begin`, before it is opened. Null:
+    /// no memory.
+    [[nodiscard]] Epoch* take(EpochKind kind, std::size_t peers) noexcept;
+    /// Opens it. Where its peers may be quick it asks them up to `polls` times for their grants.
+    void open(Epoch& epoch, int polls = 0) noexcept;
+    /// Closes it; `request` completes with it. `polls`: likewise for what it still waits for.
+    void close(Epoch& epoch, Request* request, int polls = 0) noexcept;
+
+    /// Does what can be done for active epochs. Answers whether anything moved.
+    bool advance_active() noexcept;
+    /// Activates in opening order whatever may be; none is skipped.
+    bool activate_deferred() noexcept;
+
+    /// Whether access is granted, as far as this member can see now.
+    [[nodiscard]] bool is_granted(Epoch& epoch, PeerEpoch& peer) noexcept;
+    /// Something is recorded in it.
+    void enlist(Epoch& epoch) noexcept;
+    /// One was opened, or is complete, without this.
+    void note_opened() noexcept { ++pending_; }
+    void note_completed() noexcept { --pending_; }
+    /// An epoch that was taken and is not in the queue is needed no more.
+    void give_back(Epoch& epoch) noexcept { pool_.give_back(&epoch); }
+    /// A completed epoch stays as long as answers to its operations are counted in it.
+    void give_back_if_over(Epoch& epoch) noexcept;
+
+    void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
+
+    /// Openings and closings so far.
+    [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }
+    /// Epochs opened and not yet completed inside, open ones included.
+    [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
+    /// Whether nothing but the program's next call lets any of them go on.
+    [[nodiscard]] bool settled() const noexcept
+    {
+        return unsettled_ == 0 && first_deferred_ == nullptr;
+    }
+    /// Whether one that is opened now is active at once.
+    [[nodiscard]] bool idle() const noexcept
+    {
+        return first_deferred_ == nullptr && holding_back_ == 0 && ungranted_locks_ == 0;
+    }
+    [[nodiscard]] bool any_deferred() const noexcept { return first_deferred_ != nullptr; }
+    [[nodiscard]] std::uint64_t ungranted_locks() const noexcept { return ungranted_locks_; }
+    /// Whether the last epoch of the window is complete.
+    [[nodiscard]] bool closed() const noexcept { return closed_for_good_; }
+    /// Those in the queue, in opening order.
+    [[nodiscard]] Epoch* front() const noexcept { return queue_.front(); }
+    [[nodiscard]] static Epoch* after(const Epoch& epoch) noexcept
+    {
+        return decltype(queue_)::after(epoch);
+    }
+
+private:
+    [[nodiscard]] bool may_activate(const Epoch& epoch) const noexcept;
+    [[nodiscard]] bool held_back(const Epoch& epoch) const noexcept;
+    void activate(Epoch& epoch) noexcept;
+    bool advance(Epoch& epoch) noexcept;
+    [[nodiscard]] static bool may_complete(const Epoch& epoch) noexcept
+    {
+        return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
+    }
+    bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
+    void replay(const Epoch& epoch, PeerEpoch& peer) noexcept;
+    void hold_back_later(Epoch& epoch) noexcept;
+    void complete(Epoch& epoch) noexcept;
+    void count(Epoch& epoch) noexcept;
+
+    EpochSurroundings with_;
+    Pool<Epoch>& pool_;
+    Attention& attention_;
+    Reorder reorder_;
+    std::uint64_t clock_ = 0;
+    std::size_t pending_ = 0;
+    std::size_t unsettled_ = 0;         ///< active epochs that need progress
+    std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
+    std::size_t holding_back_ = 0;      ///< epochs in `closed_`
+    bool closed_for_good_ = false;
+    Epoch* first_deferred_ = nullptr;
+    List<Epoch, &Epoch::in_queue> queue_;
+    List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
+};
+
+} // namespace sidelight::rma

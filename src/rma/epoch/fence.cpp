@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/kind_table.hpp"
+#include "rma/rules.hpp"
+
+/// Fence epochs: two barriers, of which the second is the next one's first. See
+/// docs/design/fence.md.
+namespace sidelight::rma {
+
+namespace {
+
+void enter_fence(const EpochSurroundings& with, Epoch& epoch) noexcept
+{
+    with.barrier.arrive(epoch.barrier_in);
+}
+
+bool fence_granted(const EpochSurroundings& with, const Epoch& epoch,
+                   const PeerEpoch& /*peer*/) noexcept
+{
+    return with.barrier.passed(epoch.barrier_in) || with.contacts.broken();
+}
+
+void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& /*peer*/) noexcept
+{
+    if (!with.barrier.passed(epoch.barrier_in)) {
+        epoch.failure = Status::lost;
+    }
+}
+
+bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    if (peer.outstanding != 0) {
+        with.credit.request_all();
+    }
+    if (!peer.granted || peer.outstanding != 0 || with.channels.placing() ||
+        (epoch.last && !rules::memory_is_free(with.channels.reading()))) {
+        return false;
+    }
+    if (epoch.barrier_out == 0) {
+        return true;
+    }
+    with.barrier.arrive(epoch.barrier_out);
+    const bool passed = with.barrier.passed(epoch.barrier_out);
+    if (!passed && with.contacts.broken()) {
+        epoch.failure = Status::lost;
+    }
+    return passed || with.contacts.broken();
+}
+
+} // namespace
+
+const EpochKindRow fence_epoch{.name = "fence",
+                               .ordered_as = EpochClass::exclusive,
+                               .passage = Passage::operations_to_all,
+                               .enter = enter_fence,
+                               .granted = fence_granted,
+                               .enters = fence_enters,
+                               .finish = finish_fence};
+
+} // namespace sidelight::rma

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/flush.hpp"
+
+#include <utility>
+
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+Status Flushes::flush(int target, FlushScope scope, Request* request) noexcept
+{
+    if (scope == FlushScope::remote) {
+        with_.operations.note_waited_for();
+    }
+    if (target != all_targets) {
+        return flush_one(target, scope, request);
+    }
+    if (!open_.any_passive()) {
+        return Status::rma_sync;
+    }
+    if (queue_.settled() && with_.operations.unfinished() == 0 && !untold_ &&
+        !with_.contacts.broken()) {
+        with_.mapped.order();
+        conclude(request, Status::ok);
+        return Status::ok;
+    }
+    const bool untold = std::exchange(untold_, false);
+    const Status status = begin(all_targets, scope, request);
+    untold_ = untold_ || (untold && status != Status::ok);
+    return status;
+}
+
+Status Flushes::flush_one(int target, FlushScope scope, Request* request) noexcept
+{
+    if (!with_.contacts.is_rank(target)) {
+        return Status::rank;
+    }
+    if (const PeerEpochRef where = open_.find(with_.contacts, target);
+        where && where.epoch->passive()) {
+        return begin(target, scope, request);
+    }
+    return with_.contacts.target(target).lost ? Status::lost : Status::rma_sync;
+}
+
+Status Flushes::await_grant(int target, Request* request) noexcept
+{
+    if (target != all_targets) {
+        const PeerEpochRef where = open_.find(with_.contacts, target);
+        if (!where || where.epoch->kind == EpochKind::fence) {
+            return with_.contacts.target(target).lost ? Status::lost : Status::rma_sync;
+        }
+    }
+    return begin(target, FlushScope::remote, request);
+}
+
+Status Flushes::begin(int target, FlushScope scope, Request* request) noexcept
+{
+    Flush* kept = pool_.take(); // before it takes failures that nobody else would tell
+    if (kept == nullptr) {
+        return Status::no_memory;
+    }
+    with_.mapped.order(); // what is performed later has a barrier of its own
+    *kept = {.request = request, .target = target, .scope = scope, .clock = queue_.clock()};
+    Status status = Status::ok;
+    if (target != all_targets) {
+        status = add(open_.find(with_.contacts, target), *kept);
+    } else {
+        for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
+             epoch = EpochQueue::after(*epoch)) {
+            status = add_epoch(*epoch, *kept);
+        }
+    }
+    if (status != Status::ok || kept->remaining == 0) {
+        const Status failure = kept->status;
+        pool_.give_back(kept);
+        if (status == Status::ok) {
+            conclude(request, failure);
+        }
+        return status;
+    }
+    kept->stamp = with_.operations.age();
+    flushes_.push(kept);
+    with_.credit.set_awaited(true);
+    with_.credit.request_all();
+    return Status::ok;
+}
+
+Status Flushes::add_epoch(Epoch& epoch, Flush& flush) noexcept
+{
+    if (!epoch.open() || epoch.kind == EpochKind::exposure) {
+        return Status::ok;
+    }
+    for (std::uint32_t index = 0; index < epoch.peers.size(); ++index) {
+        if (Status status = add({&epoch, index}, flush); status != Status::ok) {
+            return status;
+        }
+    }
+    return Status::ok;
+}
+
+/// Where access is not granted yet, a marker waits for the grant, so that a flush also says that
+/// the lock is held. Where nothing is under way any more, the next flush need not come here.
+Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
+{
+    PeerEpoch& peer = where.peer();
+    if (!queue_.is_granted(*where.epoch, peer)) {
+        if (Status status = recording_.mark(where); status != Status::ok) {
+            return status;
+        }
+    }
+    if (const Status failure = std::exchange(peer.failure, Status::ok); failure != Status::ok) {
+        flush.status = failure;
+    }
+    if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
+        flush.status = Status::lost; // what was issued before may be among what was given up
+    }
+    flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
+    if (peer.outstanding == 0 && peer.to_be_flushed) {
+        peer.to_be_flushed = false;
+        show(with_, *where.epoch, peer);
+    }
+    return Status::ok;
+}
+
+bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
+{
+    if (flushes_.empty()) {
+        return false;
+    }
+    const bool tells =
+        op.failure == Status::lost || (op.failure != Status::ok && op.request == nullptr);
+    bool told = false;
+    flushes_.remove_if([&](Flush& flush) {
+        const Epoch& epoch = *op.epoch;
+        const bool counted = flush.scope == scope &&
+                             (flush.target == all_targets || flush.target == op.operation.target) &&
+                             rules::flush_waits_for(op.age, flush.stamp) &&
+                             (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
+        if (counted && tells) {
+            flush.status = op.failure;
+            told = told || flush.request != nullptr;
+        }
+        if (!counted || --flush.remaining != 0) {
+            return false;
+        }
+        Request* request = flush.request;
+        const Status status = flush.status;
+        pool_.give_back(&flush);
+        conclude(request, status);
+        return true;
+    });
+    with_.credit.set_awaited(!flushes_.empty());
+    return told;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/lock_server.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace sidelight::rma {
+
+/// Without memory for the place the lock can neither wait nor be refused: each is lost to the
+/// other, so that the sender's lock fails, and what it holds here is given back.
+void LockServer::serve_lock(Channel& from, const LockBody& body) noexcept
+{
+    LockWaiter* waiter = pool_.take();
+    if (waiter == nullptr) {
+        log(LogLevel::error, "out of memory for a lock that rank %d asks for: it is refused",
+            from.rank);
+        channels_.send(from, MessageKind::lost, LostBody{.rank = contacts_.rank()});
+        contacts_.lose(from.rank);
+        return;
+    }
+    const LockType type = lock_type_of(body.type);
+    *waiter = {.origin = from.rank, .type = type, .place = own().arrive(type)};
+    waiting_.push(waiter);
+    attention_.set(Reason::waiting_for_lock, true);
+}
+
+void LockServer::take_grant(Channel& from, const NoticeBody& body) noexcept
+{
+    Peer& sender = contacts_.peer(from.rank);
+    if (sender.lock_grants + 1 == body.number && body.number <= sender.lock_requests) {
+        sender.lock_grants = body.number;
+    }
+}
+
+void LockServer::leave_announced(Peer& sender) noexcept
+{
+    for (const LockType type : {LockType::shared, LockType::exclusive}) {
+        for (std::uint32_t& leaving = sender.leaving_of(type); leaving != 0; --leaving) {
+            leave(*contacts_.peer(contacts_.rank()).control, type);
+        }
+    }
+}
+
+void LockServer::leave_all(int rank) noexcept
+{
+    Peer& peer = contacts_.peer(rank);
+    for (const LockType type : {LockType::shared, LockType::exclusive}) {
+        peer.places_of(type) += std::exchange(peer.leaving_of(type), 0);
+        for (; peer.places_of(type) != 0; --peer.places_of(type)) {
+            own().depart(type);
+        }
+    }
+    pass_on();
+}
+
+/// Somebody may be admitted who was not: one on this node looks by itself.
+void LockServer::pass_on() noexcept
+{
+    contacts_.wake_neighbours();
+    grant_waiting();
+}
+
+bool LockServer::owes_grants() const noexcept
+{
+    const LockQueue& queue = contacts_.peer(contacts_.rank()).control->lock;
+    for (const LockWaiter* waiter = waiting_.front(); waiter != nullptr; waiter = waiter->next) {
+        if (queue.admits(waiter->type, waiter->place)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Answers whether the place was left at once, its owner being lost.
+bool LockServer::admit(const LockWaiter& waiter) noexcept
+{
+    if (contacts_.target(waiter.origin).lost) {
+        own().depart(waiter.type);
+        return true;
+    }
+    Peer& owner = contacts_.peer(waiter.origin);
+    ++owner.places_of(waiter.type);
+    channels_.send(contacts_.channel(waiter.origin), MessageKind::lock_grant,
+                   NoticeBody{.number = ++owner.admitted});
+    return false;
+}
+
+/// A process's places are admitted in the order in which it asked.
+bool LockServer::grant_waiting() noexcept
+{
+    bool granted = false;
+    for (bool left = !waiting_.empty(); left;) { // after one has left, the next may be admitted
+        left = false;
+        waiting_.remove_if([&](LockWaiter& waiter) {
+            if (!own().admits(waiter.type, waiter.place)) {
+                return false;
+            }
+            left |= admit(waiter);
+            pool_.give_back(&waiter);
+            granted = true;
+            return true;
+        });
+        if (left) {
+            contacts_.wake_neighbours();
+        }
+    }
+    attention_.set(Reason::waiting_for_lock, !waiting_.empty());
+    return granted;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/recording.hpp"
+
+namespace sidelight::rma {
+
+Status Recording::issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept
+{
+    const bool granted = queue_.is_granted(*where.epoch, where.peer());
+    if (where.epoch->failed_for_all()) {
+        return where.epoch->failure;
+    }
+    Destination destination;
+    if (Status status = with_.operations.prepare(operation, granted, destination);
+        status != Status::ok) {
+        return status;
+    }
+    with_.mapped.note_use();
+    bool done = false;
+    Status status = Status::ok;
+    if (granted) {
+        status = with_.operations.perform_at_once(operation, destination, done);
+    }
+    if (!done) {
+        return status == Status::ok ? record(where, operation, destination, request) : status;
+    }
+    if (!destination.mapped) { // by the fabric: flushes say that it was waited for
+        where.peer().to_be_flushed = true;
+        show(with_, *where.epoch, where.peer());
+    }
+    if (status == Status::ok) {
+        finish(request);
+    }
+    return status;
+}
+
+Status Recording::mark(PeerEpochRef where) noexcept
+{
+    Operation marker;
+    marker.target = where.peer().rank;
+    return record(where, marker, {}, nullptr);
+}
+
+/// Where access is granted, `place` says where the operation goes.
+Status Recording::record(PeerEpochRef where, const Operation& operation,
+                         const Destination& destination, Request* request) noexcept
+{
+    Op* op = with_.operations.record(operation, destination, request);
+    if (op == nullptr) {
+        return Status::no_memory;
+    }
+    Epoch& epoch = *where.epoch;
+    PeerEpoch& peer = where.peer();
+    op->epoch = &epoch;
+    op->peer = where.index;
+    op->awaited = epoch.kind != EpochKind::access;
+    op->first = peer.outstanding == 0;
+    op->holds_back = true;
+    ++epoch.unanswered;
+    ++peer.outstanding;
+    ++peer.local;
+    ++peer.held;
+    peer.to_be_flushed = true;
+    queue_.enlist(epoch);
+    show(with_, epoch, peer);
+    if (peer.granted) {
+        with_.operations.execute_at(*op, destination);
+    } else {
+        peer.recorded.push(op);
+    }
+    return Status::ok;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/epoch/epoch_queue.hpp"
+#include "rma/epoch/open_epochs.hpp"
+
+namespace sidelight::rma {
+
+/// Operations of an epoch: found their place there, performed at once, or recorded and begun when
+/// access is granted. Guarded by the engine.
+class Recording {
+public:
+    Recording(const EpochSurroundings& with, EpochQueue& queue) noexcept
+        : with_(with), queue_(queue)
+    {}
+
+    /// Performs or records an operation in an epoch; `request` completes when it is complete at the
+    /// origin.
+    Status issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept;
+    /// Records a marker, which completes in its turn.
+    Status mark(PeerEpochRef where) noexcept;
+
+private:
+    Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
+                  Request* request) noexcept;
+
+    EpochSurroundings with_;
+    EpochQueue& queue_;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/settled_epochs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/cpu.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+/// Whether `holds` within so many polls. Takes off those that it needed.
+template <class Condition>
+bool poll(int& polls, Condition holds) noexcept
+{
+    while (!holds()) {
+        if (--polls < 0) {
+            return false;
+        }
+        relax_cpu();
+    }
+    return true;
+}
+
+} // namespace
+
+SettledEpochs::~SettledEpochs()
+{
+    while (locks_ != nullptr) {
+        queue_.give_back(*std::exchange(locks_, locks_->next));
+    }
+    for (Epoch* kept : {access_, exposure_}) {
+        if (kept != nullptr) {
+            queue_.give_back(*kept);
+        }
+    }
+}
+
+/// As an epoch is that was opened, and granted by all its peers.
+void SettledEpochs::prepare(Epoch& epoch) noexcept
+{
+    epoch.state = next_state(EpochState::deferred_open, EpochEvent::activate);
+    epoch.kept_ready = true;
+    epoch.opened_at = 0; // before all that are deferred when something is recorded in it
+    for (PeerEpoch& peer : epoch.peers) {
+        peer.begin(peer.rank);
+        peer.granted = true;
+    }
+    epoch.peers_granted = static_cast<std::uint32_t>(epoch.peers.size());
+}
+
+void SettledEpochs::prepare_lock() noexcept
+{
+    if (locks_ != nullptr) {
+        return;
+    }
+    if (Epoch* epoch = queue_.take(EpochKind::lock, 1); epoch != nullptr) {
+        prepare(*epoch);
+        epoch->next = nullptr;
+        locks_ = epoch;
+    }
+}
+
+Epoch* SettledEpochs::take(Epoch*& kept, EpochKind kind, std::size_t peers) noexcept
+{
+    Epoch* epoch = std::exchange(kept, nullptr);
+    if (epoch != nullptr && epoch->peers.size() == peers) {
+        return epoch;
+    }
+    if (epoch != nullptr) {
+        queue_.give_back(*epoch);
+    }
+    epoch = queue_.take(kind, peers);
+    if (epoch != nullptr) {
+        prepare(*epoch);
+    }
+    return epoch;
+}
+
+/// Between two fence epochs, with nothing recorded in the first, where all members pass the barrier
+/// soon: the epoch goes on as the next one.
+bool SettledEpochs::fence(int polls) noexcept
+{
+    Epoch* epoch = open_.fence;
+    if (epoch == nullptr || epoch->queued || !queue_.idle() || with_.contacts.broken() ||
+        !with_.barrier.shape().one_node() || with_.channels.placing()) {
+        return false;
+    }
+    const std::uint64_t number = open_.barriers + 1;
+    with_.barrier.arrive(number); // Synchronization::fence does not repeat it
+    if (!poll(polls, [&] { return with_.barrier.passed(number); })) {
+        return false;
+    }
+    open_.barriers = number;
+    with_.operations.note_waited_for();
+    epoch->barrier_in = number;
+    with_.mapped.forget_use();
+    return true;
+}
+
+bool SettledEpochs::post(std::span<const int> origins) noexcept
+{
+    if (open_.exposure != nullptr || !possible() ||
+        !std::all_of(origins.begin(), origins.end(), [this](int rank) { return is_near(rank); })) {
+        return false;
+    }
+    Epoch* epoch = take(exposure_, EpochKind::exposure, origins.size());
+    if (epoch == nullptr) {
+        return false;
+    }
+    open_.exposure = epoch;
+    queue_.note_opened();
+    for (std::size_t index = 0; index < origins.size(); ++index) {
+        const int rank = origins[index];
+        Peer& origin = peers_[rank];
+        epoch->peers[index].rank = rank;
+        epoch->peers[index].number = ++origin.exposures;
+        // Pairs with the acquire in `start` and in `access_granted` at the origin.
+        with_.contacts.publish(rank, origin.control->notices(with_.contacts.rank()).granted,
+                               origin.exposures);
+    }
+    with_.mapped.forget_use();
+    return true;
+}
+
+bool SettledEpochs::wait(int polls) noexcept
+{
+    Epoch* epoch = open_.exposure;
+    if (epoch == nullptr || epoch->queued || !epoch->kept_ready) {
+        return false;
+    }
+    for (const PeerEpoch& peer : epoch->peers) {
+        const auto& done = with_.own().notices(peer.rank).done;
+        if (!poll(polls, [&] {
+                return rules::exposure_done(peer.number, done.load(std::memory_order_acquire));
+            })) {
+            return false;
+        }
+    }
+    open_.exposure = nullptr;
+    queue_.note_completed();
+    if (exposure_ == nullptr) {
+        exposure_ = epoch;
+    } else {
+        queue_.give_back(*epoch);
+    }
+    return true;
+}
+
+bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
+{
+    if (open_.any_access() || !possible() ||
+        !std::all_of(targets.begin(), targets.end(), [this](int rank) { return is_near(rank); })) {
+        return false;
+    }
+    for (const int rank : targets) {
+        const std::uint64_t number = peers_[rank].accesses + 1;
+        const auto& granted = with_.own().notices(rank).granted;
+        if (!poll(polls, [&] {
+                return rules::access_granted(number, granted.load(std::memory_order_acquire));
+            })) {
+            return false;
+        }
+    }
+    Epoch* epoch = take(access_, EpochKind::access, targets.size());
+    if (epoch == nullptr) {
+        return false;
+    }
+    open_.access = epoch;
+    queue_.note_opened();
+    for (std::uint32_t index = 0; index < targets.size(); ++index) {
+        const int rank = targets[index];
+        Peer& target = peers_[rank];
+        epoch->peers[index].rank = rank;
+        epoch->peers[index].number = ++target.accesses;
+        target.epoch = epoch;
+        target.index = index;
+        with_.mapped.open(targets_[rank], {.reachable = true, .flushable = false});
+    }
+    with_.mapped.forget_use();
+    return true;
+}
+
+bool SettledEpochs::complete() noexcept
+{
+    Epoch* epoch = open_.access;
+    if (epoch == nullptr || epoch->queued || !epoch->kept_ready || with_.contacts.broken()) {
+        return false;
+    }
+    open_.access = nullptr;
+    queue_.note_completed();
+    with_.operations.note_waited_for();
+    for (PeerEpoch& peer : epoch->peers) {
+        Peer& target = peers_[peer.rank];
+        target.epoch = nullptr;
+        peer.to_be_flushed = false;
+        with_.mapped.open(targets_[peer.rank], {});
+        target.done = peer.number;
+        // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
+        // `exposure_over` at the target.
+        with_.contacts.publish(peer.rank, target.control->notices(with_.contacts.rank()).done,
+                               target.done);
+    }
+    if (access_ == nullptr) {
+        access_ = epoch;
+    } else {
+        queue_.give_back(*epoch);
+    }
+    return true;
+}
+
+} // namespace sidelight::rma

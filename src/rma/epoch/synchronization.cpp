@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/synchronization.hpp"
+
+#include <utility>
+
+#include "rma/epoch/exposure.hpp"
+
+namespace sidelight::rma {
+
+/// Ends the fence epoch that is open, if any, and opens the next one. Each call of a window is one
+/// barrier, whatever it ends or opens, so that all members count alike. The barrier holds the
+/// request back unless the program says that the call ends nothing (MPI_MODE_NOPRECEDE).
+Status Synchronization::fence(Assertion assertion, Request* request, int polls) noexcept
+{
+    if (open_.any_access() || open_.exposure != nullptr) {
+        return Status::rma_sync;
+    }
+    const bool ends_nothing = assertion.no_precede && !fence_in_use() && flavor_ != Flavor::shared;
+    Epoch* ending = ends_nothing ? nullptr : open_.fence;
+    Epoch* next = nullptr;
+    if (ending == nullptr || !assertion.no_succeed) {
+        next = take_fence();
+        if (next == nullptr) {
+            return Status::no_memory;
+        }
+        next->barrier_in = open_.barriers + 1;
+    }
+    ++open_.barriers;
+    if (ending != nullptr) {
+        ending->barrier_out = open_.barriers;
+        open_.fence = nullptr;
+        queue_.close(*ending, request, polls);
+    } else {
+        leave_fence();
+        next->opening = ends_nothing ? nullptr : request;
+    }
+    if (next != nullptr) {
+        queue_.open(*next);
+        if (assertion.no_succeed) {
+            queue_.close(*next, nullptr);
+        } else {
+            open_.fence = next;
+        }
+    }
+    if (ends_nothing) {
+        finish(request);
+    }
+    return Status::ok;
+}
+
+Epoch* Synchronization::take_fence() noexcept
+{
+    Epoch* epoch = queue_.take(EpochKind::fence, 1);
+    if (epoch != nullptr) {
+        epoch->peers[0].begin(0);
+    }
+    return epoch;
+}
+
+/// A fence epoch in which nothing was issued ends, without a barrier, when another epoch is opened
+/// (MPI-4.1, 12.5.1: it was none).
+void Synchronization::leave_fence() noexcept
+{
+    if (open_.fence != nullptr) {
+        queue_.close(*std::exchange(open_.fence, nullptr), nullptr);
+    }
+}
+
+/// An epoch towards the members of a group, the fence epoch before it left.
+Epoch* Synchronization::take_group(EpochKind kind, std::span<const int> ranks) noexcept
+{
+    for (const int rank : ranks) {
+        if (with_.contacts.meet(rank) != Status::ok) {
+            return nullptr;
+        }
+    }
+    Epoch* epoch = queue_.take(kind, ranks.size());
+    if (epoch != nullptr) {
+        for (std::size_t index = 0; index < ranks.size(); ++index) {
+            epoch->peers[index].begin(ranks[index]);
+        }
+        leave_fence();
+    }
+    return epoch;
+}
+
+Status Synchronization::post(std::span<const int> origins, Request* request) noexcept
+{
+    if (open_.exposure != nullptr || fence_in_use()) {
+        return Status::rma_sync;
+    }
+    Epoch* epoch = take_group(EpochKind::exposure, origins);
+    if (epoch == nullptr) {
+        return Status::no_memory;
+    }
+    open_.exposure = epoch;
+    queue_.open(*epoch);
+    finish(request);
+    return Status::ok;
+}
+
+Status Synchronization::start(std::span<const int> targets, Assertion assertion, Request* request,
+                              int polls) noexcept
+{
+    if (open_.any_access() || fence_in_use()) {
+        return Status::rma_sync;
+    }
+    Epoch* epoch = take_group(EpochKind::access, targets);
+    if (epoch == nullptr) {
+        return Status::no_memory;
+    }
+    epoch->no_check = assertion.no_check;
+    for (std::uint32_t index = 0; index < epoch->peers.size(); ++index) {
+        Peer& target = with_.contacts.peer(epoch->peers[index].rank);
+        target.epoch = epoch;
+        target.index = index;
+    }
+    open_.access = epoch;
+    queue_.open(*epoch, polls);
+    finish(request);
+    return Status::ok;
+}
+
+Status Synchronization::complete(Request* request) noexcept
+{
+    if (open_.access == nullptr) {
+        return Status::rma_sync;
+    }
+    for (const PeerEpoch& peer : open_.access->peers) {
+        with_.contacts.peer(peer.rank).epoch = nullptr;
+    }
+    queue_.close(*std::exchange(open_.access, nullptr), request);
+    return Status::ok;
+}
+
+Status Synchronization::wait(Request* request, int polls) noexcept
+{
+    if (open_.exposure == nullptr) {
+        return Status::rma_sync;
+    }
+    queue_.close(*std::exchange(open_.exposure, nullptr), request, polls);
+    return Status::ok;
+}
+
+Status Synchronization::test(bool& flag) noexcept
+{
+    if (open_.exposure == nullptr) {
+        return Status::rma_sync;
+    }
+    flag = open_.exposure->active();
+    bool is_lost = false;
+    for (const PeerEpoch& peer : open_.exposure->peers) {
+        if (flag && !exposure_over(with_, peer)) {
+            flag = with_.contacts.target(peer.rank).lost;
+            is_lost |= flag;
+        }
+    }
+    if (flag) {
+        queue_.close(*std::exchange(open_.exposure, nullptr), nullptr);
+    }
+    return flag && is_lost ? Status::lost : Status::ok;
+}
+
+Status Synchronization::lock(LockType type, int target, Assertion assertion,
+                             Request* request) noexcept
+{
+    if (!with_.contacts.is_rank(target)) {
+        return Status::rank;
+    }
+    if (Status status = with_.contacts.reach(target); status != Status::ok) {
+        return status;
+    }
+    Peer& locked = with_.contacts.peer(target);
+    if (locked.epoch != nullptr || open_.access != nullptr || open_.lock_all != nullptr ||
+        fence_in_use()) {
+        return Status::rma_sync;
+    }
+    Epoch* epoch = queue_.take(EpochKind::lock, 1);
+    if (epoch == nullptr) {
+        return Status::no_memory;
+    }
+    leave_fence();
+    epoch->lock_type = type;
+    epoch->no_check = assertion.no_check;
+    epoch->peers[0].begin(target);
+    locked.epoch = epoch;
+    locked.index = 0;
+    ++open_.locks;
+    queue_.open(*epoch);
+    finish(request);
+    return Status::ok;
+}
+
+Status Synchronization::unlock(int target, Request* request) noexcept
+{
+    if (!with_.contacts.is_rank(target)) {
+        return Status::rank;
+    }
+    if (!with_.contacts.is_met(target)) {
+        return Status::rma_sync;
+    }
+    Peer& locked = with_.contacts.peer(target);
+    if (locked.epoch == nullptr || locked.epoch->kind != EpochKind::lock) {
+        return Status::rma_sync;
+    }
+    --open_.locks;
+    queue_.close(*std::exchange(locked.epoch, nullptr), request);
+    return Status::ok;
+}
+
+Status Synchronization::lock_all(Assertion assertion, Request* request) noexcept
+{
+    if (open_.any_access() || fence_in_use()) {
+        return Status::rma_sync;
+    }
+    const std::uint32_t members = with_.contacts.size();
+    for (std::uint32_t rank = 0; rank < members; ++rank) {
+        if (Status status = with_.contacts.meet(static_cast<int>(rank)); status != Status::ok) {
+            return status;
+        }
+    }
+    Epoch* epoch = queue_.take(EpochKind::lock_all, members);
+    if (epoch == nullptr) {
+        return Status::no_memory;
+    }
+    leave_fence();
+    epoch->lock_type = LockType::shared;
+    epoch->no_check = assertion.no_check;
+    for (std::uint32_t rank = 0; rank < members; ++rank) {
+        epoch->peers[rank].begin(static_cast<int>(rank));
+    }
+    open_.lock_all = epoch;
+    queue_.open(*epoch);
+    finish(request);
+    return Status::ok;
+}
+
+Status Synchronization::unlock_all(Request* request) noexcept
+{
+    if (open_.lock_all == nullptr) {
+        return Status::rma_sync;
+    }
+    queue_.close(*std::exchange(open_.lock_all, nullptr), request);
+    return Status::ok;
+}
+
+Status Synchronization::close(Request* request) noexcept
+{
+    if (open_.any_access() || open_.exposure != nullptr || fence_in_use()) {
+        return Status::rma_sync;
+    }
+    Epoch* last = take_fence();
+    if (last == nullptr) {
+        return Status::no_memory;
+    }
+    leave_fence();
+    last->barrier_in = ++open_.barriers;
+    last->last = true;
+    with_.credit.set_awaited(true);
+    with_.credit.request_all();
+    queue_.open(*last);
+    queue_.close(*last, request);
+    return Status::ok;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/operation/destination.hpp"
+
+#include "base/cpu.hpp"
+#include "rma/accumulate/transfer.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+/// MPI_Aint displacements and layout bounds stay below this, so their sums cannot overflow.
+constexpr std::int64_t address_limit = std::int64_t{1} << 62;
+
+/// Whether a side of an accumulate is there and made of other elements than the target.
+bool differs(const datatype::Buffer& side, const datatype::Layout& target) noexcept
+{
+    return side.layout != nullptr && side.layout->basic != target.basic;
+}
+
+/// In a dynamic window: what this member has attached, or what one on this node has and can be
+/// mapped.
+Status locate_region(const Target& target, const OwnMemory& own, bool is_own, std::uint64_t first,
+                     std::uint64_t last, Destination& destination) noexcept
+{
+    if (is_own) {
+        return own.find(first, last - first) != nullptr ? Status::ok : Status::rma_range;
+    }
+    if (target.regions == nullptr) {
+        return Status::ok;
+    }
+    constexpr int attempts = 1000; // the owner changes its table in less, while it has a core
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        const MappedRegions::Found found = target.regions->find(first, last - first);
+        switch (found.reach) {
+        case MappedRegions::Reach::mapped:
+            destination.mapped = true;
+            destination.memory = found.data + (destination.address - first);
+            return Status::ok;
+        case MappedRegions::Reach::none:
+            return Status::rma_range;
+        case MappedRegions::Reach::messages:
+            destination.checked = true;
+            return Status::ok;
+        case MappedRegions::Reach::unknown:
+            return Status::ok;
+        case MappedRegions::Reach::busy:
+            relax_cpu();
+        }
+    }
+    return Status::ok;
+}
+
+} // namespace
+
+Status locate(const Operation& operation, const Target& target, const OwnMemory& own, bool is_own,
+              bool granted, Destination& destination) noexcept
+{
+    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+    std::int64_t offset = 0;
+    if (__builtin_mul_overflow(operation.displacement, static_cast<std::int64_t>(target.disp_unit),
+                               &offset)) {
+        return Status::rma_range;
+    }
+    destination.address = static_cast<std::size_t>(offset);
+    destination.mapped = target.mapped;
+    destination.memory = reinterpret_cast<std::byte*>(
+        reinterpret_cast<std::uintptr_t>(target.base) + destination.address);
+    if (touched.overflow) {
+        return Status::rma_range;
+    }
+    if (touched.first == touched.last) {
+        destination.checked = true;
+        return Status::ok;
+    }
+    if (offset > address_limit || offset < -address_limit || touched.first < -address_limit ||
+        touched.last > address_limit) {
+        return Status::rma_range;
+    }
+    const std::int64_t first = offset + touched.first;
+    const std::int64_t last = offset + touched.last;
+    if (own.is_dynamic() && !granted) {
+        destination.mapped = false;
+        return Status::ok;
+    }
+    if (own.is_dynamic()) {
+        return locate_region(target, own, is_own, static_cast<std::uint64_t>(first),
+                             static_cast<std::uint64_t>(last), destination);
+    }
+    destination.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
+    return destination.checked ? Status::ok : Status::rma_range;
+}
+
+Status check_operands(const Operation& operation) noexcept
+{
+    const bool reduces = operation.kind == OperationKind::accumulate;
+    if (reduces && !reduction(operation.reduce, operation.layout->basic).plain &&
+        data_bytes(operation) != 0) {
+        return operation.layout->basic == datatype::Basic::none ? Status::type : Status::op;
+    }
+    if (operation.kind == OperationKind::compare_and_swap) {
+        return can_compare_and_swap(operation.layout->basic) ? Status::ok : Status::type;
+    }
+    const bool origin_counts = !reduces || operation.reduce != ReduceOp::no_op;
+    if (reduces && data_bytes(operation) != 0 &&
+        ((origin_counts && differs(operation.origin, *operation.layout)) ||
+         differs(operation.result, *operation.layout))) {
+        return Status::type;
+    }
+    if (origin_counts && operation.origin.bytes() > data_bytes(operation)) {
+        return Status::rma_range;
+    }
+    if (origin_counts && operation.origin.bytes() != data_bytes(operation)) {
+        return Status::count;
+    }
+    if (operation.result.layout != nullptr && operation.result.bytes() != data_bytes(operation)) {
+        return Status::count;
+    }
+    return Status::ok;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.hpp"
+#include "base/cpu.hpp"
+#include "rma/operation/target.hpp"
+
+namespace sidelight::rma {
+
+inline constexpr auto relaxed = std::memory_order_relaxed;
+
+/// What operations may do at once with a member's memory where that is mapped: a view of the epoch
+/// that is open towards it.
+struct Opening {
+    bool reachable = false; ///< the epoch is granted, and nothing before them is under way
+    bool flushable = false; ///< the same, and it has flushes, which nothing has to be told by
+};
+
+/// The path that must be as fast as the machine: operations on mapped memory in an epoch that is
+/// active and granted, with nothing recorded before them. Anything else is answered "no" (null,
+/// false) and goes the long way through Window::issue, which finds the error if there is one.
+///
+/// Threads: what the operations call needs no engine, so it can send nothing. It reads what only
+/// opening and closing calls of the same epoch write, and MPI forbids those at the same time. What
+/// the epochs call needs the engine.
+class Mapped {
+public:
+    // --- For operations and flushes, without the engine ------------------------------------------
+    /// The address of `bytes` bytes, 1 to 2^63 - 1, at the displacement in the target's memory, if
+    /// they may be accessed now and lie inside its window. In a dynamic window, where displacements
+    /// are addresses of the target: in the region that was used last, if it is still attached. A
+    /// granted fence epoch lets operations reach every mapped target.
+    [[nodiscard, gnu::always_inline]] std::byte* memory(int rank, std::int64_t displacement,
+                                                        std::uint64_t bytes) const noexcept
+    {
+        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
+            return nullptr;
+        }
+        const Target& target = targets_[rank];
+        const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
+        if (reach != 0) {
+            return within(target, displacement, bytes, reach);
+        }
+        const auto address = static_cast<std::uint64_t>(displacement);
+        if (std::byte* found = target.latest.at(address, bytes); found != nullptr) [[likely]] {
+            return found;
+        }
+        return all_open_.load(std::memory_order_acquire) ? open_to_all(target, displacement, bytes)
+                                                         : nullptr;
+    }
+
+    /// Plain loads or stores were made: the next flush needs a barrier.
+    void made_plain_access() noexcept
+    {
+        used_.store(true, relaxed);
+        unfenced_.store(true, relaxed);
+    }
+
+    /// A locked instruction was made, which orders itself.
+    void made_atomic_access() noexcept
+    {
+        used_.store(true, relaxed);
+        if constexpr (!rmw_is_barrier) {
+            unfenced_.store(true, relaxed);
+        }
+    }
+
+    /// The scope of an atomic access to one element of a member that `memory` has found.
+    [[nodiscard, gnu::always_inline]] ElementAccess element(int rank) noexcept
+    {
+        ElementSlot* slot = slot_;
+        return ElementAccess(targets_[rank].accumulates->rows,
+                             slot != nullptr ? slot : accumulates_->slot(),
+                             static_cast<std::uint32_t>(rank) + 1);
+    }
+
+    /// A flush of a target whose operations are all complete when they are issued.
+    [[nodiscard]] bool flush(int rank) noexcept
+    {
+        if (!flush_local(rank)) [[unlikely]] {
+            return false;
+        }
+        order();
+        return true;
+    }
+
+    /// The same for a local flush, which orders nothing.
+    [[nodiscard]] bool flush_local(int rank) const noexcept
+    {
+        return static_cast<std::uint32_t>(rank) < members_ &&
+               targets_[rank].flushable.load(std::memory_order_acquire);
+    }
+
+    // --- For the epochs, with the engine ---------------------------------------------------------
+    Mapped() noexcept { unfenced_.store(never_fenced_, relaxed); }
+
+    /// Before anything else is called. Both outlive this.
+    void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept;
+
+    /// From now on, or not any more, another thread may sweep; and if `many`, several threads of
+    /// the program may call at the same time. No call on the window may be going on.
+    void expect_threads(bool sweeps, bool many) noexcept;
+
+    /// With `close` the one place that writes what `memory` and `flush` read of a target.
+    void open(Target& target, Opening opening) noexcept
+    {
+        target.reach.store(opening.reachable && target.mapped ? target.size : 0,
+                           std::memory_order_release);
+        target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
+                               std::memory_order_release);
+        if (target.regions != nullptr) [[unlikely]] {
+            target.regions->open(opening.reachable && regions_direct_);
+        }
+    }
+    /// Nothing of a target may be reached: it is lost.
+    static void close(Target& target) noexcept
+    {
+        target.reach.store(0, std::memory_order_release);
+        target.flushable.store(false, std::memory_order_release);
+        if (target.regions != nullptr) {
+            target.regions->open(false);
+        }
+    }
+    /// All targets at once, in a fence epoch.
+    void open_all(bool open) noexcept { all_open_.store(open, std::memory_order_release); }
+    [[nodiscard]] bool all_open() const noexcept { return all_open_.load(relaxed); }
+
+    /// Whether operations were issued since `forget_use`.
+    [[nodiscard]] bool used() const noexcept { return used_.load(relaxed); }
+    void note_use() noexcept { used_.store(true, relaxed); }
+    void forget_use() noexcept { used_.store(false, relaxed); }
+
+    /// Plain accesses were made by the engine's thread.
+    void note_unfenced() noexcept { unfenced_.store(true, relaxed); }
+    /// Orders the loads and stores of the direct path before everything after it, as a flush must:
+    /// two members that each put, flush and get the other's value must not both miss it.
+    void order() noexcept
+    {
+        if (unfenced_.load(relaxed)) [[likely]] {
+            full_barrier();
+            unfenced_.store(never_fenced_, relaxed);
+        }
+    }
+
+private:
+    /// Among the first `reach` bytes of its memory.
+    [[gnu::always_inline]] static std::byte* within(const Target& target, std::int64_t displacement,
+                                                    std::uint64_t bytes,
+                                                    std::uint64_t reach) noexcept
+    {
+        std::int64_t signed_offset = 0;
+        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
+                                   &signed_offset)) [[unlikely]] {
+            return nullptr;
+        }
+        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
+        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
+            return nullptr;
+        }
+        std::byte* found = target.base + offset;
+        if (found == nullptr) {
+            __builtin_unreachable(); // spares the callers a test
+        }
+        return found;
+    }
+
+    /// In a granted fence epoch.
+    [[gnu::always_inline]] std::byte* open_to_all(const Target& target, std::int64_t displacement,
+                                                  std::uint64_t bytes) const noexcept
+    {
+        if (target.regions != nullptr) {
+            return regions_direct_
+                       ? target.latest.known_at(static_cast<std::uint64_t>(displacement), bytes)
+                       : nullptr;
+        }
+        return within(target, displacement, bytes, target.mapped ? target.size : 0);
+    }
+
+    Target* targets_ = nullptr;
+    std::uint32_t members_ = 0;
+    std::atomic<bool> all_open_{false}; ///< a granted fence epoch
+    std::atomic<bool> used_{false};     ///< operations were issued since the last opening call
+    std::atomic<bool> unfenced_{false}; ///< plain accesses were made since the last full barrier
+    /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
+    /// atomic instructions are none.
+    bool never_fenced_ = !rmw_is_barrier;
+    /// Calls look at a member's regions without the engine: no other thread looks up new ones.
+    bool regions_direct_ = true;
+    ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
+    Accumulates* accumulates_ = nullptr;
+};
+
+} // namespace sidelight::rma

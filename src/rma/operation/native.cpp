@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/operation/native.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "base/cpu.hpp"
+#include "base/log.hpp"
+
+namespace sidelight::rma {
+
+using datatype::Cursor;
+using fabric::Access;
+using fabric::AccessPiece;
+using fabric::RemoteMemory;
+
+namespace {
+
+/// Whether both sides are one block that begins at the address.
+bool is_block(const Operation& operation) noexcept
+{
+    return operation.layout->contiguous && operation.origin.layout->contiguous;
+}
+
+Access move(RemoteMemory& memory, const Operation& operation, std::span<const AccessPiece> pieces,
+            fabric::Completion& done) noexcept
+{
+    return operation.kind == OperationKind::put ? memory.put(pieces, done)
+                                                : memory.get(pieces, done);
+}
+
+} // namespace
+
+NativeAccesses::~NativeAccesses()
+{
+    opened_.clear();
+    if (exposed_ != nullptr) {
+        channels_.carrier().fabric().conceal(*exposed_);
+    }
+}
+
+bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Destination& destination,
+                           bool alone) noexcept
+{
+    const Operation& operation = op.operation;
+    if (!destination.checked || !moves_bytes(operation)) {
+        return false;
+    }
+    if (target.remote == nullptr) {
+        ask_for_key(target, channel);
+        return false;
+    }
+    if (!target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
+        return false;
+    }
+    RemoteAccess* access = pool_.take();
+    if (access == nullptr) {
+        return false;
+    }
+    access->owner = this;
+    access->op = &op;
+    access->target = &target;
+    access->channel = &channel;
+    access->address = destination.address;
+    access->finished = finished;
+    access->there =
+        Cursor({reinterpret_cast<void*>(destination.address), operation.layout, operation.count});
+    access->here = Cursor(operation.origin);
+    const Access state = move_more(*access);
+    if (state == Access::pending) {
+        channels_.carrier().note_sent();
+        return true;
+    }
+    pool_.give_back(access);
+    if (state == Access::failed) {
+        return false;
+    }
+    full_barrier(); // as after what is stored into mapped memory
+    life_.end(op, Status::ok);
+    return true;
+}
+
+bool NativeAccesses::move_at_once(const Operation& operation, const Target& target,
+                                  Destination& destination, bool alone) noexcept
+{
+    if (target.remote == nullptr || !target.remote->moves_at_once() || !destination.checked ||
+        !moves_bytes(operation) || !is_block(operation) ||
+        !target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
+        return false;
+    }
+    const AccessPiece block{.here = static_cast<std::byte*>(operation.origin.address),
+                            .there = destination.address,
+                            .bytes = operation.origin.bytes()};
+    fabric::Completion unused;
+    destination.checked = move(*target.remote, operation, {&block, 1}, unused) == Access::complete;
+    return destination.checked;
+}
+
+/// Hands the fabric what is left, as far as it does not take time.
+Access NativeAccesses::move_more(RemoteAccess& access) noexcept
+{
+    Access state = Access::complete;
+    while (state == Access::complete && !access.there.at_end()) {
+        std::array<AccessPiece, RemoteMemory::most_pieces> pieces;
+        std::size_t count = 0;
+        for (; count < pieces.size() && !access.there.at_end(); ++count) {
+            const datatype::Piece there = access.there.piece();
+            const datatype::Piece here = access.here.piece();
+            const std::size_t bytes = std::min(there.length, here.length);
+            pieces[count] = {.here = here.address,
+                             .there = reinterpret_cast<std::uintptr_t>(there.address),
+                             .bytes = bytes};
+            access.there.advance(bytes);
+            access.here.advance(bytes);
+        }
+        state = move(*access.target->remote, access.op->operation, std::span(pieces).first(count),
+                     access);
+    }
+    return state;
+}
+
+/// The fabric has moved what it was given last. Where it could not, messages do, or the target is
+/// lost and they know.
+void NativeAccesses::finished(fabric::Completion& self, Status status) noexcept
+{
+    auto& access = static_cast<RemoteAccess&>(self);
+    NativeAccesses& owner = *access.owner;
+    Op& op = *access.op;
+    Channel& channel = *access.channel;
+    const std::size_t address = access.address;
+    const Access state = status == Status::ok ? move_more(access) : Access::failed;
+    if (state == Access::pending) {
+        owner.channels_.carrier().note_sent();
+        return;
+    }
+    const bool is_lost = access.target->lost;
+    owner.pool_.give_back(&access);
+    if (state == Access::failed && !is_lost) {
+        owner.origin_.launch(op, channel, address);
+        return;
+    }
+    owner.life_.end(op, state == Access::failed ? Status::lost : Status::ok);
+}
+
+/// Asks for the key at the first operation that can use it; until it has come, messages go. For a
+/// neighbour the kernel copies, or nobody does: its notices are written by the processor, which
+/// waits for no network.
+void NativeAccesses::ask_for_key(Target& target, Channel& channel) noexcept
+{
+    if (target.key != KeyState::unknown || memory_.is_dynamic() || target.accumulates != nullptr ||
+        !channels_.carrier().fabric().accesses(target.peer)) {
+        return;
+    }
+    target.key = KeyState::asked;
+    channels_.send(channel, MessageKind::key_request);
+}
+
+/// Exposes this member's memory when the first one asks.
+void NativeAccesses::serve_key(Channel& from) noexcept
+{
+    if (exposed_ == nullptr && !memory_.is_dynamic() && memory_.size() != 0) {
+        exposed_.reset(new (std::nothrow) fabric::ExposedMemory);
+        if (exposed_ != nullptr &&
+            !channels_.carrier().fabric().expose({memory_.base(), memory_.size()}, *exposed_)) {
+            exposed_->key_bytes = 0;
+        }
+    }
+    const std::size_t bytes = exposed_ != nullptr ? exposed_->key_bytes : 0;
+    channels_.send(from, MessageKind::key, NoBody{},
+                   bytes != 0 ? std::span<const std::byte>(exposed_->key).first(bytes)
+                              : std::span<const std::byte>());
+}
+
+void NativeAccesses::take_key(Channel& from, Target& target,
+                              std::span<const std::byte> key) noexcept
+{
+    if (target.key != KeyState::asked) {
+        return;
+    }
+    target.key = KeyState::settled;
+    if (key.empty()) {
+        return;
+    }
+    try {
+        opened_.push_back(channels_.carrier().fabric().open(target.peer, key));
+        target.remote = opened_.back().get();
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::warn, "out of memory: rank %d is reached by messages", from.rank);
+    }
+}
+
+} // namespace sidelight::rma

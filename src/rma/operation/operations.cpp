@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/operation/operations.hpp"
+
+#include "base/cpu.hpp"
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+using datatype::Buffer;
+
+namespace {
+
+void hold_layouts(const Operation& operation) noexcept
+{
+    for (const datatype::Layout* layout :
+         {operation.origin.layout, operation.result.layout, operation.layout}) {
+        if (layout != nullptr) {
+            datatype::acquire(*layout);
+        }
+    }
+}
+
+void drop_layouts(const Operation& operation) noexcept
+{
+    for (const datatype::Layout* layout :
+         {operation.origin.layout, operation.result.layout, operation.layout}) {
+        if (layout != nullptr) {
+            datatype::release(layout);
+        }
+    }
+}
+
+} // namespace
+
+Status Operations::prepare(const Operation& operation, bool granted,
+                           Destination& destination) const noexcept
+{
+    const Status status = locate(operation, with_.targets[operation.target], with_.memory,
+                                 operation.target == with_.rank, granted, destination);
+    return status == Status::ok ? check_operands(operation) : status;
+}
+
+/// Whether an accumulate before it travels: then it takes the same way, behind it.
+bool Operations::must_keep_order(const Operation& operation) const noexcept
+{
+    if (!with_.memory.is_dynamic() || !is_accumulate(operation)) {
+        return false; // else there is one route
+    }
+    const Channel* channel = with_.channels.find(operation.target);
+    return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
+}
+
+Status Operations::perform_at_once(const Operation& operation, Destination& destination,
+                                   bool& done) noexcept
+{
+    done = destination.mapped && !must_keep_order(operation);
+    if (done) {
+        with_.mapped.note_unfenced();
+        return perform_mapped(operation, destination.memory);
+    }
+    if (with_.native.move_at_once(operation, with_.targets[operation.target], destination,
+                                  rules::is_first_since_wait(ages_ + 1, waited_for_))) {
+        done = true;
+        ++ages_;
+        with_.mapped.note_unfenced();
+    }
+    return Status::ok;
+}
+
+/// Complete at the target on return.
+Status Operations::perform_mapped(const Operation& operation, std::byte* base) noexcept
+{
+    const Buffer memory{base, operation.layout, operation.count};
+    Target& target = with_.targets[operation.target];
+    switch (operation.kind) {
+    case OperationKind::marker:
+        return Status::ok;
+    case OperationKind::put:
+        return transfer(Direction::put, operation.origin, memory);
+    case OperationKind::get:
+        return transfer(Direction::get, operation.origin, memory);
+    case OperationKind::accumulate:
+    case OperationKind::compare_and_swap:
+        break;
+    }
+    const AccumulateTarget member{.block = *target.accumulates,
+                                  .number = static_cast<std::uint32_t>(operation.target) + 1,
+                                  .row_bytes = target.row_bytes};
+    return operation.kind == OperationKind::accumulate
+               ? with_.accumulates.accumulate(operation.reduce, member, operation.origin,
+                                              operation.result, memory)
+               : with_.accumulates.compare_and_swap(member, operation.origin.address,
+                                                    operation.compare, operation.result.address,
+                                                    operation.layout, base);
+}
+
+Op* Operations::record(const Operation& operation, const Destination& destination,
+                       Request* request) noexcept
+{
+    Op* op = with_.pools.ops.take();
+    if (op == nullptr) {
+        return nullptr;
+    }
+    hold_layouts(operation);
+    *op = {
+        .operation = operation, .request = request, .age = ++ages_, .address = destination.address};
+    ++unfinished_;
+    return op;
+}
+
+void Operations::execute(Op& op) noexcept
+{
+    Destination destination;
+    const Status status =
+        op.operation.kind == OperationKind::marker
+            ? Status::ok
+            : locate(op.operation, with_.targets[op.operation.target], with_.memory,
+                     op.operation.target == with_.rank, true, destination);
+    if (status != Status::ok) {
+        give_up(op, status);
+    } else {
+        execute_at(op, destination);
+    }
+}
+
+void Operations::execute_at(Op& op, const Destination& destination) noexcept
+{
+    const Operation& operation = op.operation;
+    with_.life.begin(op);
+    if (operation.kind == OperationKind::marker) {
+        with_.life.end(op, Status::ok);
+        return;
+    }
+    if (destination.mapped && !must_keep_order(operation)) {
+        const Status status = perform_mapped(operation, destination.memory);
+        full_barrier();
+        with_.life.end(op, status);
+        return;
+    }
+    Target& target = with_.targets[operation.target];
+    Channel& channel = with_.channels.open(operation.target, target.peer);
+    if (!with_.native.start(op, target, channel, destination,
+                            rules::is_first_since_wait(op.age, waited_for_))) {
+        with_.origin.launch(op, channel, destination.address);
+    }
+}
+
+void Operations::give_up(Op& op, Status status) noexcept
+{
+    with_.life.begin(op);
+    with_.life.end(op, status);
+}
+
+void Operations::retire(Op& op) noexcept
+{
+    --unfinished_;
+    drop_layouts(op.operation);
+    with_.pools.ops.give_back(&op);
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/region/mapped_regions.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "base/cpu.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+/// Files are mapped in stretches that begin and end at multiples of this, so that thousands of
+/// small regions that lie together take one mapping.
+constexpr std::uint64_t stretch = std::uint64_t{64} << 20;
+
+/// How often a look-up starts again while the owner changes the table.
+constexpr int most_tries = 100;
+
+bool same_file(const MemoryFileAddress& one, const MemoryFileAddress& other) noexcept
+{
+    return packed_process(one) == packed_process(other) && one.inode == other.inode;
+}
+
+} // namespace
+
+MappedRegions::~MappedRegions()
+{
+    while (!known_.empty()) {
+        forget(known_.begin());
+    }
+    if (block_data_ != nullptr) {
+        memory_.unmap(block_data_, block_range_);
+    }
+}
+
+bool MappedRegions::settled(std::uint64_t sequence) const noexcept
+{
+    return sequence % 2 == 0 && root_.sequence.load(load_order) == sequence;
+}
+
+/// Sees to it that the owner's newest block is mapped.
+MappedRegions::Look MappedRegions::open_block() noexcept
+{
+    const std::uint64_t sequence = root_.sequence.load(load_order);
+    const std::uint64_t capacity = root_.capacity.load(load_order);
+    const FileRange range{
+        unpacked_file(root_.process.load(load_order), root_.inode.load(load_order)),
+        root_.offset.load(load_order), RegionBlock::bytes(capacity)};
+    if (!settled(sequence)) {
+        return Look::busy;
+    }
+    if (capacity == block_.capacity() && same_file(range.file, block_range_.file)) {
+        return Look::found;
+    }
+    std::byte* data = capacity == 0 ? nullptr : memory_.map(range);
+    if (data == nullptr && capacity != 0) { // perhaps because there is a newer one already
+        return settled(sequence) ? Look::unreachable : Look::busy;
+    }
+    if (block_data_ != nullptr) {
+        memory_.unmap(block_data_, block_range_);
+    }
+    block_data_ = data;
+    block_range_ = range;
+    block_ = data == nullptr ? RegionBlock() : RegionBlock(data, capacity);
+    return Look::found;
+}
+
+MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t bytes,
+                                           RegionRecord& record) noexcept
+{
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const std::uint64_t sequence = root_.sequence.load(load_order);
+        const Look opened = open_block();
+        if (opened == Look::unreachable) {
+            return opened;
+        }
+        if (opened == Look::busy) {
+            relax_cpu();
+            continue;
+        }
+        const std::uint64_t count = std::min(root_.count.load(load_order), block_.capacity());
+        const std::uint64_t at = block_.not_above(address, count);
+        const std::uint64_t slot = at == 0 ? 0 : block_.key(at - 1).slot.load(load_order);
+        const bool there = at != 0 && slot < block_.capacity();
+        record = there ? block_.record(slot) : RegionRecord();
+        const bool held = there && record.last >= address && bytes <= record.last - address;
+        const bool several = there && !held && bytes <= UINT64_MAX - address &&
+                             block_.reaches(at - 1, count, address + bytes);
+        if (settled(sequence)) {
+            return held ? Look::found : several ? Look::several : Look::none;
+        }
+    }
+    return Look::busy;
+}
+
+/// Forgets what was detached since the last time. False: the owner is at it right now.
+bool MappedRegions::refresh() noexcept
+{
+    const std::uint64_t generation = root_.generation.load(load_order);
+    note({}, nullptr);
+    for (auto region = known_.begin(); region != known_.end();) {
+        const auto next = std::next(region);
+        const RegionRecord& record = region->second.record;
+        RegionRecord now;
+        const Look look = look_up(record.first, record.last - record.first, now);
+        if (look == Look::busy) {
+            return false;
+        }
+        if (look != Look::found || now.identity != record.identity) {
+            forget(region);
+        }
+        region = next;
+    }
+    generation_ = generation;
+    return true;
+}
+
+void MappedRegions::forget(Regions::iterator region) noexcept
+{
+    const auto extent = region->second.extent;
+    if (extent != extents_.end() && --extent->users == 0) {
+        memory_.unmap(extent->data, extent->range);
+        extents_.erase(extent);
+    }
+    known_.erase(region);
+}
+
+/// A mapping that holds the range, with one more user; the end where there can be none. Throws
+/// std::bad_alloc.
+std::list<MappedRegions::Extent>::iterator MappedRegions::map(const FileRange& where)
+{
+    const std::uint64_t last = where.offset + where.bytes;
+    for (auto extent = extents_.begin(); extent != extents_.end(); ++extent) {
+        if (same_file(extent->range.file, where.file) && extent->range.offset <= where.offset &&
+            last <= extent->range.offset + extent->range.bytes) {
+            ++extent->users;
+            return extent;
+        }
+    }
+    const std::uint64_t first = where.offset & ~(stretch - 1);
+    const FileRange range{where.file, first, round_up(last - first, stretch)};
+    extents_.push_back({range, nullptr, 1});
+    const auto extent = std::prev(extents_.end());
+    extent->data = memory_.map(range);
+    if (extent->data == nullptr) {
+        extents_.erase(extent);
+        return extents_.end();
+    }
+    return extent;
+}
+
+/// Throws std::bad_alloc, with nothing changed.
+const MappedRegions::Known& MappedRegions::learn(const RegionRecord& record)
+{
+    if (const auto stale = known_.find(record.first); stale != known_.end()) {
+        forget(stale); // detached since `refresh`
+    }
+    const auto region = known_.emplace(record.first, Known{record, nullptr, extents_.end()}).first;
+    if (!record.where) {
+        return region->second;
+    }
+    try {
+        region->second.extent = map(*record.where);
+    } catch (const std::bad_alloc&) {
+        known_.erase(region);
+        throw;
+    }
+    const auto extent = region->second.extent;
+    if (extent != extents_.end()) {
+        region->second.data = extent->data + (record.where->offset - extent->range.offset);
+    }
+    return region->second;
+}
+
+/// Where it is not open, `open_up_to` stays what it is, and nobody reads the rest.
+void MappedRegions::note(const RegionRecord& record, const std::byte* data) noexcept
+{
+    latest_.first = record.first;
+    latest_.last = record.last;
+    latest_.generation = generation_;
+    latest_.current = &root_.generation;
+    latest_.shift = reinterpret_cast<std::uintptr_t>(data) - record.first;
+    if (open_) {
+        latest_.open_up_to.store(latest_.last, std::memory_order_release);
+    }
+}
+
+MappedRegions::Found MappedRegions::answer(const Known& known, std::uint64_t address) noexcept
+{
+    if (known.data == nullptr) {
+        return {Reach::messages, nullptr};
+    }
+    note(known.record, known.data);
+    return {Reach::mapped, known.data + (address - known.record.first)};
+}
+
+MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t bytes) noexcept
+{
+    if (!current() && !refresh()) {
+        return {Reach::busy, nullptr};
+    }
+    const auto after = known_.upper_bound(address);
+    if (after != known_.begin()) {
+        const Known& known = std::prev(after)->second;
+        if (known.record.last >= address && bytes <= known.record.last - address) {
+            return answer(known, address);
+        }
+    }
+    RegionRecord record;
+    const Look look = look_up(address, bytes, record);
+    if (look != Look::found) {
+        return {look == Look::busy      ? Reach::busy
+                : look == Look::none    ? Reach::none
+                : look == Look::several ? Reach::messages
+                                        : Reach::unknown,
+                nullptr};
+    }
+    try {
+        return answer(learn(record), address);
+    } catch (const std::bad_alloc&) {
+        return {Reach::messages, nullptr};
+    }
+}
+
+} // namespace sidelight::rma

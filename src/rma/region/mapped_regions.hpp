@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+
+#include "fabric/peer_memory.hpp"
+#include "rma/region/latest_region.hpp"
+#include "rma/region/region_table.hpp"
+
+namespace sidelight::rma {
+
+/// What this process knows of the regions that one member has attached, and has mapped of them. It
+/// is never stale: every detach changes the owner's generation, which each access compares.
+/// Needs the engine.
+class MappedRegions {
+public:
+    /// All must outlive it. What it finds is noted in `latest`. While that is open, only the thread
+    /// that reads it may make calls that find.
+    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory,
+                  LatestRegion& latest) noexcept
+        : root_(root), memory_(memory), latest_(latest)
+    {}
+    ~MappedRegions();
+    MappedRegions(const MappedRegions&) = delete;
+    MappedRegions& operator=(const MappedRegions&) = delete;
+
+    enum class Reach : std::uint8_t {
+        mapped,   ///< `data` is it
+        messages, ///< attached, but not mappable here, or in several regions that touch
+        unknown,  ///< the owner's table cannot be read here
+        none,     ///< not attached as a whole: Status::rma_range
+        busy,     ///< the owner is changing its table: ask again
+    };
+    struct Found {
+        Reach reach;
+        std::byte* data;
+    };
+
+    /// Whether what was found last may be reached directly, from now on.
+    void open(bool open) noexcept
+    {
+        if (open_ != open) {
+            open_ = open;
+            latest_.open_up_to.store(open ? latest_.last : 0, std::memory_order_release);
+        }
+    }
+
+    /// Whether what was found still holds: one load.
+    [[nodiscard]] bool current() const noexcept
+    {
+        return root_.generation.load(std::memory_order_acquire) == generation_;
+    }
+    /// Looks up, and maps what is new. What was detached since the last call is unmapped. Throws
+    /// nothing: without memory for its notes it answers `messages`, of what is attached.
+    [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
+
+private:
+    /// A stretch of a file that is mapped, with the regions that lie in it.
+    struct Extent {
+        FileRange range;
+        std::byte* data;
+        std::size_t users;
+    };
+    struct Known {
+        RegionRecord record;
+        std::byte* data; ///< null: by messages
+        std::list<Extent>::iterator extent;
+    };
+    using Regions = std::map<std::uint64_t, Known>;
+    enum class Look : std::uint8_t {
+        found,
+        several, ///< in regions that touch; the record is of the first
+        none,
+        busy,
+        unreachable, ///< the table itself cannot be mapped
+    };
+
+    bool refresh() noexcept;
+    Look open_block() noexcept;
+    Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
+    [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;
+    const Known& learn(const RegionRecord& record);
+    std::list<Extent>::iterator map(const FileRange& where);
+    void forget(Regions::iterator region) noexcept;
+    Found answer(const Known& known, std::uint64_t address) noexcept;
+    void note(const RegionRecord& record, const std::byte* data) noexcept;
+
+    const RegionTableRoot& root_;
+    fabric::PeerMemory& memory_;
+    LatestRegion& latest_;
+    bool open_ = false;
+    std::uint64_t generation_ = 0;
+
+    RegionBlock block_; ///< as it was mapped last
+    FileRange block_range_;
+    std::byte* block_data_ = nullptr;
+    Regions known_; ///< by first address
+    std::list<Extent> extents_;
+};
+
+} // namespace sidelight::rma

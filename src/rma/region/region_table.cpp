@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/region/region_table.hpp"
+
+#include <limits>
+#include <new>
+
+namespace sidelight::rma {
+
+namespace {
+
+constexpr std::uint64_t first_capacity = 64;
+
+std::uint64_t start_of(const std::byte* base) noexcept
+{
+    return reinterpret_cast<std::uint64_t>(base);
+}
+
+} // namespace
+
+RegionBlock::RegionBlock(std::byte* data, std::uint64_t capacity) noexcept
+    : keys_(reinterpret_cast<Key*>(data)),
+      slots_(reinterpret_cast<RegionSlot*>(data + capacity * sizeof(Key))),
+      capacity_(capacity)
+{}
+
+std::size_t RegionBlock::bytes(std::uint64_t capacity) noexcept
+{
+    return capacity * (sizeof(Key) + sizeof(RegionSlot));
+}
+
+std::uint64_t RegionBlock::not_above(std::uint64_t address, std::uint64_t count) const noexcept
+{
+    std::uint64_t low = 0;
+    std::uint64_t high = count;
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        if (keys_[middle].first.load(load_order) <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+RegionRecord RegionBlock::record(std::uint64_t at) const noexcept
+{
+    const RegionSlot& slot = slots_[at];
+    RegionRecord record{.identity = slot.identity.load(load_order),
+                        .slot = at,
+                        .first = slot.first.load(load_order),
+                        .last = slot.last.load(load_order),
+                        .where = std::nullopt};
+    if (const std::uint64_t process = slot.process.load(load_order); process != 0) {
+        record.where = FileRange{unpacked_file(process, slot.inode.load(load_order)),
+                                 slot.offset.load(load_order), record.last - record.first};
+    }
+    return record;
+}
+
+bool RegionBlock::reaches(std::uint64_t at, std::uint64_t count, std::uint64_t last) const noexcept
+{
+    std::uint64_t end = keys_[at].first.load(load_order);
+    for (; at < count && keys_[at].first.load(load_order) == end; ++at) {
+        const std::uint64_t slot = keys_[at].slot.load(load_order);
+        end = slot < capacity_ ? slots_[slot].last.load(load_order) : end;
+        if (end >= last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+RegionTable::~RegionTable()
+{
+    if (data_ != nullptr) {
+        begin_change();
+        root_.capacity.store(0, store_order);
+        root_.count.store(0, store_order);
+        end_change();
+        root_.generation.fetch_add(1, store_order);
+        memory_.destroy(data_, where_);
+    }
+}
+
+/// What readers load between two equal even numbers belongs together. Stores of the words between
+/// are releases, so that none is seen before the odd number; their loads are acquires.
+void RegionTable::begin_change() noexcept
+{
+    root_.sequence.store(root_.sequence.load(std::memory_order_relaxed) + 1, store_order);
+}
+
+void RegionTable::end_change() noexcept { begin_change(); }
+
+std::uint64_t RegionTable::last_of(std::uint64_t at) const noexcept
+{
+    return block_.slot(block_.key(at).slot.load(load_order)).last.load(load_order);
+}
+
+/// `at`: regions that do not start above `first`.
+bool RegionTable::overlaps(std::uint64_t first, std::uint64_t last, std::uint64_t at) const noexcept
+{
+    if (at < count_ && block_.key(at).first.load(load_order) < last) {
+        return true;
+    }
+    return at > 0 &&
+           (last_of(at - 1) > first || block_.key(at - 1).first.load(load_order) == first);
+}
+
+void RegionTable::move_key(std::uint64_t from, std::uint64_t to) noexcept
+{
+    block_.key(to).first.store(block_.key(from).first.load(load_order), store_order);
+    block_.key(to).slot.store(block_.key(from).slot.load(load_order), store_order);
+}
+
+/// Goes on in a block of twice the size. Readers that are still in the old one find that the
+/// sequence has changed.
+Status RegionTable::grow() noexcept
+{
+    const std::uint64_t capacity = block_.capacity() == 0 ? first_capacity : block_.capacity() * 2;
+    FileRange where;
+    try {
+        free_.reserve(capacity);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+    std::byte* data = memory_.make(RegionBlock::bytes(capacity), where);
+    if (data == nullptr) {
+        return Status::no_memory;
+    }
+    const RegionBlock old = block_;
+    block_ = RegionBlock(data, capacity);
+    for (std::uint64_t at = 0; at < count_; ++at) { // all slots are taken: it was full
+        block_.key(at).first.store(old.key(at).first.load(load_order), store_order);
+        block_.key(at).slot.store(old.key(at).slot.load(load_order), store_order);
+        const RegionSlot& from = old.slot(at);
+        RegionSlot& to = block_.slot(at);
+        to.identity.store(from.identity.load(load_order), store_order);
+        to.first.store(from.first.load(load_order), store_order);
+        to.last.store(from.last.load(load_order), store_order);
+        to.process.store(from.process.load(load_order), store_order);
+        to.inode.store(from.inode.load(load_order), store_order);
+        to.offset.store(from.offset.load(load_order), store_order);
+    }
+    for (std::uint64_t slot = capacity; slot-- > old.capacity();) {
+        free_.push_back(slot);
+    }
+    begin_change();
+    root_.process.store(packed_process(where.file), store_order);
+    root_.inode.store(where.file.inode, store_order);
+    root_.offset.store(where.offset, store_order);
+    root_.capacity.store(capacity, store_order);
+    end_change();
+    if (data_ != nullptr) {
+        memory_.destroy(data_, where_);
+    }
+    data_ = data;
+    where_ = where;
+    return Status::ok;
+}
+
+Status RegionTable::attach(const std::byte* base, std::size_t size,
+                           const std::optional<FileRange>& where) noexcept
+{
+    const std::uint64_t first = start_of(base);
+    const std::uint64_t last = first + size;
+    if (last < first) {
+        return Status::size;
+    }
+    const std::uint64_t at = block_.not_above(first, count_);
+    if (overlaps(first, last, at)) {
+        return Status::rma_attach;
+    }
+    if (free_.empty()) {
+        if (const Status status = grow(); status != Status::ok) {
+            return status;
+        }
+    }
+    const std::uint64_t slot = free_.back();
+    free_.pop_back();
+    begin_change();
+    RegionSlot& words = block_.slot(slot);
+    words.first.store(first, store_order);
+    words.last.store(last, store_order);
+    words.process.store(where ? packed_process(where->file) : 0, store_order);
+    words.inode.store(where ? where->file.inode : 0, store_order);
+    words.offset.store(where ? where->offset : 0, store_order);
+    words.identity.store(++attached_, store_order);
+    for (std::uint64_t key = count_; key > at; --key) {
+        move_key(key - 1, key);
+    }
+    block_.key(at).first.store(first, store_order);
+    block_.key(at).slot.store(slot, store_order);
+    root_.count.store(++count_, store_order);
+    end_change();
+    return Status::ok;
+}
+
+Status RegionTable::detach(const std::byte* base) noexcept
+{
+    const std::uint64_t first = start_of(base);
+    const std::uint64_t after = block_.not_above(first, count_);
+    if (after == 0 || block_.key(after - 1).first.load(load_order) != first) {
+        return Status::base;
+    }
+    const std::uint64_t slot = block_.key(after - 1).slot.load(load_order);
+    begin_change();
+    block_.slot(slot).identity.store(0, store_order);
+    for (std::uint64_t key = after; key < count_; ++key) {
+        move_key(key, key - 1);
+    }
+    root_.count.store(--count_, store_order);
+    end_change();
+    root_.generation.fetch_add(1, store_order);
+    free_.push_back(slot);
+    return Status::ok;
+}
+
+bool RegionTable::covers(std::uint64_t first, std::uint64_t last) const noexcept
+{
+    const std::uint64_t at = block_.not_above(first, count_);
+    return at > 0 && block_.reaches(at - 1, count_, last);
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/attached_memory.hpp"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+#include "runtime/window_create.hpp"
+
+namespace sidelight::runtime {
+
+/// First it is known where others find the memory, if there are any on the node; only then it is in
+/// the table that they read.
+Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
+{
+    if (size < 0) {
+        return Status::size;
+    }
+    const auto bytes = static_cast<std::size_t>(size);
+    try {
+        host::memory::SharedRange range;
+        if (bytes != 0 && object.members->neighbours().size() > 1 &&
+            object.window->flavor() == rma::Flavor::dynamic) {
+            range = share_brought(object, base, bytes);
+        }
+        const auto where = range ? std::optional(range.where()) : std::nullopt;
+        const EngineToken token(Runtime::existing()->engine());
+        const auto kept = object.attached.try_emplace(base);
+        const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
+        if (status == Status::ok) {
+            kept.first->second = std::move(range);
+        } else if (kept.second) {
+            object.attached.erase(kept.first);
+        }
+        return status;
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+}
+
+/// First nobody finds it any more, then it may become private again.
+Status detach(WindowObject& object, const void* base) noexcept
+{
+    const EngineToken token(Runtime::existing()->engine());
+    const Status status = object.window->detach(static_cast<const std::byte*>(base));
+    if (status == Status::ok) {
+        object.attached.erase(base);
+    }
+    return status;
+}
+
+} // namespace sidelight::runtime

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/engine.hpp"
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace sidelight::runtime {
+
+Engine::Engine()
+    : fabric_({.transports = settings().network,
+               .always_access = settings().route == Route::native,
+               .library = settings().ucx})
+{
+    process_.set_allows_rows(allow_heavy_barriers());
+}
+
+void Engine::expect_program_threads() noexcept
+{
+    program_has_threads_ = true;
+    lock_.share();
+    tell_process();
+}
+
+void Engine::expect_helper() noexcept
+{
+    if (!lock_.shared() && !allow_own_heavy_barriers()) {
+        log(LogLevel::info, "no membarrier: with a progress thread each call takes a lock");
+        lock_.share();
+    }
+    if (!threaded_) {
+        tell_process();
+    }
+}
+
+/// Windows that exist hear of it, so nobody may be using one.
+void Engine::tell_process() noexcept
+{
+    threaded_ = true;
+    process_.expect_threads(true, program_has_threads_);
+}
+
+} // namespace sidelight::runtime

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "fabric/joined/joined_fabric.hpp"
+#include "fabric/mapped/mapped_peer_memory.hpp"
+#include "rma/engine/process.hpp"
+#include "runtime/engine_lock.hpp"
+
+namespace sidelight::runtime {
+
+/// The engine of this process, what carries its messages, and who may use it.
+class Engine {
+public:
+    /// Opens no network yet. Throws std::bad_alloc and std::system_error.
+    Engine();
+
+    [[nodiscard]] rma::Process& process() noexcept { return process_; }
+    [[nodiscard]] fabric::JoinedFabric& fabric() noexcept { return fabric_; }
+    [[nodiscard]] EngineLock& lock() noexcept { return lock_; }
+
+    /// Several threads of the program may call at once. Before the first window.
+    void expect_program_threads() noexcept;
+    /// A helper will come. By a thread of the program, before the helper exists; no other may be in
+    /// a call of ours, unless several are expected anyway.
+    void expect_helper() noexcept;
+
+    /// Whether several threads of the program may be inside at once; false before there is an
+    /// engine.
+    [[nodiscard]] static bool program_has_threads() noexcept { return program_has_threads_; }
+    /// Whether any other thread may be inside, a helper too.
+    [[nodiscard]] static bool threaded() noexcept { return threaded_; }
+
+    /// This thread is a helper from now on: it takes the engine by a HelperToken, and calls nothing
+    /// of the host.
+    static void become_helper() noexcept { is_helper_ = true; }
+    [[nodiscard]] static bool is_helper() noexcept { return is_helper_; }
+
+private:
+    void tell_process() noexcept;
+
+    static inline bool program_has_threads_ = false;
+    static inline bool threaded_ = false;
+    static inline thread_local bool is_helper_ = false;
+
+    fabric::JoinedFabric fabric_;
+    fabric::MappedPeerMemory peer_memory_;
+    rma::Process process_{fabric_, &peer_memory_};
+    EngineLock lock_;
+};
+
+/// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
+/// what was sent leaves.
+class EngineToken {
+public:
+    [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)
+    {
+        engine_.lock().acquire();
+    }
+    [[gnu::always_inline]] ~EngineToken()
+    {
+        engine_.process().push();
+        engine_.lock().release();
+    }
+    EngineToken(const EngineToken&) = delete;
+    EngineToken& operator=(const EngineToken&) = delete;
+
+private:
+    Engine& engine_;
+};
+
+/// The same for a helper, which may be refused.
+class HelperToken {
+public:
+    explicit HelperToken(Engine& engine) noexcept
+        : engine_(engine), held_(engine.lock().acquire_as_helper())
+    {}
+    ~HelperToken()
+    {
+        if (held_) {
+            engine_.process().push();
+            engine_.lock().release_as_helper();
+        }
+    }
+    HelperToken(const HelperToken&) = delete;
+    HelperToken& operator=(const HelperToken&) = delete;
+
+    explicit operator bool() const noexcept { return held_; }
+
+private:
+    Engine& engine_;
+    bool held_;
+};
+
+} // namespace sidelight::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/engine_lock.hpp"
+
+#include "base/cpu.hpp"
+
+namespace sidelight::runtime {
+
+/// Whether a helper has to be let in. One that only watches is told.
+bool EngineLock::is_entered() noexcept
+{
+    Claim seen = Claim::watching;
+    return !claim_.compare_exchange_strong(seen, Claim::none, std::memory_order_acquire) &&
+           seen == Claim::entering;
+}
+
+bool EngineLock::try_acquire() noexcept
+{
+    if (shared_) {
+        return try_lock();
+    }
+    if (inside_.load(std::memory_order_relaxed) != 0) {
+        return false;
+    }
+    step_in();
+    if (is_claimed() && is_entered()) {
+        step_out();
+        return false;
+    }
+    return true;
+}
+
+/// Wakes a helper that may sleep until the program's side is out.
+void EngineLock::step_out() noexcept
+{
+    inside_.store(0, std::memory_order_release); // pairs with the acquire in acquire_as_helper
+    full_barrier();                              // that store before the look at who sleeps
+    inside_.notify_one();
+}
+
+/// After the program's side has left.
+void EngineLock::let_in() noexcept
+{
+    if (is_entered()) {
+        step_out();
+    }
+}
+
+/// A helper that wants in goes first: the program's side would come again and again.
+void EngineLock::give_way() noexcept
+{
+    while (is_entered()) {
+        step_out();
+        claim_.wait(Claim::entering, std::memory_order_relaxed);
+        step_in();
+    }
+}
+
+/// The side of the exchange that has the barrier: whoever stepped in before has said so by then,
+/// and whoever comes after finds the claim.
+bool EngineLock::acquire_as_helper() noexcept
+{
+    lock();
+    if (shared_) {
+        return true;
+    }
+    claim_.store(Claim::entering, std::memory_order_seq_cst);
+    if (!barrier_()) {
+        withdraw(Claim::none);
+        unlock();
+        return false;
+    }
+    while (inside_.load(std::memory_order_acquire) != 0) {
+        inside_.wait(1, std::memory_order_relaxed);
+    }
+    return true;
+}
+
+void EngineLock::release_as_helper() noexcept
+{
+    if (!shared_) {
+        withdraw(Claim::watching);
+    }
+    unlock();
+}
+
+void EngineLock::withdraw(Claim to) noexcept
+{
+    claim_.store(to, std::memory_order_release); // pairs with acquires of the other side
+    full_barrier();                              // that store before the look at who sleeps
+    claim_.notify_one();
+}
+
+void EngineLock::watch() noexcept
+{
+    Claim seen = Claim::none;
+    claim_.compare_exchange_strong(seen, Claim::watching, std::memory_order_relaxed);
+}
+
+void EngineLock::lock_slowly() noexcept
+{
+    while (state_.exchange(contended, std::memory_order_acquire) != free) {
+        state_.wait(contended, std::memory_order_relaxed);
+    }
+}
+
+} // namespace sidelight::runtime

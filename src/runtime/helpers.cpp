@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/helpers.hpp"
+
+#include "base/cpu.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/progress.hpp"
+#include "runtime/runtime.hpp"
+
+/// The functions that the host and the thread call know no context: they find the one runtime.
+namespace sidelight::runtime {
+
+namespace {
+
+/// Whether the last sweep has left the fabric close to the next message. Relaxed: a hint.
+std::atomic<bool> messages_are_close{false};
+
+/// Tries, and never waits.
+bool sweep_for_host() noexcept
+{
+    Runtime& runtime = *Runtime::existing();
+    Engine& engine = runtime.engine();
+    const bool completed = !Requests::host_is_locked() && runtime.requests().complete_found();
+    if (!engine.process().busy() || !engine.lock().try_acquire()) {
+        return completed;
+    }
+    const bool moved = engine.process().progress();
+    messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
+    engine.lock().release();
+    return moved || completed;
+}
+
+/// A neighbour that waits for each answer sends its next message at once, and a turn of some hosts'
+/// loops takes as long as that: so it is waited for here, for a microsecond or two, and for few in
+/// a row, since the host waits meanwhile. Not where looking is a system call.
+void await_next_message() noexcept
+{
+    constexpr int most_messages = 16;
+    constexpr int most_looks = 20;
+    int messages = 0;
+    for (int looks = 0; messages < most_messages && looks < most_looks &&
+                        messages_are_close.load(std::memory_order_relaxed);
+         ++looks) {
+        relax_cpu();
+        if (sweep_for_host()) {
+            ++messages;
+            looks = 0;
+        }
+    }
+}
+
+/// Called from the host's loop, some million times a second. A look at a network may be a system
+/// call, so while no window waits for anything only one time in so many looks; but after a message
+/// the next one is likely soon: some host's loop takes as long as a message.
+bool sweep_from_host() noexcept
+{
+    constexpr unsigned times_per_look = 8;
+    constexpr unsigned looks_after_message = 128;
+    thread_local unsigned times = 0;
+    thread_local unsigned expecting = 0;
+    const bool listens_only = !Runtime::existing()->engine().process().waits();
+    if (listens_only && expecting == 0 && ++times % times_per_look != 0) {
+        return false;
+    }
+    const bool moved = sweep_for_host();
+    if (moved) {
+        await_next_message();
+    }
+    expecting = moved ? looks_after_message : expecting - (expecting != 0 ? 1 : 0);
+    return moved;
+}
+
+/// Called from the host's wait for a request of ours, after each sweep.
+void pause_in_host(bool moved) noexcept
+{
+    Runtime::existing()->waiting().pause(sweep_for_host, moved);
+}
+
+} // namespace
+
+void Helpers::watch_requests() noexcept
+{
+    host::mpi::set_request_sweep(sweep_for_host, pause_in_host);
+}
+
+void Helpers::start() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    if (wants_thread(host::mpi::start_hook(sweep_from_host)) && !thread_.runs()) {
+        engine_.expect_helper();
+        thread_.start(waiting_.waiter(), sweep_on_thread, program_came);
+    }
+}
+
+/// By itself only where messages would wait for the program's next call of ours.
+bool Helpers::wants_thread(bool hooked) noexcept
+{
+    switch (settings().progress) {
+    case Progress::calls:
+        return false;
+    case Progress::thread:
+        return true;
+    case Progress::automatic:
+        return !hooked && engine_.process().messages();
+    }
+    return false;
+}
+
+bool Helpers::sweep_on_thread() noexcept
+{
+    Engine::become_helper();
+    Engine& engine = Runtime::existing()->engine();
+    const HelperToken token(engine);
+    return token && engine.process().busy() && engine.process().progress();
+}
+
+bool Helpers::program_came() noexcept
+{
+    EngineLock& lock = Runtime::existing()->engine().lock();
+    const bool came = lock.is_visited();
+    lock.watch();
+    return came;
+}
+
+void Helpers::stop_hook() noexcept { host::mpi::stop_hook(); }
+
+} // namespace sidelight::runtime

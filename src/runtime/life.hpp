@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/mpi/declarations.hpp"
+
+/// What the library does when MPI ends (MPI-4.1, 11.2 and 11.3): before the host does, it takes its
+/// hook out of the host's loop and its keys off the host's datatypes.
+namespace sidelight::runtime {
+
+/// Whether the program may call MPI: between MPI_Init and MPI_Finalize, or in a session.
+[[nodiscard]] bool mpi_is_up() noexcept;
+
+/// Around MPI_Finalize. Windows of sessions that are open go on.
+void begin_finalize() noexcept;
+void end_finalize() noexcept;
+
+/// After MPI_Session_init has made one; around MPI_Session_finalize.
+void session_opened(MPI_Session session) noexcept;
+void begin_session_finalize() noexcept;
+void session_closed() noexcept;
+
+} // namespace sidelight::runtime

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/network.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace sidelight::runtime {
+
+void Network::hear_messages(bool messages) noexcept
+{
+    engine_.process().set_messages(messages);
+    hears_messages_.store(messages, std::memory_order_relaxed);
+}
+
+bool Network::open()
+{
+    const bool open = engine_.fabric().open_network();
+    if (open) {
+        hear_messages(true);
+    }
+    if (open && !std::exchange(heard_, true)) {
+        waiting_.waiter().listen_to(
+            {.descriptor = engine_.fabric().network()->event_fd(), .arm = arm, .context = this});
+    }
+    return open;
+}
+
+/// A helper that may not have the engine sleeps unarmed, until its limit.
+bool Network::arm(void* self) noexcept
+{
+    Engine& engine = static_cast<Network*>(self)->engine_;
+    if (Engine::is_helper()) {
+        const HelperToken token(engine);
+        return !token || engine.fabric().network()->arm();
+    }
+    const EngineToken token(engine);
+    return engine.fabric().network()->arm();
+}
+
+/// Everything has been answered by then, or the windows could not have been freed; what has been
+/// sent last still has to leave.
+void Network::close() noexcept
+{
+    constexpr std::chrono::seconds limit{2};
+    if (engine_.fabric().network() != nullptr) {
+        part_from_peers();
+    }
+    waiting_.waiter().stop_listening();
+    const EngineToken token(engine_);
+    if (engine_.fabric().network() != nullptr) {
+        engine_.fabric().close_network(engine_.process(), limit);
+        hear_messages(false);
+        heard_ = false;
+    }
+}
+
+/// A connection that is closed too early takes with it what the peer has not read yet. Peers that
+/// do not come to answer are not waited for longer than this.
+void Network::part_from_peers() noexcept
+{
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds limit{10};
+    const Clock::time_point end = Clock::now() + limit;
+    {
+        const EngineToken token(engine_);
+        engine_.process().say_farewell();
+    }
+    waiting_.until([&] { return engine_.process().has_parted() || Clock::now() > end; });
+}
+
+} // namespace sidelight::runtime

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/mpi/requests.hpp"
+#include "rma/request.hpp"
+#include "runtime/waiting.hpp"
+#include "runtime/window_object.hpp"
+
+namespace sidelight::runtime {
+
+class Requests;
+
+/// What stands behind an MPI_Request of ours: completed by the engine, waited for by the host.
+class NonblockingRequest final : public host::mpi::HostRequest, public rma::Request {
+public:
+    /// As new, for a call on this window.
+    void begin(Requests& among, const WindowObject& object) noexcept
+    {
+        static_cast<rma::Request&>(*this) = {};
+        among_ = &among;
+        object_ = &object;
+        life_ = object.life.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] Requests& among() const noexcept { return *among_; }
+
+private:
+    /// A failure goes to the window's error handler first, if the window still lives.
+    int outcome() noexcept override;
+
+    Requests* among_ = nullptr;
+    const WindowObject* object_ = nullptr;
+    std::uint64_t life_ = 0;
+};
+
+/// The requests of nonblocking calls. Unless it says otherwise, a function needs the engine.
+class Requests {
+public:
+    explicit Requests(Waiting& waiting) noexcept : waiting_(waiting) {}
+
+    /// One that the host has started, so before the engine is asked for anything: what the engine
+    /// has begun cannot be taken back when the host has no request for it. Null: no memory.
+    [[nodiscard]] NonblockingRequest* take(const WindowObject& object) noexcept;
+    /// After the engine's call, which has answered `status`: gives the program its request, unless
+    /// the call has failed.
+    Status hand_out(Status status, NonblockingRequest& request, MPI_Comm own,
+                    MPI_Request* handle) noexcept;
+
+    /// Completes, on behalf of a thread of the program, the requests that were found complete where
+    /// the host could not be called: by a helper, or inside the host's loop. Answers whether there
+    /// were any. Any thread; needs no engine.
+    bool complete_found() noexcept { return found_complete_.complete_all(); }
+    /// Whether the host's calls would wait for a lock that it has taken on this thread. Needs no
+    /// engine.
+    [[nodiscard]] static bool host_is_locked() noexcept;
+
+    /// The one that `take` keeps is the caller's to abandon, without the engine; or null.
+    [[nodiscard]] NonblockingRequest* give_up_spare() noexcept;
+
+private:
+    static void complete(rma::Request& request) noexcept;
+
+    Waiting& waiting_;
+    host::mpi::RequestPool<NonblockingRequest> pool_;
+    NonblockingRequest* spare_ = nullptr; ///< started, for the next call
+    host::mpi::RequestList found_complete_;
+};
+
+} // namespace sidelight::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+
+#include "host/mpi/errors.hpp"
+#include "runtime/helpers.hpp"
+#include "runtime/lock_order.hpp"
+#include "runtime/network.hpp"
+#include "runtime/requests.hpp"
+#include "runtime/waiting.hpp"
+#include "runtime/window_object.hpp"
+
+namespace sidelight::runtime {
+
+/// Everything that this process has of Sidelight: made with its first window, kept until it ends.
+/// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
+/// sessions that it has opened so far.
+class Runtime {
+public:
+    /// The one of this process. Made at the first call, which comes from a collective call that
+    /// makes a window. Throws std::bad_alloc and std::system_error.
+    static Runtime& instance();
+    /// Null before that.
+    [[nodiscard]] static Runtime* existing() noexcept
+    {
+        return existing_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] Engine& engine() noexcept { return engine_; }
+    [[nodiscard]] Waiting& waiting() noexcept { return waiting_; }
+    [[nodiscard]] Network& network() noexcept { return network_; }
+    [[nodiscard]] Requests& requests() noexcept { return requests_; }
+    [[nodiscard]] LockOrder& lock_order() noexcept { return lock_order_; }
+    [[nodiscard]] Helpers& helpers() noexcept { return helpers_; }
+
+    /// Before the host is finalised. `for_good`: no window is left.
+    void stop(bool for_good) noexcept;
+
+    /// At the end of a call that was complete at once. Where messages may come, one of many such
+    /// calls sweeps: the program may ask its own memory again and again for what a message brings.
+    /// Any thread; must not hold the engine.
+    static void pass_by() noexcept
+    {
+        if (Network::hears_messages()) [[unlikely]] {
+            existing()->waiting_.sweep_now_and_then();
+        }
+    }
+
+    /// The body of every blocking call: starts it, and waits where it is not complete at once.
+    template <class Call>
+    int blocking(const WindowObject& object, Call call) noexcept
+    {
+        BlockingRequest request;
+        bool complete = false;
+        Status status = Status::ok;
+        {
+            const EngineToken token(engine_);
+            status = call(&request);
+            complete = request.complete;
+        }
+        if (status != Status::ok) [[unlikely]] {
+            return host::mpi::answer_window(status, object.handle);
+        }
+        if (!complete) {
+            waiting_.wait(request);
+        } else {
+            pass_by();
+        }
+        return host::mpi::answer_window(request.status, object.handle);
+    }
+
+    /// The body of every nonblocking call: starts it and makes the MPI request.
+    template <class Call>
+    int nonblocking(const WindowObject& object, MPI_Request* handle, Call call) noexcept
+    {
+        Status status = Status::no_memory;
+        {
+            const EngineToken token(engine_);
+            if (NonblockingRequest* request = requests_.take(object)) {
+                status = call(static_cast<rma::Request*>(request));
+                status = requests_.hand_out(status, *request, object.own, handle);
+            }
+        }
+        pass_by();
+        return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
+    }
+
+private:
+    Runtime();
+
+    static inline std::atomic<Runtime*> existing_{nullptr};
+
+    Engine engine_;
+    Waiting waiting_{engine_};
+    Network network_{engine_, waiting_};
+    Requests requests_{waiting_};
+    LockOrder lock_order_{engine_, waiting_};
+    Helpers helpers_{engine_, waiting_};
+};
+
+} // namespace sidelight::runtime

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/waiting.hpp"
+
+#include "host/mpi/progress.hpp"
+
+namespace sidelight::runtime {
+
+void Waiting::learn_neighbours(int ranks) noexcept
+{
+    waiter_.learn_neighbours(ranks);
+    host::mpi::set_crowded(waiter_.crowded());
+    constexpr int polls_crowded = 2;
+    polls_ = waiter_.crowded() ? polls_crowded : polls_;
+}
+
+void Waiting::sweep() noexcept
+{
+    const EngineToken token(engine_);
+    if (engine_.process().busy()) {
+        engine_.process().progress();
+    }
+}
+
+void Waiting::sweep_now_and_then() noexcept
+{
+    constexpr unsigned calls = 64;
+    const unsigned number = passed_by_.load(std::memory_order_relaxed) + 1;
+    passed_by_.store(number, std::memory_order_relaxed);
+    if (number % calls == 0) {
+        sweep();
+    }
+}
+
+/// With other threads, whoever completes the request rings for the one that waits.
+void Waiting::wait(BlockingRequest& request) noexcept
+{
+    const bool threaded = Engine::threaded();
+    if (threaded) {
+        const EngineToken token(engine_);
+        request.waiter = &waiter_;
+        request.on_complete = [](rma::Request& of) noexcept {
+            static_cast<BlockingRequest&>(of).waiter->rouse();
+        };
+    }
+    until([&] { return request.complete; }, threaded ? nullptr : engine_.process().barrier_bell());
+}
+
+void Waiting::pause(bool (*host_sweep)() noexcept, bool moved) noexcept
+{
+    waiter_.pause(
+        moved,
+        [](void* context) noexcept { return (*static_cast<bool (**)() noexcept>(context))(); },
+        &host_sweep);
+}
+
+} // namespace sidelight::runtime

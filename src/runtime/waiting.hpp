@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/doorbell.hpp"
+#include "host/node/wait.hpp"
+#include "rma/request.hpp"
+#include "runtime/engine.hpp"
+
+namespace sidelight::runtime {
+
+/// A request on the stack of a blocking call.
+struct BlockingRequest : rma::Request {
+    host::node::Waiter* waiter = nullptr; ///< of who waits for it, where others may complete it
+};
+
+/// How calls wait: they sweep, and give their core away meanwhile. None of it may hold the engine.
+class Waiting {
+public:
+    /// The engine must outlive it.
+    explicit Waiting(Engine& engine) noexcept : engine_(engine) {}
+
+    [[nodiscard]] host::node::Waiter& waiter() noexcept { return waiter_; }
+
+    /// How often a call polls for its peers by itself before it waits: a microsecond or two, hardly
+    /// at all where ranks outnumber cores.
+    [[nodiscard]] static int polls() noexcept { return polls_; }
+    /// There are that many ranks on this process's cores. The largest number counts.
+    void learn_neighbours(int ranks) noexcept;
+    /// Whether a look for the next message is worth while at once. Where ranks share cores its
+    /// sender may need this one. Holds the engine.
+    [[nodiscard]] bool messages_are_close() noexcept
+    {
+        return !waiter_.crowded() && engine_.fabric().is_close();
+    }
+
+    /// Sweeps once.
+    void sweep() noexcept;
+    /// The same after one of many calls that were complete at once. Any thread.
+    [[gnu::noinline]] void sweep_now_and_then() noexcept;
+    /// Until `request` is complete.
+    void wait(BlockingRequest& request) noexcept;
+    /// Until the condition holds, which is asked for with the engine. `meeting`: as for
+    /// Waiter::wait.
+    template <class Condition>
+    void until(Condition holds, Doorbell* meeting = nullptr) noexcept
+    {
+        struct Context {
+            Engine& engine;
+            Condition& holds;
+        } context{engine_, holds};
+        waiter_.wait(
+            [](void* of) noexcept {
+                auto& [engine, condition] = *static_cast<Context*>(of);
+                const EngineToken token(engine);
+                if (!condition()) {
+                    engine.process().progress();
+                }
+                return condition();
+            },
+            &context, meeting);
+    }
+    /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
+    void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;
+    /// After something that another thread may wait for has completed.
+    void rouse() noexcept
+    {
+        if (Engine::threaded()) {
+            waiter_.rouse();
+        }
+    }
+
+private:
+    static inline int polls_ = 100;
+
+    Engine& engine_;
+    host::node::Waiter waiter_{engine_.fabric().bell()};
+    std::atomic<unsigned> passed_by_{0}; ///< calls; a lost one does not matter
+};
+
+} // namespace sidelight::runtime

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/window_create.hpp"
+
+#include "base/settings.hpp"
+#include "host/mpi/table.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_creation.hpp"
+#include "runtime/window_table.hpp"
+
+namespace sidelight::runtime {
+
+namespace {
+
+using rma::Flavor;
+
+int mpi_flavor(Flavor flavor) noexcept
+{
+    switch (flavor) {
+    case Flavor::create:
+        return MPI_WIN_FLAVOR_CREATE;
+    case Flavor::allocate:
+        return MPI_WIN_FLAVOR_ALLOCATE;
+    case Flavor::dynamic:
+        return MPI_WIN_FLAVOR_DYNAMIC;
+    case Flavor::shared:
+        return MPI_WIN_FLAVOR_SHARED;
+    }
+    return MPI_WIN_FLAVOR_CREATE;
+}
+
+bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
+{
+    const auto& mpi = host::mpi::table();
+    int inter = 0;
+    return comm != MPI_COMM_NULL && mpi.Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
+           inter == 0 && mpi.Comm_size(comm, &members) == MPI_SUCCESS &&
+           mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
+}
+
+void describe_to_mpi(WindowObject& object, const WindowRequest& request, int rank) noexcept
+{
+    const rma::Target& own = object.window->target(rank);
+    object.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
+    object.size = static_cast<MPI_Aint>(own.size);
+    object.disp_unit = static_cast<int>(own.disp_unit);
+    object.flavor = mpi_flavor(request.flavor);
+    object.model = MPI_WIN_UNIFIED;
+    object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
+}
+
+} // namespace
+
+Status check(const WindowRequest& request) noexcept
+{
+    if (request.size < 0) {
+        return Status::size;
+    }
+    if (request.disp_unit <= 0) {
+        return Status::disp;
+    }
+    if (request.flavor == Flavor::create && request.base == nullptr && request.size > 0) {
+        return Status::base;
+    }
+    return Status::ok;
+}
+
+WindowObject* create_window(const WindowRequest& request)
+{
+    int members = 0;
+    int rank = 0;
+    if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)) {
+        return nullptr;
+    }
+    WindowObject* made = Creation(request, members, rank).run();
+    if (made == nullptr) {
+        return nullptr;
+    }
+    Runtime& runtime = Runtime::instance();
+    WindowObject& object = *made;
+    describe_to_mpi(object, request, rank);
+    runtime.waiting().learn_neighbours(object.memory->neighbours());
+    return &object;
+}
+
+void discard_window(WindowObject& object) noexcept
+{
+    Runtime& runtime = Runtime::instance();
+    window_table::remove(object);
+    {
+        const EngineToken token(runtime.engine());
+        runtime.engine().process().destroy_window(*object.window);
+    }
+    host::mpi::table().Group_free(&object.group);
+    window_table::give_back(object);
+}
+
+} // namespace sidelight::runtime

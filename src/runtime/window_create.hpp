@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runtime/window_object.hpp"
+
+namespace sidelight::runtime {
+
+/// What a window is asked to be, the same for all four calls that make one.
+struct WindowRequest {
+    rma::Flavor flavor = rma::Flavor::allocate;
+    MPI_Aint size = 0;
+    MPI_Aint disp_unit = 1;
+    MPI_Info info{};
+    MPI_Comm comm{};
+    void* base = nullptr; ///< create: the memory
+};
+
+/// The program's own memory for a window that others on the node have, where it is shared already
+/// or may be replaced. Where it stays private the range says why, and once for a window so does the
+/// log.
+[[nodiscard]] host::memory::SharedRange share_brought(WindowObject& object, const void* base,
+                                                      std::size_t bytes) noexcept;
+
+/// Checks the arguments that MPI lets one check locally.
+Status check(const WindowRequest& request) noexcept;
+
+/// Collective. The new window; null, on all members alike, if it is for the host to make:
+/// neighbours cannot map each other's memory, messages are needed and there is no network, or
+/// memory has run out. See docs/design/creation.md. Throws std::bad_alloc and
+/// std::system_error.
+[[nodiscard]] WindowObject* create_window(const WindowRequest& request);
+
+/// Ends one whose engine side is closed and whose handle is freed.
+void discard_window(WindowObject& object) noexcept;
+
+} // namespace sidelight::runtime

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/log.hpp"
+#include "host/node/member_table.hpp"
+#include "host/node/memory.hpp"
+#include "host/node/node_communicator_cache.hpp"
+#include "runtime/window_create.hpp"
+
+namespace sidelight::runtime {
+
+/// A step of this member alone, which may throw. It answers whether it worked, so that the others
+/// can be told in the next exchange, where they would wait for a member that has left.
+template <class Step>
+bool attempt(Step step) noexcept
+{
+    try {
+        step();
+        return true;
+    } catch (const std::exception& error) {
+        log(LogLevel::warn, "no window of our own: %s", error.what());
+        return false;
+    }
+}
+
+/// Room for what the members on one node tell one another, made before they do.
+struct Room {
+    explicit Room(std::size_t members) : memory(members), greetings(members) {}
+
+    host::node::MemoryRoom memory;
+    std::vector<Greeting> greetings;
+};
+
+/// One window that is being made. Each step is collective and answers alike on all members: also
+/// one that runs out of memory takes part in all of it, and the others hear of that.
+class Creation {
+public:
+    Creation(const WindowRequest& request, int members, int rank) noexcept
+        : request_(request), members_(members), rank_(rank)
+    {}
+
+    /// The new window; null if it is for the host to make.
+    WindowObject* run();
+
+private:
+    bool find_route();
+    [[nodiscard]] bool find_node(bool alone, std::uint64_t& node) noexcept;
+    [[nodiscard]] bool make_room(int members) noexcept;
+    [[nodiscard]] int neighbours() const noexcept
+    {
+        return kept_ ? kept_->split.members : members_;
+    }
+    bool share_memory(bool wanted);
+    void share_brought_memory() noexcept;
+    bool open_network();
+    bool know_members();
+    bool get_memory();
+    void make_handle() noexcept;
+    bool meet_neighbours();
+    bool create();
+    bool all_agree(bool mine) noexcept;
+    [[nodiscard]] MPI_Comm on_node() const noexcept
+    {
+        return kept_ ? kept_->split.on_node.get() : request_.comm;
+    }
+    /// Of this member's memory, as the window is made.
+    [[nodiscard]] std::uint64_t bytes() const noexcept
+    {
+        return request_.flavor == rma::Flavor::dynamic ? 0
+                                                       : static_cast<std::uint64_t>(request_.size);
+    }
+    [[nodiscard]] std::uint64_t disp_unit() const noexcept
+    {
+        return static_cast<std::uint64_t>(request_.disp_unit);
+    }
+    [[nodiscard]] int index() const noexcept { return kept_ ? kept_->split.index : rank_; }
+
+    const WindowRequest& request_;
+    int members_;
+    int rank_;
+    WindowObject* object_ = nullptr;
+    bool has_handle_ = false;
+    bool knows_members_ = false;
+    bool carried_ = false; ///< some operations travel as messages
+    const char* reason_ = "a member could not make its part"; ///< should it be the host's
+    std::shared_ptr<host::node::NodeCommunicators> kept_;     ///< null unless carried
+    std::optional<Room> room_;
+    std::optional<host::node::MemberTableDraft> member_table_;
+    std::uint64_t id_ = 0;
+};
+
+/// Whether a window of this kind is over memory that the program brings.
+[[nodiscard]] inline bool brings_memory(rma::Flavor flavor) noexcept
+{
+    return flavor == rma::Flavor::create || flavor == rma::Flavor::dynamic;
+}
+
+} // namespace sidelight::runtime

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/window_info.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "host/mpi/table.hpp"
+
+namespace sidelight::runtime {
+
+namespace {
+
+enum Key : std::size_t {
+    access_after_access,
+    access_after_exposure,
+    exposure_after_exposure,
+    exposure_after_access,
+    noncontig,
+    share_memory,
+    least_alignment,
+    first_other,
+};
+
+struct KnownKey {
+    const char* name;
+    const char* short_name; ///< where `name` is too long for some hosts; null: none
+    const char* fallback;
+};
+
+constexpr std::array<KnownKey, 14> known{{
+    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
+    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
+    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
+    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0"},
+    {"alloc_shared_noncontig", nullptr, "false"},
+    {"sidelight_share_memory", nullptr, "auto"},
+    {"mpi_minimum_memory_alignment", nullptr, "1"},
+    {"no_locks", nullptr, "false"},
+    {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
+    {"accumulate_ops", nullptr, "same_op_no_op"},
+    {"same_size", nullptr, "false"},
+    {"same_disp_unit", nullptr, "false"},
+    {"mpi_accumulate_granularity", nullptr, "0"},
+    {"mpi_assert_memory_alloc_kinds", nullptr, ""},
+}};
+
+/// Open MPI takes 35 characters, MPICH 254: a longer key is an error there, not just unknown.
+bool host_takes(const char* key) noexcept
+{
+    return key != nullptr && std::strlen(key) < MPI_MAX_INFO_KEY;
+}
+
+bool get(MPI_Info info, const char* key, std::string& value)
+{
+    const auto& mpi = host::mpi::table();
+    int length = 0;
+    int found = 0;
+    if (!host_takes(key)) {
+        return false;
+    }
+    if (mpi.Info_get_valuelen(info, key, &length, &found) != MPI_SUCCESS || found == 0) {
+        return false;
+    }
+    std::vector<char> text(static_cast<std::size_t>(length) + 1);
+    if (mpi.Info_get(info, key, length, text.data(), &found) != MPI_SUCCESS || found == 0) {
+        return false;
+    }
+    value = text.data();
+    return true;
+}
+
+} // namespace
+
+WindowInfo::WindowInfo()
+{
+    for (std::size_t key = 0; key < keys; ++key) {
+        values_[key] = known[key].fallback;
+    }
+    const Settings& from = settings();
+    values_[share_memory] = share_policy_name(from.share_memory);
+    const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
+                                      from.exposure_after_exposure, from.exposure_after_access};
+    for (std::size_t key = 0; key < reorder.size(); ++key) {
+        values_[key] = reorder[key] ? "1" : "0";
+    }
+}
+
+void WindowInfo::update(MPI_Info info)
+{
+    if (info == MPI_INFO_NULL) {
+        return;
+    }
+    for (std::size_t key = 0; key < keys; ++key) {
+        get(info, known[key].short_name, values_[key]);
+        get(info, known[key].name, values_[key]);
+    }
+}
+
+int WindowInfo::create(MPI_Info* info) const noexcept
+{
+    const auto& mpi = host::mpi::table();
+    if (const int code = mpi.Info_create(info); code != MPI_SUCCESS) {
+        return code;
+    }
+    int code = MPI_SUCCESS;
+    for (std::size_t key = 0; key < keys && code == MPI_SUCCESS; ++key) {
+        if (!values_[key].empty()) {
+            const char* name =
+                host_takes(known[key].name) ? known[key].name : known[key].short_name;
+            code = mpi.Info_set(*info, name, values_[key].c_str());
+        }
+    }
+    if (code != MPI_SUCCESS) {
+        mpi.Info_free(info);
+    }
+    return code;
+}
+
+bool WindowInfo::is_set(std::size_t key) const noexcept
+{
+    return is_true(values_[key].c_str(), false);
+}
+
+rma::Reorder WindowInfo::reorder() const noexcept
+{
+    return {.access_after_access = is_set(access_after_access),
+            .access_after_exposure = is_set(access_after_exposure),
+            .exposure_after_exposure = is_set(exposure_after_exposure),
+            .exposure_after_access = is_set(exposure_after_access)};
+}
+
+SharePolicy WindowInfo::share_policy() const noexcept
+{
+    return sidelight::share_policy(values_[share_memory].c_str(), settings().share_memory);
+}
+
+std::size_t WindowInfo::minimum_alignment() const noexcept
+{
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::string& text = values_[least_alignment];
+    std::size_t bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    const bool understood = error == std::errc() && end == text.data() + text.size();
+    return understood && std::has_single_bit(bytes) && bytes <= most ? bytes : 1;
+}
+
+bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
+
+} // namespace sidelight::runtime

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "base/settings.hpp"
+#include "host/mpi/declarations.hpp"
+#include "rma/kinds.hpp"
+
+namespace sidelight::runtime {
+
+/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
+/// four of P1. Keys that are not known are ignored, as the standard has it.
+class WindowInfo {
+public:
+    /// The defaults, with the reorder keys from the settings.
+    WindowInfo();
+
+    /// Takes over the known keys of `info`; MPI_INFO_NULL has none.
+    void update(MPI_Info info);
+
+    /// A new info object with every known key. The host's error code.
+    int create(MPI_Info* info) const noexcept;
+
+    [[nodiscard]] rma::Reorder reorder() const noexcept;
+    [[nodiscard]] bool noncontiguous() const noexcept;
+    [[nodiscard]] SharePolicy share_policy() const noexcept;
+    /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
+    /// is none, or more than a GiB, asks for nothing.
+    [[nodiscard]] std::size_t minimum_alignment() const noexcept;
+
+private:
+    static constexpr std::size_t keys = 14;
+    [[nodiscard]] bool is_set(std::size_t key) const noexcept;
+
+    std::array<std::string, keys> values_;
+};
+
+} // namespace sidelight::runtime

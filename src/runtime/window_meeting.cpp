@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <new>
+
+#include "base/settings.hpp"
+#include "datatype/mpi/cache.hpp"
+#include "host/mpi/handle.hpp"
+#include "host/mpi/table.hpp"
+#include "host/node/exchange.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_creation.hpp"
+#include "runtime/window_table.hpp"
+
+/// The last steps of making a window: its memory, the neighbours, the engine's side.
+namespace sidelight::runtime {
+
+namespace {
+
+using rma::Flavor;
+
+rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank)
+{
+    rma::WindowShape shape;
+    shape.id = object.members->window_id();
+    shape.rank = rank;
+    shape.size = object.members->size();
+    shape.flavor = request.flavor;
+    shape.members = &*object.members;
+    shape.neighbours = object.members->neighbours();
+    shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(object.memory->common()),
+                     .node = object.members->node(),
+                     .leaders = object.members->leaders()};
+    shape.reorder = object.info.reorder();
+    return shape;
+}
+
+} // namespace
+
+/// What the members on one node share: the barrier's word, the member table, their blocks, and
+/// their memory where they do not bring it.
+bool Creation::get_memory()
+{
+    constexpr std::size_t member_table_at = sizeof(rma::BarrierWord);
+    const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
+    object_->memory = host::node::allocate_node_memory(
+        on_node(),
+        {.common_bytes = member_table_at + (member_table_ ? member_table_->bytes() : 0),
+         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
+         .window_bytes =
+             brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
+         .placement = contiguous ? host::node::Placement::contiguous : host::node::Placement::pages,
+         .alignment = object_->info.minimum_alignment()},
+        std::move(room_->memory));
+    if (object_->memory) {
+        rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
+        if (index() == 0) {
+            new (object_->memory->common()) rma::BarrierWord;
+            if (member_table_) {
+                member_table_->write(object_->memory->common() + member_table_at);
+            }
+        }
+    }
+    return carried_ ? all_agree(object_->memory.has_value()) : object_->memory.has_value();
+}
+
+/// Whether it worked is told at the end, with the window.
+void Creation::make_handle() noexcept
+{
+    object_->own = host::mpi::own_communicator(request_.comm);
+    datatype::set_commit_probe(object_->own);
+    has_handle_ = object_->own != MPI_COMM_NULL &&
+                  host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
+                  host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
+}
+
+/// After that the words of the members on this node, and the member table, are there. Whether there
+/// was memory for what they said is told at the end, too.
+bool Creation::meet_neighbours()
+{
+    Runtime& runtime = Runtime::instance();
+    const bool brings = request_.flavor == Flavor::dynamic ||
+                        (request_.flavor == Flavor::create && request_.size != 0);
+    const bool copied = brings && carried_ && settings().kernel_copy != kernel_copy_never;
+    const Greeting mine{
+        .peer = runtime.engine().fabric().address(),
+        .bytes = bytes(),
+        .disp_unit = disp_unit(),
+        .window = id_,
+        .rank = rank_,
+        .base =
+            request_.flavor == Flavor::create ? reinterpret_cast<std::uintptr_t>(request_.base) : 0,
+        .identity_at =
+            copied ? reinterpret_cast<std::uintptr_t>(&runtime.engine().fabric().address().identity)
+                   : 0,
+        .brings = brings,
+        .shared = static_cast<bool>(object_->brought),
+        .where = object_->brought.where()};
+    std::vector<Greeting>& greetings = room_->greetings;
+    greetings.resize(static_cast<std::size_t>(neighbours())); // never more
+    if (!host::node::exchange(on_node(), mine, greetings)) {
+        return false;
+    }
+    std::optional<host::node::MemberTable> member_table;
+    if (member_table_) {
+        member_table.emplace(object_->memory->common() + sizeof(rma::BarrierWord),
+                             member_table_->members, member_table_->nodes);
+    }
+    knows_members_ = attempt([&] {
+        object_->members.emplace(*object_->memory, std::move(greetings), member_table,
+                                 runtime.engine().fabric());
+    });
+    if (knows_members_ && brings_memory(request_.flavor)) {
+        object_->members->bring(rank_, request_.flavor == Flavor::create
+                                           ? static_cast<std::byte*>(request_.base)
+                                           : nullptr);
+    }
+    return true;
+}
+
+/// Nobody leaves before all have the window, so that no message comes too early for it. What sweeps
+/// beside the program is there before, so that the engine makes the window for it.
+bool Creation::create()
+{
+    Engine& engine = Runtime::instance().engine();
+    const bool made = has_handle_ && knows_members_ && attempt([&] {
+                          Runtime::instance().helpers().start();
+                          const EngineToken token(engine);
+                          const rma::WindowShape shape = shape_of(*object_, request_, rank_);
+                          object_->window = &engine.process().create_window(shape);
+                          window_table::insert(*object_);
+                      });
+    if (all_agree(made)) {
+        return true;
+    }
+    window_table::remove(*object_);
+    if (object_->window != nullptr) {
+        const EngineToken token(engine);
+        engine.process().destroy_window(*object_->window);
+    }
+    return false;
+}
+
+} // namespace sidelight::runtime

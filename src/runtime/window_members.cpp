@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/window_members.hpp"
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "rma/epoch/control.hpp"
+
+namespace sidelight::runtime {
+
+WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
+                             std::optional<host::node::MemberTable> member_table,
+                             fabric::JoinedFabric& fabric)
+    : memory_(memory),
+      greetings_(std::move(greetings)),
+      member_table_(member_table),
+      fabric_(fabric)
+{
+    brought_by_.resize(greetings_.size());
+    copied_.resize(greetings_.size());
+    neighbours_.reserve(greetings_.size());
+    for (const Greeting& greeting : greetings_) {
+        neighbours_.push_back(greeting.rank);
+    }
+    if (member_table_) {
+        node_ = member_table_->member(neighbours_.front()).node;
+    }
+}
+
+void WindowMembers::bring(int rank, std::byte* base) noexcept
+{
+    bringer_ = rank;
+    brought_ = base;
+}
+
+std::span<const std::int32_t> WindowMembers::leaders() const noexcept
+{
+    return member_table_ ? member_table_->leaders() : neighbours().first(1);
+}
+
+std::uint64_t WindowMembers::window_id() const noexcept
+{
+    return member_table_ ? member_table_->member(0).window : greetings_.front().window;
+}
+
+int WindowMembers::size() const noexcept
+{
+    return static_cast<int>(member_table_ ? member_table_->members().size() : greetings_.size());
+}
+
+std::optional<std::size_t> WindowMembers::index_here(int rank) const noexcept
+{
+    if (!member_table_) {
+        return static_cast<std::size_t>(rank);
+    }
+    const host::node::MemberRecord& record = member_table_->member(rank);
+    return record.node == node_ ? std::optional<std::size_t>(record.index) : std::nullopt;
+}
+
+/// What a member has brought, where others may map it; null where it cannot be mapped.
+std::byte* WindowMembers::map_brought(std::size_t index) noexcept
+{
+    const FileRange& where = greetings_[index].where;
+    Mapping& mapping = brought_by_[index];
+    if (!mapping) {
+        if (const File file = open_memory_file(where.file)) {
+            mapping = Mapping::part(file, where.offset, where.bytes);
+        }
+    }
+    return mapping ? mapping.data() + where.offset % page_size() : nullptr;
+}
+
+/// From how many bytes on the kernel is quicker than messages: docs/design/kernel-copies.md. It is
+/// the machine's, so it is measured with the first neighbour and not with each one of each window.
+fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t address) noexcept
+{
+    using namespace std::chrono_literals;
+    constexpr std::size_t among_others = 8192;
+    constexpr auto round_trip = 1us; // of a message between two cores
+    const int set = settings().kernel_copy;
+    if (set != kernel_copy_as_measured) {
+        const auto least = static_cast<std::size_t>(set);
+        return {.among_others = least, .alone = least};
+    }
+    static const bool quick = fabric::copy_time(owner, address) < round_trip;
+    return {.among_others = among_others, .alone = quick ? 0 : among_others};
+}
+
+/// Private memory that the kernel can copy to and from.
+void WindowMembers::find_copied(std::size_t index, rma::Member& found)
+{
+    const Greeting& from = greetings_[index];
+    if (from.identity_at == 0 || settings().kernel_copy == kernel_copy_never) {
+        return;
+    }
+    const pid_t owner = from.peer.bell.owner;
+    if (copied_[index] == nullptr &&
+        fabric::can_copy(owner, from.identity_at, from.peer.identity)) {
+        copied_[index] = std::make_unique<fabric::CopiedMemory>(
+            owner, from.base, worth_copying(owner, from.identity_at));
+    }
+    found.remote = copied_[index].get();
+}
+
+void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) noexcept
+{
+    const Greeting& from = greetings_[index];
+    const int number = static_cast<int>(index);
+    found.control = reinterpret_cast<rma::Control*>(memory_.control(number));
+    found.base = memory_.base(number);
+    found.size = from.bytes;
+    found.disp_unit = from.disp_unit;
+    found.mapped = !from.brings;
+    if (rank == bringer_) {
+        found.base = brought_;
+        found.mapped = true;
+    } else if (from.brings && from.shared) {
+        found.base = map_brought(index);
+        found.mapped = found.base != nullptr;
+    }
+}
+
+Status WindowMembers::find(int rank, rma::Member& found) noexcept
+{
+    fabric::PeerAddress peer{.bell = {.descriptor = -1}};
+    std::span<const std::byte> address;
+    if (const auto index = index_here(rank)) {
+        peer = greetings_[*index].peer;
+        find_here(rank, *index, found);
+    }
+    if (member_table_) {
+        const host::node::MemberRecord& record = member_table_->member(rank);
+        peer.identity = record.identity;
+        address = member_table_->address(rank);
+        found.size = record.bytes;
+        found.disp_unit = record.disp_unit;
+    }
+    try {
+        if (const auto index = index_here(rank); index && !found.mapped) {
+            find_copied(*index, found);
+        }
+        found.peer = fabric_.meet(peer, address);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+    const bool reachable = found.mapped || member_table_;
+    return reachable ? Status::ok : Status::no_memory;
+}
+
+} // namespace sidelight::runtime

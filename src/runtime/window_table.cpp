@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <deque>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "runtime/window_table.hpp"
+
+namespace sidelight::runtime::window_table {
+
+namespace {
+
+/// Made at first use and never destroyed: windows may be used until the process ends.
+struct Registry {
+    std::mutex mutex;
+    std::deque<WindowObject> storage;
+    std::vector<WindowObject*> spare;
+    std::unordered_map<std::uint64_t, WindowObject*> by_key;
+    std::unordered_set<std::uint64_t> freed;
+
+    /// The host has given a handle to another window while a thread that frees its former owner has
+    /// not come to `remove` yet.
+    void displace(std::uint64_t key, const WindowObject* owner) noexcept
+    {
+        const auto found = by_key.find(key);
+        if (found != by_key.end() && found->second != owner) {
+            found->second->key.store(no_handle, std::memory_order_relaxed);
+            by_key.erase(found);
+        }
+    }
+};
+
+Registry& registry()
+{
+    static auto* const made = new Registry;
+    return *made;
+}
+
+constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
+constinit WindowKey nobody;
+
+template <std::size_t... indices>
+constexpr std::array<std::atomic<WindowKey*>, slot_count>
+empty_slots(std::index_sequence<indices...>) noexcept
+{
+    return {(static_cast<void>(indices), &nobody)...};
+}
+
+} // namespace
+
+constinit std::array<std::atomic<WindowKey*>, slot_count> slots =
+    empty_slots(std::make_index_sequence<slot_count>{});
+
+WindowObject* find_slowly(std::uint64_t key) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_key.find(key);
+    if (found == all.by_key.end()) {
+        return nullptr;
+    }
+    slots[slot_of(key)].store(found->second, std::memory_order_release);
+    return found->second;
+}
+
+WindowObject& take()
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    if (all.spare.empty()) {
+        return all.storage.emplace_back();
+    }
+    WindowObject* object = all.spare.back();
+    all.spare.pop_back();
+    return *object;
+}
+
+void give_back(WindowObject& object) noexcept
+{
+    object.life.fetch_add(1, std::memory_order_release);
+    object.window = nullptr;
+    object.untold = Status::ok;
+    object.told_private = false;
+    object.members.reset();
+    object.brought.release();
+    object.attached.clear();
+    object.memory.reset();
+    object.info = {};
+    object.start_group = {};
+    object.post_group = {};
+    object.loads_and_stores.store(false, std::memory_order_relaxed);
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.spare.push_back(&object);
+}
+
+void insert(WindowObject& object)
+{
+    const std::uint64_t key = key_of(object.handle);
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.displace(key, &object);
+    all.by_key.insert_or_assign(key, &object);
+    all.freed.erase(key);
+    object.key.store(key, std::memory_order_relaxed);
+    slots[slot_of(key)].store(&object, std::memory_order_release);
+}
+
+void retire(const WindowObject& object) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    try {
+        all.freed.insert(object.key.load(std::memory_order_relaxed));
+    } catch (const std::bad_alloc&) {
+        // A use after free is then the host's to find.
+    }
+}
+
+void remove(WindowObject& object) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const std::uint64_t key = object.key.exchange(no_handle, std::memory_order_relaxed);
+    const auto found = all.by_key.find(key);
+    if (found != all.by_key.end() && found->second == &object) {
+        all.by_key.erase(found);
+    }
+}
+
+void forget_freed(MPI_Win win) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.displace(key_of(win), nullptr);
+    all.freed.erase(key_of(win));
+}
+
+bool is_stale(MPI_Win win) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    return win == MPI_WIN_NULL || all.freed.contains(key_of(win));
+}
+
+void for_each(void (*visit)(WindowObject& object, void* context), void* context)
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    for (const auto& [key, object] : all.by_key) {
+        visit(*object, context);
+    }
+}
+
+} // namespace sidelight::runtime::window_table

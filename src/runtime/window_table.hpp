@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/window_object.hpp"
+
+/// From handle to window: one probe of a direct-mapped cache; behind it a map under a lock.
+/// Handles that are not in it belong to the host, or were freed.
+namespace sidelight::runtime::window_table {
+
+[[nodiscard]] inline std::uint64_t key_of(MPI_Win win) noexcept
+{
+    std::uint64_t key = 0;
+    std::memcpy(&key, &win, sizeof win); // an integer on some hosts, a pointer on others
+    return key;
+}
+
+inline constexpr unsigned slot_bits = 8;
+/// Never null: an empty slot names an entry with a key that no handle has.
+extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
+
+[[nodiscard]] inline std::size_t slot_of(std::uint64_t key) noexcept
+{
+    return (key * 0x9E3779B97F4A7C15U) >> (64 - slot_bits);
+}
+
+[[nodiscard]] WindowObject* find_slowly(std::uint64_t key) noexcept;
+
+/// What is in the cache of a window, if it is ours; calls nothing. The acquire pairs with the
+/// release in `insert`.
+[[nodiscard]] inline WindowKey* find_key(MPI_Win win) noexcept
+{
+    const std::uint64_t key = key_of(win);
+    WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    if (entry->key.load(std::memory_order_relaxed) != key) [[unlikely]] {
+        return nullptr;
+    }
+    if (entry == nullptr) {
+        __builtin_unreachable(); // spares the callers a second test
+    }
+    return entry;
+}
+
+/// The engine's window, if it is ours and in the cache; calls nothing.
+[[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
+{
+    const WindowKey* entry = find_key(win);
+    if (entry == nullptr) [[unlikely]] {
+        return nullptr;
+    }
+    if (entry->window == nullptr) {
+        __builtin_unreachable(); // spares the callers a second test
+    }
+    return entry->window;
+}
+
+/// Null if the window is not ours.
+[[nodiscard]] inline WindowObject* find(MPI_Win win) noexcept
+{
+    if (WindowKey* entry = find_key(win); entry != nullptr) [[likely]] {
+        return static_cast<WindowObject*>(entry);
+    }
+    return find_slowly(key_of(win));
+}
+
+/// Storage for a new window. Throws std::bad_alloc.
+[[nodiscard]] WindowObject& take();
+/// Returns storage that was taken and not inserted, or removed.
+void give_back(WindowObject& object) noexcept;
+
+/// Makes it findable by `object.handle`. Throws std::bad_alloc.
+void insert(WindowObject& object);
+/// Its handle is about to be freed, and counts as freed as soon as `remove` has been called, unless
+/// the host has by then used it again. Until then the window is still found.
+void retire(const WindowObject& object) noexcept;
+void remove(WindowObject& object) noexcept;
+/// The host uses the handle for a window of its own.
+void forget_freed(MPI_Win win) noexcept;
+/// Whether it is a null handle, or that of a window of ours that was freed.
+[[nodiscard]] bool is_stale(MPI_Win win) noexcept;
+
+/// Calls `visit` for every window of ours.
+void for_each(void (*visit)(WindowObject& object, void* context), void* context);
+
+} // namespace sidelight::runtime::window_table

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One member runs out of memory while a window is made, at each place where it could: nobody waits
+ * for it, all members get a window, Sidelight's or the host's, and it works. The allocations of
+ * Sidelight alone fail.
+ *
+ * short_of_memory
+ */
+#define _GNU_SOURCE
+#include "windows.h"
+
+#include <dlfcn.h>
+#include <sidelight.h>
+
+enum { MOST_PLACES = 2000 };
+
+extern void *__libc_malloc(size_t bytes);
+
+static void *sidelight_at;  /* where the library is mapped */
+static int failing_in = -1; /* allocations until one fails; less than 0: none does */
+
+void *malloc(size_t bytes)
+{
+    Dl_info caller;
+    if (failing_in >= 0 && dladdr(__builtin_return_address(0), &caller) != 0 &&
+        caller.dli_fbase == sidelight_at && failing_in-- == 0)
+        return NULL;
+    return __libc_malloc(bytes);
+}
+
+typedef int make_window(MPI_Comm comm, MPI_Win *win);
+static int64_t brought[2];
+
+static int allocated(MPI_Comm comm, MPI_Win *win)
+{
+    void *base = NULL;
+    return MPI_Win_allocate(16, 8, MPI_INFO_NULL, comm, &base, win);
+}
+
+static int created(MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create(brought, sizeof brought, 8, MPI_INFO_NULL, comm, win);
+}
+
+static int dynamic(MPI_Comm comm, MPI_Win *win)
+{
+    return MPI_Win_create_dynamic(MPI_INFO_NULL, comm, win);
+}
+
+static void use(MPI_Win win, bool has_memory)
+{
+    int64_t const value = 5;
+    int const right = (check_rank + 1) % check_size;
+    CHECK_OK(MPI_Win_fence(0, win));
+    if (has_memory)
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, right, 1, 1, MPI_INT64_T, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+}
+
+/* A communicator of its own each time, of which nothing is known yet. */
+static void fail_everywhere(make_window *make, bool has_memory)
+{
+    int const victim = check_size - 1;
+    int places = 0;
+    for (int failed = 1; failed; ++places) {
+        CHECK(places < MOST_PLACES);
+        MPI_Comm comm;
+        MPI_Win win = MPI_WIN_NULL;
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+        failing_in = check_rank == victim ? places : -1;
+        int const code = make(comm, &win);
+        failed = check_rank == victim && failing_in < 0;
+        failing_in = -1;
+        CHECK_OK(code);
+        use(win, has_memory);
+        CHECK_OK(MPI_Win_free(&win));
+        CHECK_OK(MPI_Comm_free(&comm));
+        MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    }
+    CHECK(places > 1);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    Dl_info library;
+    /* A string constant of the library's lies in it. */
+    if (dladdr(sidelight_version(), &library) != 0)
+        sidelight_at = library.dli_fbase;
+    check_step("MPI_Win_allocate");
+    fail_everywhere(allocated, true);
+    check_step("MPI_Win_create");
+    fail_everywhere(created, true);
+    check_step("MPI_Win_create_dynamic");
+    fail_everywhere(dynamic, false);
+    return check_end();
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/allocated/allocated_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fabric/sim/random.hpp"
+#include "host/allocated/block_sizes.hpp"
+#include "host/allocated/huge_pages.hpp"
+#include "host/memory/shareable.hpp"
+#include "unit/processes.hpp"
+
+namespace sidelight::unit {
+namespace {
+
+using host::allocated::AllocatedMemory;
+using host::allocated::block_size;
+using Freed = AllocatedMemory::Freed;
+
+constexpr std::size_t page = 4096;
+
+AllocatedMemory& memory() { return AllocatedMemory::of_process(); }
+
+std::byte* allocate(std::size_t bytes, std::size_t alignment = 64)
+{
+    return static_cast<std::byte*>(memory().allocate(bytes, alignment, false));
+}
+
+/// What a peer maps of a block.
+Mapping view_of(const void* block, std::size_t bytes, std::size_t& shift)
+{
+    const auto where = memory().find(block, bytes);
+    if (!where) {
+        return {};
+    }
+    shift = where->offset % page;
+    return Mapping::part(open_memory_file(where->file), where->offset, where->bytes);
+}
+
+TEST(BlockSizes, HoldWhatIsAskedForAndLittleMore)
+{
+    EXPECT_EQ(block_size(1, 64), 64U);
+    EXPECT_EQ(block_size(65, 64), 128U);
+    EXPECT_EQ(block_size(100, 4096), 4096U);
+    EXPECT_EQ(block_size(5000, 256), 8192U);
+    EXPECT_EQ(block_size(SIZE_MAX, 64), 0U);
+    fabric::sim::Random random(3);
+    for (int i = 0; i < 10'000; ++i) {
+        const std::size_t bytes = 1 + random.below(std::uint64_t{1} << random.below(30));
+        const std::size_t size = block_size(bytes, 64);
+        ASSERT_GE(size, bytes);
+        ASSERT_EQ(size % 64, 0U);
+        ASSERT_LE(size, bytes + bytes / 4 + page);
+        ASSERT_EQ(block_size(size, 64), size);
+    }
+}
+
+TEST(AllocatedMemory, IsSharedFromItsBirth)
+{
+    for (const std::size_t bytes : {1UL, 100UL, 5000UL, 70'000UL, 3UL << 20, 40UL << 20}) {
+        std::byte* block = allocate(bytes);
+        ASSERT_NE(block, nullptr);
+        const auto range = host::memory::share(block, bytes, SharePolicy::automatic);
+        ASSERT_TRUE(range) << bytes;
+        std::size_t shift = 0;
+        const Mapping view = view_of(block, bytes, shift);
+        ASSERT_TRUE(view);
+        block[bytes - 1] = std::byte{77};
+        EXPECT_EQ(view.data()[shift + bytes - 1], std::byte{77});
+        EXPECT_EQ(memory().free(block), Freed::yes);
+        EXPECT_EQ(view.data()[shift], view.data()[shift]); // a late peer reads something
+    }
+}
+
+TEST(AllocatedMemory, IsAligned)
+{
+    std::vector<std::byte*> blocks;
+    for (std::size_t alignment = 64; alignment <= (4U << 20); alignment *= 2) {
+        for (const std::size_t bytes : {8UL, 300UL, 100'000UL}) {
+            blocks.push_back(allocate(bytes, alignment));
+            ASSERT_NE(blocks.back(), nullptr);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back()) % alignment, 0U);
+            std::memset(blocks.back(), 1, bytes);
+        }
+    }
+    for (const std::byte* block : blocks) {
+        EXPECT_EQ(memory().free(block), Freed::yes);
+    }
+}
+
+TEST(AllocatedMemory, KnowsItsBlocks)
+{
+    std::byte* small = allocate(100);
+    std::byte* large = allocate(1 << 20);
+    int local = 0;
+    EXPECT_EQ(memory().free(&local), Freed::not_ours);
+    EXPECT_EQ(memory().free(nullptr), Freed::not_ours);
+    EXPECT_EQ(memory().free(small + 64), Freed::not_a_block);
+    EXPECT_EQ(memory().free(large + page), Freed::not_a_block);
+    EXPECT_EQ(memory().free(small), Freed::yes);
+    EXPECT_EQ(memory().free(small), Freed::not_a_block);
+    EXPECT_EQ(memory().free(large), Freed::yes);
+    EXPECT_FALSE(memory().find(&local, 1));
+}
+
+TEST(AllocatedMemory, WhatTheSystemHasNotIsRefused)
+{
+    EXPECT_EQ(allocate(std::size_t{1} << 46), nullptr);
+    EXPECT_EQ(allocate(SIZE_MAX), nullptr);
+}
+
+/// Untouched memory takes none, so it lies where it is touched first.
+TEST(AllocatedMemory, NothingIsTouched)
+{
+    constexpr std::size_t bytes = 64UL << 20;
+    std::byte* block = allocate(bytes);
+    std::vector<unsigned char> present(bytes / page);
+    ASSERT_EQ(mincore(block, bytes, present.data()), 0);
+    EXPECT_EQ(std::count(present.begin(), present.end(), 0),
+              static_cast<std::ptrdiff_t>(present.size()));
+    EXPECT_EQ(memory().free(block), Freed::yes);
+}
+
+/// Blocks of all sizes from several threads: nobody has the same bytes.
+TEST(AllocatedMemory, ManyBlocksAtOnce)
+{
+    const auto storm = [](unsigned seed) {
+        fabric::sim::Random random(seed);
+        struct Block {
+            std::byte* data = nullptr;
+            std::size_t bytes = 0;
+        };
+        std::vector<Block> blocks(100);
+        bool good = true;
+        for (int round = 0; round < 5000 && good; ++round) {
+            Block& block = blocks[random.below(blocks.size())];
+            if (block.data != nullptr) {
+                good = block.data[0] == std::byte(seed) &&
+                       block.data[block.bytes - 1] == std::byte(seed) &&
+                       memory().free(block.data) == Freed::yes;
+            }
+            block.bytes = 1 + random.below(std::uint64_t{1} << random.below(20));
+            block.data = allocate(block.bytes);
+            block.data[0] = block.data[block.bytes - 1] = std::byte(seed);
+        }
+        for (const Block& block : blocks) {
+            good = good && (block.data == nullptr || memory().free(block.data) == Freed::yes);
+        }
+        EXPECT_TRUE(good);
+    };
+    std::thread other(storm, 1);
+    storm(2);
+    other.join();
+}
+
+TEST(AllocatedMemory, AChildOfForkHasItsOwn)
+{
+    constexpr std::size_t bytes = 100'000;
+    std::byte* large = allocate(bytes);
+    std::byte* small = allocate(100);
+    std::memset(large, 1, bytes);
+    std::memset(small, 2, 100);
+    const pid_t child = start_process([&] {
+        const bool good = large[bytes - 1] == std::byte{1} && small[99] == std::byte{2};
+        std::memset(large, 3, bytes);
+        std::memset(small, 4, 100);
+        return good && allocate(100) == nullptr && !memory().find(small, 100) &&
+               memory().free(small) == Freed::yes;
+    });
+    EXPECT_TRUE(went_well(child));
+    EXPECT_EQ(large[bytes - 1], std::byte{1});
+    EXPECT_EQ(small[99], std::byte{2});
+    EXPECT_EQ(memory().free(large), Freed::yes);
+    EXPECT_EQ(memory().free(small), Freed::yes);
+}
+
+TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
+{
+    std::size_t shift = 0;
+    Mapping view;
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i < 4; ++i) {
+        blocks.push_back(allocate(32UL << 20));
+        blocks.back()[0] = std::byte{9};
+    }
+    view = view_of(blocks.back(), page, shift);
+    for (const std::byte* block : blocks) {
+        EXPECT_EQ(memory().free(block), Freed::yes);
+    }
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view.data()[0], std::byte{0}); // the third and fourth were not kept
+}
+
+TEST(HugePages, DecideByTheSystemsWords)
+{
+    using host::allocated::chosen_word;
+    using host::allocated::HugePages;
+    using host::allocated::would_have_huge_pages;
+    EXPECT_EQ(chosen_word("always within_size [advise] never deny force\n"), "advise");
+    EXPECT_EQ(chosen_word("always madvise never"), "");
+    EXPECT_EQ(chosen_word("] ["), "");
+    const HugePages always{2 << 20, true, true, false};
+    const HugePages advised{2 << 20, false, true, false};
+    EXPECT_TRUE(would_have_huge_pages(always, 2 << 20, false));
+    EXPECT_FALSE(would_have_huge_pages(always, 1 << 20, false));
+    EXPECT_FALSE(would_have_huge_pages(advised, 2 << 20, false));
+    EXPECT_TRUE(would_have_huge_pages(advised, 2 << 20, true));
+    EXPECT_FALSE(would_have_huge_pages(HugePages{}, 2 << 20, true));
+}
+
+} // namespace
+} // namespace sidelight::unit

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/engine_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace sidelight::unit {
+namespace {
+
+using runtime::EngineLock;
+using namespace std::chrono_literals;
+
+bool refuse() noexcept { return false; }
+
+/// What the lock guards: plain numbers that are equal whenever nobody is inside.
+struct Guarded {
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+
+    /// Answers whether nobody else was there.
+    bool visit() noexcept
+    {
+        const bool alone = first == second;
+        ++first;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        ++second;
+        return alone;
+    }
+};
+
+/// A thread of the program and a helper that enter again and again, until the helper has been in so
+/// often. Answers how often somebody met another inside.
+std::uint64_t hammer(EngineLock& lock, Guarded& guarded, int helper_visits)
+{
+    std::atomic<bool> over{false};
+    std::atomic<std::uint64_t> meetings{0};
+    std::thread helper([&] {
+        for (int visit = 0; visit < helper_visits; ++visit) {
+            if (!lock.acquire_as_helper()) {
+                ++meetings;
+                break;
+            }
+            meetings += guarded.visit() ? 0 : 1;
+            lock.release_as_helper();
+            if (visit % 3 == 0) {
+                lock.watch();
+            }
+        }
+        over = true;
+    });
+    for (std::uint64_t visit = 0; !over; ++visit) {
+        if (visit % 4 != 0) {
+            lock.acquire();
+        } else if (!lock.try_acquire()) {
+            continue;
+        }
+        meetings += guarded.visit() ? 0 : 1;
+        lock.release();
+    }
+    helper.join();
+    return meetings;
+}
+
+class EngineLockTest : public testing::Test {
+protected:
+    EngineLockTest() { allowed_ = allow_own_heavy_barriers(); }
+    bool allowed_ = false;
+};
+
+TEST_F(EngineLockTest, HelperAndProgramNeverMeet)
+{
+    if (!allowed_) {
+        GTEST_SKIP() << "no membarrier here";
+    }
+    EngineLock lock;
+    Guarded guarded;
+    EXPECT_EQ(hammer(lock, guarded, 3000), 0U);
+    EXPECT_EQ(guarded.first, guarded.second);
+}
+
+TEST_F(EngineLockTest, TheOneLockWhereThereIsNoBarrier)
+{
+    EngineLock lock(refuse);
+    lock.share();
+    Guarded guarded;
+    EXPECT_EQ(hammer(lock, guarded, 30000), 0U);
+    EXPECT_EQ(guarded.first, guarded.second);
+}
+
+/// Two threads of the program, which only the one lock can keep apart.
+TEST_F(EngineLockTest, ThreadsOfTheProgramNeverMeet)
+{
+    EngineLock lock;
+    lock.share();
+    Guarded guarded;
+    std::atomic<std::uint64_t> meetings{0};
+    const auto work = [&] {
+        for (int visit = 0; visit < 100'000; ++visit) {
+            lock.acquire();
+            meetings += guarded.visit() ? 0 : 1;
+            lock.release();
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    EXPECT_EQ(meetings, 0U);
+    EXPECT_EQ(guarded.first, 200'000U);
+}
+
+/// The kernel may begin to refuse, where a program locks itself in.
+TEST_F(EngineLockTest, HelperWithoutABarrierStaysOut)
+{
+    EngineLock lock(refuse);
+    EXPECT_FALSE(lock.acquire_as_helper());
+    EXPECT_TRUE(lock.try_acquire());
+    EXPECT_FALSE(lock.acquire_as_helper());
+    lock.release();
+    lock.acquire();
+    lock.release();
+}
+
+TEST_F(EngineLockTest, TheHolderIsRefused)
+{
+    EngineLock lock;
+    lock.acquire();
+    EXPECT_FALSE(lock.try_acquire());
+    lock.release();
+    EXPECT_TRUE(lock.try_acquire());
+    lock.release();
+}
+
+TEST_F(EngineLockTest, ProgramIsKeptOutWhileAHelperIsInside)
+{
+    if (!allowed_) {
+        GTEST_SKIP() << "no membarrier here";
+    }
+    EngineLock lock;
+    ASSERT_TRUE(lock.acquire_as_helper());
+    EXPECT_FALSE(lock.try_acquire());
+    std::atomic<bool> inside{false};
+    std::thread program([&] {
+        lock.acquire();
+        inside = true;
+        lock.release();
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(inside);
+    lock.release_as_helper();
+    program.join();
+    EXPECT_TRUE(inside);
+}
+
+TEST_F(EngineLockTest, HelperWaitsForTheProgramToLeave)
+{
+    if (!allowed_) {
+        GTEST_SKIP() << "no membarrier here";
+    }
+    EngineLock lock;
+    lock.acquire();
+    std::atomic<bool> inside{false};
+    std::thread helper([&] {
+        inside = lock.acquire_as_helper();
+        lock.release_as_helper();
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(inside);
+    lock.release();
+    helper.join();
+    EXPECT_TRUE(inside);
+}
+
+TEST_F(EngineLockTest, AWatcherSeesTheProgramComeBy)
+{
+    EngineLock lock;
+    lock.watch();
+    EXPECT_FALSE(lock.is_visited());
+    lock.acquire();
+    EXPECT_TRUE(lock.is_visited());
+    lock.release();
+    lock.watch();
+    EXPECT_FALSE(lock.is_visited());
+    EXPECT_TRUE(lock.try_acquire());
+    EXPECT_TRUE(lock.is_visited());
+    lock.release();
+    lock.share();
+    EXPECT_FALSE(lock.is_visited());
+}
+
+} // namespace
+} // namespace sidelight::unit

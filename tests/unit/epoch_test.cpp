@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/epoch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "datatype/basic_layout.hpp"
+#include "lone_process.hpp"
+#include "rma/engine/window_parts.hpp"
+
+/// The life of an epoch, and what each kind lets through while it is open.
+namespace sidelight::rma {
+namespace {
+
+using enum EpochState;
+using enum EpochEvent;
+
+TEST(EpochStates, AllowTheseStepsAndNoOthers)
+{
+    const std::map<std::pair<EpochState, EpochEvent>, EpochState> steps{
+        {{deferred_open, activate}, active_open},     {{deferred_open, close}, deferred_closed},
+        {{deferred_closed, activate}, active_closed}, {{active_open, close}, active_closed},
+        {{active_closed, complete}, completed},
+    };
+    for (const EpochState state :
+         {deferred_open, deferred_closed, active_open, active_closed, completed, illegal}) {
+        for (const EpochEvent event : {activate, close, complete}) {
+            const auto step = steps.find({state, event});
+            EXPECT_EQ(next_state(state, event), step != steps.end() ? step->second : illegal)
+                << static_cast<int>(state) << ' ' << static_cast<int>(event);
+        }
+    }
+}
+
+TEST(EpochKinds, HaveTheirRows)
+{
+    struct Expected {
+        EpochKind kind;
+        const char* name;
+        EpochClass ordered_as;
+        Passage passage;
+    };
+    for (const Expected& expected :
+         {Expected{EpochKind::fence, "fence", EpochClass::exclusive, Passage::operations_to_all},
+          Expected{EpochKind::access, "access", EpochClass::access, Passage::operations},
+          Expected{EpochKind::exposure, "exposure", EpochClass::exposure, Passage::nothing},
+          Expected{EpochKind::lock, "lock", EpochClass::access, Passage::operations_and_flushes},
+          Expected{EpochKind::lock_all, "lock_all", EpochClass::exclusive,
+                   Passage::operations_and_flushes}}) {
+        const EpochKindRow& row = row_of(expected.kind);
+        EXPECT_STREQ(row.name, expected.name);
+        EXPECT_EQ(row.ordered_as, expected.ordered_as) << row.name;
+        EXPECT_EQ(row.passage, expected.passage) << row.name;
+    }
+}
+
+/// This member, one on its node whose memory is mapped, and one elsewhere. Everything goes by the
+/// queue of epochs.
+class EpochPassage : public LoneProcess {
+protected:
+    EpochPassage()
+    {
+        members_.bring_near(1);
+        window_ = &make_window(7);
+    }
+
+    /// What goes the direct path to that member: o, operations, and f, flushes.
+    [[nodiscard]] std::string passes(int rank)
+    {
+        const bool operations = window_->mapped().memory(rank, 0, 8) != nullptr;
+        const bool flushes = window_->mapped().flush_local(rank);
+        return std::string(operations ? "o" : "") + (flushes ? "f" : "");
+    }
+    Status put(int target)
+    {
+        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
+        Operation operation;
+        operation.kind = OperationKind::put;
+        operation.target = target;
+        operation.origin = {&value_, &word, 1};
+        operation.layout = &word;
+        operation.count = 1;
+        return window_->issue(operation, nullptr);
+    }
+    void let_others_arrive(std::uint64_t barrier)
+    {
+        hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = barrier});
+        hear_from(1, 7, MessageKind::barrier, BarrierBody{.round = 1, .number = barrier});
+        process_.progress();
+    }
+
+    std::uint64_t value_ = 1;
+    Window* window_;
+};
+
+constexpr Assertion unchecked{.no_check = true};
+
+TEST_F(EpochPassage, NothingPassesOutsideOfEpochs)
+{
+    for (const int rank : {0, 1, 2}) {
+        ASSERT_NE(window_->look_up(rank), nullptr);
+        EXPECT_EQ(passes(rank), "");
+        EXPECT_EQ(put(rank), Status::rma_sync);
+    }
+}
+
+TEST_F(EpochPassage, FenceLetsOperationsPassToAllWhenTheBarrierIsPassed)
+{
+    ASSERT_NE(window_->look_up(1), nullptr);
+    ASSERT_EQ(window_->fence({}, nullptr), Status::ok);
+    EXPECT_EQ(passes(0), "");
+    let_others_arrive(1);
+    EXPECT_EQ(passes(0), "o");
+    EXPECT_EQ(passes(1), "o");
+    EXPECT_EQ(passes(2), "");
+    ASSERT_EQ(window_->fence({}, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+}
+
+TEST_F(EpochPassage, AccessLetsOperationsPassToThoseThatHaveGrantedIt)
+{
+    ASSERT_NE(window_->look_up(1), nullptr);
+    const std::array<int, 2> targets{1, 2};
+    ASSERT_EQ(window_->start(targets, {}, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+    members_.control(0).notices(1).granted = 1;
+    process_.progress();
+    EXPECT_EQ(passes(1), "o");
+    EXPECT_EQ(passes(0), "");
+    EXPECT_EQ(window_->flush(1, FlushScope::remote, nullptr), Status::rma_sync);
+    ASSERT_EQ(window_->complete(nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+}
+
+TEST_F(EpochPassage, ExposureLetsNothingPass)
+{
+    const std::array<int, 1> origins{1};
+    ASSERT_EQ(window_->post(origins, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+    EXPECT_EQ(put(1), Status::rma_sync);
+}
+
+TEST_F(EpochPassage, LockLetsOperationsAndFlushesPassToItsTarget)
+{
+    ASSERT_NE(window_->look_up(0), nullptr);
+    ASSERT_EQ(window_->lock(LockType::shared, 1, unchecked, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "of");
+    EXPECT_EQ(passes(0), "");
+    ASSERT_EQ(window_->unlock(1, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+}
+
+/// What was recorded has to be flushed once before flushes pass.
+TEST_F(EpochPassage, LockThatIsWaitedForLetsNothingPass)
+{
+    LockQueue& queue = members_.control(1).lock;
+    static_cast<void>(queue.arrive(LockType::exclusive));
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {}, nullptr), Status::ok);
+    EXPECT_EQ(passes(1), "");
+    ASSERT_EQ(put(1), Status::ok);
+    queue.depart(LockType::exclusive);
+    EXPECT_EQ(passes(1), "");
+    process_.progress();
+    EXPECT_EQ(passes(1), "o");
+    Request flushed;
+    ASSERT_EQ(window_->flush(1, FlushScope::remote, &flushed), Status::ok);
+    EXPECT_TRUE(flushed.complete);
+    EXPECT_EQ(passes(1), "of");
+}
+
+TEST_F(EpochPassage, LockAllLetsPassToEachThatHasGrantedIt)
+{
+    ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
+    process_.progress();
+    EXPECT_EQ(passes(0), "of");
+    EXPECT_EQ(passes(1), "of");
+    EXPECT_EQ(passes(2), "");
+    Request granted;
+    ASSERT_EQ(window_->await_grant(all_targets, &granted), Status::ok);
+    EXPECT_FALSE(granted.complete);
+    hear_from(2, 7, MessageKind::lock_grant, NoticeBody{.number = 1});
+    process_.progress();
+    EXPECT_TRUE(granted.complete);
+    ASSERT_EQ(window_->unlock_all(nullptr), Status::ok);
+    EXPECT_EQ(passes(0), "");
+    EXPECT_EQ(passes(1), "");
+}
+
+TEST_F(EpochPassage, NothingPassesToWhoIsLost)
+{
+    ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
+    process_.progress();
+    ASSERT_EQ(passes(1), "of");
+    process_.lost(1);
+    EXPECT_EQ(passes(1), "");
+    EXPECT_EQ(passes(0), "of");
+    process_.progress();
+    EXPECT_EQ(passes(1), "");
+    EXPECT_EQ(put(1), Status::lost);
+}
+
+} // namespace
+} // namespace sidelight::rma

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "lone_process.hpp"
+
+namespace {
+
+thread_local bool no_memory = false;
+thread_local int allocations_left = -1; ///< until there is none; negative: any number
+
+bool may_allocate()
+{
+    if (allocations_left > 0) {
+        --allocations_left;
+    }
+    return !no_memory && allocations_left != 0;
+}
+
+} // namespace
+
+// All of the program's, so that it can be told that there is none.
+void* operator new(std::size_t bytes)
+{
+    void* memory = may_allocate() ? std::malloc(bytes != 0 ? bytes : 1) : nullptr;
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+
+/// Nobody's program is ended, and nobody waits for ever, because a message could not be kept or
+/// sent: the two members are lost to one another.
+namespace sidelight::rma {
+namespace {
+
+class OutOfMemory : public LoneProcess {
+protected:
+    OutOfMemory() : window_(&make_window(7)) {}
+    ~OutOfMemory() override { no_memory = false; }
+
+    [[nodiscard]] static Framed<LockBody> lock_from(std::uint32_t rank, std::uint64_t window = 7)
+    {
+        return {.header = {.kind = MessageKind::lock, .origin = rank, .window = window},
+                .body = {.type = static_cast<std::uint8_t>(LockType::exclusive)}};
+    }
+    void greet_from(std::uint32_t rank)
+    {
+        hear(static_cast<int>(rank),
+             Framed<NoBody>{.header = {.kind = MessageKind::probe, .origin = rank, .window = 7},
+                            .body = {}});
+    }
+    /// Whether the last message tells that peer that this member is lost to it.
+    [[nodiscard]] bool has_told_loss_to(int peer) const
+    {
+        return fabric_.last_peer == peer && fabric_.last_kind() == MessageKind::lost &&
+               fabric_.last_body<LostBody>().rank == 0;
+    }
+
+    Window* window_;
+};
+
+TEST_F(OutOfMemory, MemberThatCannotBeMetIsTold)
+{
+    no_memory = true;
+    hear(1, lock_from(1));
+    no_memory = false;
+    EXPECT_TRUE(has_told_loss_to(1));
+}
+
+TEST_F(OutOfMemory, MemberThatCannotBeAnsweredIsToldAndLostForGood)
+{
+    ASSERT_NE(window_->look_up(1), nullptr);
+    no_memory = true;
+    hear(1, lock_from(1));
+    no_memory = false;
+    EXPECT_TRUE(window_->target(1).lost);
+    EXPECT_TRUE(has_told_loss_to(1));
+    process_.progress();
+    fabric_.last_peer = -1;
+    hear(1, lock_from(1)); // it did not know yet
+    process_.progress();
+    EXPECT_EQ(fabric_.last_peer, -1);
+    // It holds no place: others get in.
+    hear(2, lock_from(2));
+    process_.progress();
+    EXPECT_EQ(fabric_.last_peer, 2);
+    EXPECT_EQ(fabric_.last_kind(), MessageKind::lock_grant);
+}
+
+/// Two that know no more than that the other has no memory do not tell each other for ever.
+TEST_F(OutOfMemory, WhoIsTurnedAwayIsNotAnswered)
+{
+    no_memory = true;
+    hear(1, Framed<LostBody>{.header = {.kind = MessageKind::lost, .origin = 1, .window = 7},
+                             .body = {.rank = 1}});
+    EXPECT_EQ(fabric_.last_peer, -1);
+}
+
+/// What it holds already is given back, since it will not do so.
+TEST_F(OutOfMemory, OriginOfALockThatCannotBeKeptHoldsNoOther)
+{
+    constexpr int kept = 64; // those of one slab of the pool
+    hear(1, lock_from(1));
+    process_.progress();
+    for (int place = 0; place < kept; ++place) {
+        hear(2, lock_from(2));
+    }
+    process_.progress();
+    ASSERT_EQ(fabric_.last_peer, 1);
+    ASSERT_EQ(fabric_.last_kind(), MessageKind::lock_grant);
+    no_memory = true;
+    hear(1, lock_from(1));
+    no_memory = false;
+    EXPECT_TRUE(has_told_loss_to(1));
+    process_.progress();
+    EXPECT_EQ(fabric_.last_peer, 2);
+    EXPECT_EQ(fabric_.last_kind(), MessageKind::lock_grant);
+}
+
+TEST_F(OutOfMemory, OriginOfALockThatCannotBeKeptIsToldAndLost)
+{
+    greet_from(1);
+    no_memory = true;
+    hear(1, lock_from(1));
+    no_memory = false;
+    EXPECT_TRUE(window_->target(1).lost);
+    EXPECT_TRUE(has_told_loss_to(1));
+    // It holds no place: others get in.
+    hear(2, lock_from(2));
+    process_.progress();
+    EXPECT_EQ(fabric_.last_peer, 2);
+    EXPECT_EQ(fabric_.last_kind(), MessageKind::lock_grant);
+}
+
+TEST_F(OutOfMemory, ReceiverOfAMessageThatCannotLeaveIsLost)
+{
+    fabric_.answer = Status::no_memory;
+    Request unlocked;
+    ASSERT_EQ(window_->lock(LockType::exclusive, 1, {}, nullptr), Status::ok);
+    ASSERT_EQ(window_->unlock(1, &unlocked), Status::ok);
+    process_.progress();
+    EXPECT_TRUE(unlocked.complete);
+    EXPECT_EQ(unlocked.status, Status::lost);
+}
+
+/// Wherever it runs out: nothing of the window stays that a message could find.
+TEST_F(OutOfMemory, WindowThatCannotBeMadeIsNotThere)
+{
+    bool made = false;
+    for (int enough = 1; !made; ++enough) {
+        const std::uint64_t id = 100 + static_cast<std::uint64_t>(enough);
+        allocations_left = enough;
+        try {
+            make_window(id);
+            made = true;
+        } catch (const std::bad_alloc&) {
+        }
+        allocations_left = -1;
+        fabric_.last_peer = -1;
+        hear(1, lock_from(1, id));
+        process_.progress();
+        EXPECT_EQ(fabric_.last_peer, made ? 1 : -1) << enough;
+    }
+}
+
+TEST_F(OutOfMemory, BrokenWindowIsDestroyed)
+{
+    greet_from(1);
+    greet_from(2);
+    process_.lost(1);
+    Request closed;
+    ASSERT_EQ(window_->close(&closed), Status::ok);
+    process_.progress();
+    ASSERT_TRUE(window_->closed());
+    no_memory = true;
+    process_.destroy_window(*window_);
+    EXPECT_TRUE(has_told_loss_to(2));
+}
+
+TEST_F(OutOfMemory, NobodyWaitsForTheAnswerToAFarewellThatCannotLeave)
+{
+    hear(1, lock_from(1));
+    fabric_.answer = Status::no_memory;
+    process_.say_farewell();
+    EXPECT_TRUE(process_.has_parted());
+}
+
+} // namespace
+} // namespace sidelight::rma
