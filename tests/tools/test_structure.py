@@ -95,8 +95,10 @@ class Structure(unittest.TestCase):
         self.assertTrue(all(name in line for name, line in wrong))
 
     def test_what_is_known_is_not_told_and_what_is_mended_is(self):
-        check, known = self.check, self.check.UNMENDED
-        found = [(name, f"{name} is too large") for name in known]
+        check = self.check
+        self.addCleanup(setattr, check, "UNMENDED", check.UNMENDED)
+        check.UNMENDED = {"Large": "gets owners", "src/long.hpp": "gets a second header"}
+        found = [(name, f"{name} is too large") for name in check.UNMENDED]
         self.assertEqual(list(check.complaints(found)), [])
         self.assertEqual(len(list(check.complaints([*found, ("New", "New is too large")]))), 1)
         self.assertEqual(len(list(check.complaints(found[1:]))), 1)
