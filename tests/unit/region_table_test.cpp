@@ -15,6 +15,7 @@
 #include "fabric/sim/random.hpp"
 #include "host/library_threads.hpp"
 #include "host/memory/shareable.hpp"
+#include "rma/operation/target.hpp"
 #include "rma/region/mapped_regions.hpp"
 #include "unit/processes.hpp"
 
@@ -48,9 +49,9 @@ protected:
         : shared(Mapping::shared(file, page)),
           root(*new (shared.data()) RegionTableRoot{}),
           table(std::make_unique<RegionTable>(root, owner)),
-          regions(root, reader, latest)
+          regions(root, reader, latest, target.regions_open)
     {
-        regions.open(true);
+        target.open_regions(true);
     }
 
     /// Memory with a file, of this process.
@@ -67,7 +68,8 @@ protected:
     MappedPeerMemory reader;
     RegionTableRoot& root;
     std::unique_ptr<RegionTable> table;
-    LatestRegion latest;
+    Target target;
+    LatestRegion& latest = target.latest;
     MappedRegions regions;
 };
 
@@ -112,13 +114,13 @@ TEST_F(RegionTableTest, AreMappedAndUnmapped)
     EXPECT_EQ(latest.at(base - 4, 8), nullptr);
     EXPECT_EQ(latest.at(UINT64_MAX, 8), nullptr);
     EXPECT_EQ(latest.at(INT64_MAX, INT64_MAX), nullptr);
-    regions.open(false);
+    target.open_regions(false);
     EXPECT_EQ(latest.at(base + 8, 8), nullptr);
     EXPECT_EQ(latest.known_at(base + 8, 8), found.data);
     EXPECT_EQ(latest.known_at(base - 1, 8), nullptr);
     EXPECT_EQ(reach(base + 16, 8), Reach::mapped);
     EXPECT_EQ(latest.at(base + 16, 8), nullptr);
-    regions.open(true);
+    target.open_regions(true);
     EXPECT_EQ(latest.at(base + 8, 8), found.data);
     EXPECT_EQ(reader.mappings(), 2U); // with the table's own
     ASSERT_EQ(table->detach(data + 100), Status::ok);

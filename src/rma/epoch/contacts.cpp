@@ -44,8 +44,8 @@ Status Contacts::first_contact(int rank) noexcept
 void Contacts::know_regions(Target& target, Control& control) noexcept
 {
     try {
-        regions_.push_back(
-            std::make_unique<MappedRegions>(control.regions, with_.memory, target.latest));
+        regions_.push_back(std::make_unique<MappedRegions>(control.regions, with_.memory,
+                                                           target.latest, target.regions_open));
         target.regions = regions_.back().get();
     } catch (const std::bad_alloc&) {
         target.regions = nullptr;
@@ -54,8 +54,10 @@ void Contacts::know_regions(Target& target, Control& control) noexcept
 
 void Contacts::close_regions() noexcept
 {
-    for (const auto& regions : regions_) {
-        regions->open(false);
+    for (const std::int32_t rank : met_) {
+        if (targets_[rank].regions != nullptr) {
+            targets_[rank].open_regions(false);
+        }
     }
 }
 

@@ -42,7 +42,7 @@ public:
         }
         const Target& target = targets_[rank];
         const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
-        if (reach != 0) {
+        if (reach != 0) [[likely]] {
             return within(target, displacement, bytes, reach);
         }
         const auto address = static_cast<std::uint64_t>(displacement);
@@ -91,8 +91,10 @@ public:
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
-        return static_cast<std::uint32_t>(rank) < members_ &&
-               targets_[rank].flushable.load(std::memory_order_acquire);
+        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
+            return false;
+        }
+        return targets_[rank].flushable.load(std::memory_order_acquire);
     }
 
     // --- For the epochs, with the engine ---------------------------------------------------------
@@ -113,7 +115,7 @@ public:
         target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
-            target.regions->open(opening.reachable && regions_direct_);
+            target.open_regions(opening.reachable && regions_direct_);
         }
     }
     /// Nothing of a target may be reached: it is lost.
@@ -122,7 +124,7 @@ public:
         target.reach.store(0, std::memory_order_release);
         target.flushable.store(false, std::memory_order_release);
         if (target.regions != nullptr) {
-            target.regions->open(false);
+            target.open_regions(false);
         }
     }
     /// All targets at once, in a fence epoch.

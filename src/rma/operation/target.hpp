@@ -35,11 +35,18 @@ struct alignas(64) Target {
     int peer = 0;                       ///< its number in the fabric
     std::uint32_t row_bytes = 0;        ///< see AccumulateTarget
     KeyState key = KeyState::unknown;   ///< to it
+    bool regions_open = false;          ///< dynamic window: they may be reached at once
 
     /// Dynamic window, in place of `reach`: what the direct path used last.
     LatestRegion latest{};
     Doorbell* bell = nullptr;               ///< where it sleeps, if that is mapped here
     fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
+
+    void open_regions(bool open) noexcept
+    {
+        regions_open = open;
+        latest.open_up_to.store(open ? latest.last : 0, std::memory_order_release);
+    }
 };
 static_assert(sizeof(Target) == 128);
 

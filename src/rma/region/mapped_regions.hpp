@@ -17,11 +17,11 @@ namespace sidelight::rma {
 /// Needs the engine.
 class MappedRegions {
 public:
-    /// All must outlive it. What it finds is noted in `latest`. While that is open, only the thread
-    /// that reads it may make calls that find.
-    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory,
-                  LatestRegion& latest) noexcept
-        : root_(root), memory_(memory), latest_(latest)
+    /// All must outlive it. What it finds is noted in `latest`, to be reached directly if `open`
+    /// says so. While it does, only the thread that reads `latest` may make calls that find.
+    MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory, LatestRegion& latest,
+                  const bool& open) noexcept
+        : root_(root), memory_(memory), latest_(latest), open_(open)
     {}
     ~MappedRegions();
     MappedRegions(const MappedRegions&) = delete;
@@ -38,15 +38,6 @@ public:
         Reach reach;
         std::byte* data;
     };
-
-    /// Whether what was found last may be reached directly, from now on.
-    void open(bool open) noexcept
-    {
-        if (open_ != open) {
-            open_ = open;
-            latest_.open_up_to.store(open ? latest_.last : 0, std::memory_order_release);
-        }
-    }
 
     /// Whether what was found still holds: one load.
     [[nodiscard]] bool current() const noexcept
@@ -91,7 +82,7 @@ private:
     const RegionTableRoot& root_;
     fabric::PeerMemory& memory_;
     LatestRegion& latest_;
-    bool open_ = false;
+    const bool& open_;
     std::uint64_t generation_ = 0;
 
     RegionBlock block_; ///< as it was mapped last
