@@ -43,10 +43,11 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
     if (object == nullptr) [[unlikely]] {
         return pass_through(win, [&] { return begin_on_host<Call>(request, win, arguments...); });
     }
+    if (request == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
+    }
     return Runtime::existing()->nonblocking(*object, request, [&](Request* engine_side) {
-        return start_telling<Call>(*object, engine_side, [&](Request* outcome) {
-            return Call::start(*object, arguments..., outcome);
-        });
+        return Call::start(*object, arguments..., engine_side);
     });
 }
 

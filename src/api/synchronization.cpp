@@ -26,11 +26,8 @@ template <class Call, class... Arguments>
     if (object == nullptr) [[unlikely]] {
         return pass_through(win, [&] { return (table().*Call::host)(arguments..., win); });
     }
-    return Runtime::existing()->blocking(*object, [&](Request* request) {
-        return start_telling<Call>(*object, request, [&](Request* outcome) {
-            return Call::begin(*object, arguments..., outcome);
-        });
-    });
+    return Runtime::existing()->blocking(
+        *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
 }
 
 /// The whole way of a call that has entered the engine in vain, and has changed nothing.
@@ -59,10 +56,6 @@ template <class Call, class... Arguments>
 {
     WindowKey* window = window_table::find_key(win);
     if (window == nullptr) [[unlikely]] {
-        return block_with_engine<Call>(win, arguments...);
-    }
-    if (Call::tells_failures && static_cast<WindowObject*>(window)->untold != Status::ok)
-        [[unlikely]] {
         return block_with_engine<Call>(win, arguments...);
     }
     if constexpr (Call::needs_engine) {
@@ -104,6 +97,9 @@ SIDELIGHT_ENTRY int MPI_Win_test(MPI_Win win, int* flag)
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_test(win, flag); });
+    }
+    if (flag == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
     }
     Runtime& runtime = *Runtime::existing();
     runtime.waiting().sweep();

@@ -32,15 +32,11 @@ using runtime::WindowObject;
 /// the host cannot do without blocking.
 enum class OnHost : std::uint8_t { opens, tests, refuses };
 
-/// Whether a call ends an epoch or flushes one: then failures that nobody was told of are told.
-enum class Tells : bool { nothing, failures };
-
 /// What most calls are.
-template <auto host_call, OnHost host_way, Tells what>
+template <auto host_call, OnHost host_way>
 struct Synchronization {
     static constexpr auto host = host_call;
     static constexpr OnHost on_host = host_way;
-    static constexpr bool tells_failures = what == Tells::failures;
     static constexpr bool settles_locks = false;
     static constexpr bool needs_engine = true;
 
@@ -51,23 +47,7 @@ struct Synchronization {
     }
 };
 
-/// Calls `body`, either form of a call, with the request that will tell its outcome, and has it
-/// tell what nobody was told of, if the call is one that tells failures.
-template <class Call, class Body>
-Status start_telling(WindowObject& object, Request* request, Body body) noexcept
-{
-    if constexpr (Call::tells_failures) {
-        if (object.untold != Status::ok) [[unlikely]] {
-            request->status = object.untold;
-            const Status status = body(request);
-            object.untold = status == Status::ok ? Status::ok : object.untold;
-            return status;
-        }
-    }
-    return body(request);
-}
-
-struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failures> {
+struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {
         return assertion == 0 && window.window->settled().fence(Waiting::polls());
@@ -76,7 +56,7 @@ struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses, Tells::failur
     static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
 };
 
-struct Post : Synchronization<&Table::Win_post, OnHost::opens, Tells::nothing> {
+struct Post : Synchronization<&Table::Win_post, OnHost::opens> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
                                                int assertion) noexcept
     {
@@ -90,7 +70,7 @@ struct Post : Synchronization<&Table::Win_post, OnHost::opens, Tells::nothing> {
     static constexpr auto* begin = &start;
 };
 
-struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing> {
+struct Start : Synchronization<&Table::Win_start, OnHost::opens> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
                                                int assertion) noexcept
     {
@@ -104,7 +84,7 @@ struct Start : Synchronization<&Table::Win_start, OnHost::opens, Tells::nothing>
                         Request* request) noexcept;
 };
 
-struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::failures> {
+struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
     {
         return window.window->settled().complete();
@@ -113,7 +93,7 @@ struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses, Tells::
     static constexpr auto* begin = &start;
 };
 
-struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> {
+struct Wait : Synchronization<&Table::Win_wait, OnHost::tests> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
     {
         return window.window->settled().wait(Waiting::polls());
@@ -122,7 +102,7 @@ struct Wait : Synchronization<&Table::Win_wait, OnHost::tests, Tells::failures> 
     static Status begin(WindowObject& object, Request* request) noexcept;
 };
 
-struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
+struct Lock : Synchronization<&Table::Win_lock, OnHost::opens> {
     static constexpr bool settles_locks = true;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int lock_type, int rank,
@@ -140,7 +120,7 @@ struct Lock : Synchronization<&Table::Win_lock, OnHost::opens, Tells::nothing> {
                         Request* request) noexcept;
 };
 
-struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses, Tells::failures> {
+struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
         return window.window->settled().unlock(rank);
@@ -149,20 +129,20 @@ struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses, Tells::fail
     static constexpr auto* begin = &start;
 };
 
-struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens, Tells::nothing> {
+struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {
     static constexpr bool settles_locks = true;
 
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
     static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
 };
 
-struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses, Tells::failures> {
+struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses> {
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 /// Flushes of one rank: where nothing is pending they are for all threads, and need no engine.
-struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failures> {
+struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses> {
     static constexpr bool needs_engine = false;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
@@ -173,7 +153,7 @@ struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses, Tells::failur
     static constexpr auto* begin = &start;
 };
 
-struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses, Tells::failures> {
+struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses> {
     static constexpr bool needs_engine = false;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
@@ -184,13 +164,12 @@ struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses, Te
     static constexpr auto* begin = &start;
 };
 
-struct FlushAll : Synchronization<&Table::Win_flush_all, OnHost::refuses, Tells::failures> {
+struct FlushAll : Synchronization<&Table::Win_flush_all, OnHost::refuses> {
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
-struct FlushLocalAll
-    : Synchronization<&Table::Win_flush_local_all, OnHost::refuses, Tells::failures> {
+struct FlushLocalAll : Synchronization<&Table::Win_flush_local_all, OnHost::refuses> {
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };

@@ -11,15 +11,11 @@ void LockOrder::await(WindowObject& object) noexcept
     {
         const EngineToken token(engine_);
         if (object.window == nullptr ||
-            object.window->flush(rma::all_targets, rma::FlushScope::remote, &granted) !=
-                Status::ok) {
+            object.window->await_grant(rma::all_targets, &granted) != Status::ok) {
             return;
         }
     }
     waiting_.wait(granted);
-    if (granted.status != Status::ok && granted.status != Status::lost) {
-        object.untold = granted.status;
-    }
 }
 
 } // namespace sidelight::runtime

@@ -25,9 +25,7 @@ public:
     }
     /// Whether a blocking call that asks for a lock has to `settle` first.
     [[nodiscard]] static bool is_open() noexcept { return ungranted_ != nullptr; }
-    /// Waits for the lock that was asked for last. If something fails meanwhile that was issued in
-    /// its epoch, the window's next closing call or flush tells it (WindowObject::untold). Must not
-    /// hold the engine.
+    /// Waits for the lock that was asked for last. Must not hold the engine.
     void settle() noexcept
     {
         if (is_open()) [[unlikely]] {

@@ -33,8 +33,6 @@ struct WindowObject : WindowKey {
     MPI_Win handle{};
     MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
     MPI_Group group{};
-    /// A failure of which only a wait of the library's own has heard. The engine guards it.
-    Status untold = Status::ok;
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
     int disp_unit = 1;

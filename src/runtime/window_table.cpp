@@ -82,7 +82,6 @@ void give_back(WindowObject& object) noexcept
 {
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
-    object.untold = Status::ok;
     object.told_private = false;
     object.members.reset();
     object.brought.release();

@@ -83,8 +83,9 @@ public:
     /// `target` may be all_targets.
     Status flush(int target, FlushScope scope, Request* request) noexcept;
 
-    /// Completes when the epoch that is open towards `target` (or towards all) is granted. For
-    /// blocking opening calls after which the program may use loads and stores of its own.
+    /// Completes when the epoch that is open towards `target` (or towards all) is granted, for
+    /// those who cannot go on before. It tells of no failed operation: the next flush does, or the
+    /// end of its epoch.
     Status await_grant(int target, Request* request) noexcept;
 
     // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------

@@ -50,17 +50,21 @@ Status Flushes::await_grant(int target, Request* request) noexcept
             return with_.contacts.target(target).lost ? Status::lost : Status::rma_sync;
         }
     }
-    return begin(target, FlushScope::remote, request);
+    return begin(target, FlushScope::remote, request, false);
 }
 
-Status Flushes::begin(int target, FlushScope scope, Request* request) noexcept
+Status Flushes::begin(int target, FlushScope scope, Request* request, bool tells) noexcept
 {
     Flush* kept = pool_.take(); // before it takes failures that nobody else would tell
     if (kept == nullptr) {
         return Status::no_memory;
     }
     with_.mapped.order(); // what is performed later has a barrier of its own
-    *kept = {.request = request, .target = target, .scope = scope, .clock = queue_.clock()};
+    *kept = {.request = request,
+             .target = target,
+             .scope = scope,
+             .tells = tells,
+             .clock = queue_.clock()};
     Status status = Status::ok;
     if (target != all_targets) {
         status = add(open_.find(with_.contacts, target), *kept);
@@ -108,14 +112,14 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
             return status;
         }
     }
-    if (const Status failure = std::exchange(peer.failure, Status::ok); failure != Status::ok) {
-        flush.status = failure;
+    if (flush.tells && peer.failure != Status::ok) {
+        flush.status = std::exchange(peer.failure, Status::ok);
     }
     if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
-    if (peer.outstanding == 0 && peer.to_be_flushed) {
+    if (flush.tells && peer.outstanding == 0 && peer.to_be_flushed) {
         peer.to_be_flushed = false;
         show(with_, *where.epoch, peer);
     }
@@ -136,7 +140,7 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
-        if (counted && tells) {
+        if (counted && tells && (flush.tells || op.failure == Status::lost)) {
             flush.status = op.failure;
             told = told || flush.request != nullptr;
         }

@@ -12,6 +12,7 @@ struct Flush {
     Request* request = nullptr;
     int target = all_targets;
     FlushScope scope = FlushScope::remote;
+    bool tells = true; ///< of operations that were not performed; else somebody else has to
     Status status = Status::ok;  ///< why one of its operations was not performed
     std::uint64_t stamp = 0;     ///< age of the last operation before it
     std::uint64_t clock = 0;     ///< operations of epochs closed by then are not its own
@@ -30,7 +31,8 @@ public:
     /// `target` may be all_targets. Tells, once, of operations before it that were not performed.
     Status flush(int target, FlushScope scope, Request* request) noexcept;
 
-    /// Completes when the epoch that is open towards `target` (or towards all) is granted.
+    /// Completes when the epoch that is open towards `target` (or towards all) is granted. What it
+    /// hears of operations meanwhile the next flush or the end of their epoch tells.
     Status await_grant(int target, Request* request) noexcept;
 
     /// An operation that may have been waited for is complete, here or at the target. Answers
@@ -42,7 +44,7 @@ public:
 
 private:
     Status flush_one(int target, FlushScope scope, Request* request) noexcept;
-    Status begin(int target, FlushScope scope, Request* request) noexcept;
+    Status begin(int target, FlushScope scope, Request* request, bool tells = true) noexcept;
     Status add_epoch(Epoch& epoch, Flush& flush) noexcept;
     Status add(PeerEpochRef where, Flush& flush) noexcept;
 
