@@ -57,8 +57,8 @@ void add_word(void* memory, const void* from, void* result) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
     std::byte* memory = element(window, rank, displacement, sizeof(std::uint64_t));
-    if (op != MPI_SUM || layout == nullptr || !is_integer<std::uint64_t>(layout->basic) ||
-        memory == nullptr) [[unlikely]] {
+    if (op != MPI_SUM || from == nullptr || layout == nullptr ||
+        !is_integer<std::uint64_t>(layout->basic) || memory == nullptr) [[unlikely]] {
         return false;
     }
     window.mapped().made_atomic_access();
@@ -73,7 +73,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
                                      MPI_Op op) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
-    if (layout == nullptr) {
+    if (layout == nullptr || (from == nullptr && op != MPI_NO_OP)) {
         return false;
     }
     const std::size_t width = datatype::shape_of(layout->basic).atomic;
@@ -98,7 +98,8 @@ compare_and_swap_word(rma::Window& window, const void* from, const void* compare
                       int rank, MPI_Aint displacement) noexcept
 {
     std::byte* memory = element(window, rank, displacement, sizeof(Word));
-    if (memory == nullptr) [[unlikely]] {
+    if (memory == nullptr || from == nullptr || compare == nullptr || result == nullptr)
+        [[unlikely]] {
         return false;
     }
     Word old;

@@ -40,11 +40,13 @@ struct Elements {
     return equal ? bytes : 0;
 }
 
-/// Where a contiguous operation of `bytes` goes at the target; null: go the long way.
-[[nodiscard, gnu::always_inline]] inline std::byte*
-block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) noexcept
+/// Where a contiguous operation of `bytes` between here and `own` goes at the target; null: go the
+/// long way.
+[[nodiscard, gnu::always_inline]] inline std::byte* block(rma::Window& window, const void* own,
+                                                          int rank, MPI_Aint displacement,
+                                                          std::int64_t bytes) noexcept
 {
-    if (bytes <= 0) [[unlikely]] {
+    if (bytes <= 0 || own == nullptr) [[unlikely]] {
         return nullptr;
     }
     std::byte* memory =
@@ -63,7 +65,7 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) 
                                                       Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    std::byte* memory = block(window, rank, displacement, bytes);
+    std::byte* memory = block(window, from, rank, displacement, bytes);
     return memory != nullptr && store_few_bytes(memory, from, static_cast<std::uint64_t>(bytes));
 }
 
@@ -73,7 +75,7 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) 
                                                       Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    const std::byte* memory = block(window, rank, displacement, bytes);
+    const std::byte* memory = block(window, to, rank, displacement, bytes);
     return memory != nullptr && store_few_bytes(to, memory, static_cast<std::uint64_t>(bytes));
 }
 
@@ -82,7 +84,7 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) 
                               MPI_Aint displacement, Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    std::byte* memory = block(window, rank, displacement, bytes);
+    std::byte* memory = block(window, from, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
@@ -94,7 +96,7 @@ block(rma::Window& window, int rank, MPI_Aint displacement, std::int64_t bytes) 
                               MPI_Aint displacement, Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    const std::byte* memory = block(window, rank, displacement, bytes);
+    const std::byte* memory = block(window, to, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }

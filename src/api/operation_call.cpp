@@ -21,7 +21,7 @@ struct KnownOp {
 };
 
 /// One side of an operation. What it points at is only read where the operation says so.
-Status describe(const void* address, MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
+Status describe_count(MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
 {
     if (count < 0) {
         return Status::count;
@@ -30,8 +30,20 @@ Status describe(const void* address, MPI_Count count, MPI_Datatype type, Buffer&
     if (layout == nullptr) {
         return Status::type;
     }
-    buffer = {const_cast<void*>(address), layout, static_cast<std::size_t>(count)};
+    buffer = {nullptr, layout, static_cast<std::size_t>(count)};
     return Status::ok;
+}
+
+/// The same for memory of this process. A type that the program has made may hold addresses, and
+/// belongs to MPI_BOTTOM then.
+Status describe(const void* address, MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
+{
+    const Status status = describe_count(count, type, buffer);
+    if (status == Status::ok && address == nullptr && count > 0 && buffer.layout->predefined) {
+        return Status::buffer;
+    }
+    buffer.address = const_cast<void*>(address);
+    return status;
 }
 
 /// The MPI handles resolved; ranks, ranges and epochs are the engine's to check.
@@ -47,7 +59,7 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
         return Status::op;
     }
     Buffer target{};
-    Status status = describe(nullptr, call.count, call.type, target);
+    Status status = describe_count(call.count, call.type, target);
     if (status == Status::ok && call.one_element && !target.layout->predefined) {
         status = Status::type;
     }
@@ -58,6 +70,10 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
     }
     if (status == Status::ok && call.fetches) {
         status = describe(call.result, call.result_count, call.result_type, operation.result);
+    }
+    if (status == Status::ok && call.kind == OperationKind::compare_and_swap &&
+        call.compare == nullptr) {
+        status = Status::buffer;
     }
     operation.layout = target.layout;
     operation.count = target.count;

@@ -124,7 +124,7 @@ struct GetAccumulateCall {
             MPI_Datatype result_type, int target, MPI_Aint displacement, MPI_Count count,
             MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
-        return count == 1 && is_one(origin_count, origin_type, type) &&
+        return result != nullptr && count == 1 && is_one(origin_count, origin_type, type) &&
                is_one(result_count, result_type, type) &&
                direct::add(window, origin, result, type, target, displacement, op);
     }
@@ -133,7 +133,7 @@ struct GetAccumulateCall {
                          MPI_Datatype result_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
-        return count == 1 && is_one(result_count, result_type, type) &&
+        return result != nullptr && count == 1 && is_one(result_count, result_type, type) &&
                (op == MPI_NO_OP || is_one(origin_count, origin_type, type)) &&
                direct::accumulate(window, origin, result, type, target, displacement, op);
     }
@@ -159,12 +159,14 @@ struct FetchAndOpCall {
                                                MPI_Aint displacement, MPI_Op op,
                                                MPI_Win /*win*/) noexcept
     {
-        return direct::add(window, origin, result, type, target, displacement, op);
+        return result != nullptr &&
+               direct::add(window, origin, result, type, target, displacement, op);
     }
     static bool directly(rma::Window& window, const void* origin, void* result, MPI_Datatype type,
                          int target, MPI_Aint displacement, MPI_Op op, MPI_Win /*win*/) noexcept
     {
-        return direct::accumulate(window, origin, result, type, target, displacement, op);
+        return result != nullptr &&
+               direct::accumulate(window, origin, result, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, void* result, MPI_Datatype type, int target,
                                   MPI_Aint displacement, MPI_Op op, MPI_Win win) noexcept
@@ -240,8 +242,11 @@ int request(MPI_Request* request, Arguments... arguments) noexcept
 {
     const MPI_Win win = window_among(arguments...);
     const WindowObject* object = window_table::find(win);
-    return object == nullptr ? pass_on<host_function>(win, arguments..., request)
-                             : issue(*object, Operation::describe(arguments...), request);
+    if (object == nullptr) {
+        return pass_on<host_function>(win, arguments..., request);
+    }
+    return request != nullptr ? issue(*object, Operation::describe(arguments...), request)
+                              : host::mpi::answer_window(Status::argument, win);
 }
 
 } // namespace

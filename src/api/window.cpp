@@ -152,6 +152,9 @@ SIDELIGHT_PROFILED(Win_detach);
 /// Where a member is lost it tells that, and frees the window nevertheless.
 SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
 {
+    if (win == nullptr) {
+        return host::mpi::answer(Status::argument);
+    }
     WindowObject* object = window_table::find(*win);
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });

@@ -70,6 +70,9 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
     if (object == nullptr) {
         return pass_through(win, host_call);
     }
+    if (size == nullptr || disp_unit == nullptr || baseptr == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
+    }
     SharedMemory found;
     if (Status status = query(*object, rank, found); status != Status::ok) {
         return host::mpi::answer_window(status, win);
@@ -133,6 +136,9 @@ SIDELIGHT_ENTRY int MPI_Win_get_group(MPI_Win win, MPI_Group* group)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_get_group(win, group); });
     }
+    if (group == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
+    }
     return table().Group_union(object->group, MPI_GROUP_EMPTY, group);
 }
 SIDELIGHT_PROFILED(Win_get_group);
@@ -145,6 +151,9 @@ SIDELIGHT_ENTRY int MPI_Win_get_attr(MPI_Win win, int keyval, void* attribute, i
     if (!predefined) {
         return pass_through(win,
                             [&] { return table().Win_get_attr(win, keyval, attribute, flag); });
+    }
+    if (attribute == nullptr || flag == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
     }
     *static_cast<void**>(attribute) = predefined->address;
     *flag = 1;
@@ -176,6 +185,9 @@ SIDELIGHT_ENTRY int MPI_Win_get_info(MPI_Win win, MPI_Info* info)
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_get_info(win, info); });
+    }
+    if (info == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
     }
     return object->info.create(info);
 }

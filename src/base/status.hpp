@@ -25,6 +25,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
     rma_flavor,   ///< wrong flavour of window
     size,         ///< invalid size
     base,         ///< invalid base address
+    buffer,       ///< null address of data that are read or written
     argument,     ///< any other invalid argument
     group,        ///< null group, or one with members outside the window
     info,         ///< invalid info object

@@ -12,7 +12,7 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        error_handlers epoch_errors failed_requests threads thread_calls sessions
+        null_arguments error_handlers epoch_errors failed_requests threads thread_calls sessions
         nonblocking_late own_memory)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()

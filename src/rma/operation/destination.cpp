@@ -55,6 +55,9 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
 Status locate(const Operation& operation, const Target& target, const OwnMemory& own, bool is_own,
               bool granted, Destination& destination) noexcept
 {
+    if (operation.displacement < 0 && !own.is_dynamic()) {
+        return Status::disp;
+    }
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
     std::int64_t offset = 0;
     if (__builtin_mul_overflow(operation.displacement, static_cast<std::int64_t>(target.disp_unit),
