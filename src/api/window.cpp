@@ -25,11 +25,12 @@ using host::mpi::table;
 template <class HostCall>
 int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall host_call) noexcept
 {
-    if (Status status = check(request); status != Status::ok) {
-        return host::mpi::answer_comm(status, request.comm);
-    }
     try {
-        if (WindowObject* object = create_window(request); object != nullptr) {
+        const NewWindow made = create_window(request);
+        if (made.refused != Status::ok) {
+            return host::mpi::answer_comm(made.refused, request.comm);
+        }
+        if (const WindowObject* object = made.object; object != nullptr) {
             *win = object->handle;
             if (baseptr != nullptr) {
                 *static_cast<void**>(baseptr) = object->base;
@@ -69,7 +70,8 @@ using namespace sidelight::runtime;
 SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
                                    MPI_Comm comm, MPI_Win* win)
 {
-    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr,
+    return make({rma::Flavor::create, size, disp_unit, info, comm, base, win != nullptr}, win,
+                nullptr,
                 [&] { return table().Win_create(base, size, disp_unit, info, comm, win); });
 }
 SIDELIGHT_PROFILED(Win_create);
@@ -77,17 +79,20 @@ SIDELIGHT_PROFILED(Win_create);
 SIDELIGHT_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                      MPI_Comm comm, MPI_Win* win)
 {
-    return make({rma::Flavor::create, size, disp_unit, info, comm, base}, win, nullptr, [&] {
-        return make_large<&host::mpi::Table::Win_create_c>(comm, base, size, disp_unit, info, comm,
-                                                           win);
-    });
+    return make({rma::Flavor::create, size, disp_unit, info, comm, base, win != nullptr}, win,
+                nullptr, [&] {
+                    return make_large<&host::mpi::Table::Win_create_c>(comm, base, size, disp_unit,
+                                                                       info, comm, win);
+                });
 }
 SIDELIGHT_PROFILED(Win_create_c);
 
 SIDELIGHT_ENTRY int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                                      void* baseptr, MPI_Win* win)
 {
-    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr,
+    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr,
+                 win != nullptr && baseptr != nullptr},
+                win, baseptr,
                 [&] { return table().Win_allocate(size, disp_unit, info, comm, baseptr, win); });
 }
 SIDELIGHT_PROFILED(Win_allocate);
@@ -95,35 +100,41 @@ SIDELIGHT_PROFILED(Win_allocate);
 SIDELIGHT_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                        MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
-        return make_large<&host::mpi::Table::Win_allocate_c>(comm, size, disp_unit, info, comm,
-                                                             baseptr, win);
-    });
+    return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr,
+                 win != nullptr && baseptr != nullptr},
+                win, baseptr, [&] {
+                    return make_large<&host::mpi::Table::Win_allocate_c>(comm, size, disp_unit,
+                                                                         info, comm, baseptr, win);
+                });
 }
 SIDELIGHT_PROFILED(Win_allocate_c);
 
 SIDELIGHT_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
                                             MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
-        return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    });
+    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr,
+                 win != nullptr && baseptr != nullptr},
+                win, baseptr, [&] {
+                    return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+                });
 }
 SIDELIGHT_PROFILED(Win_allocate_shared);
 
 SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                               MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
-    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr}, win, baseptr, [&] {
-        return make_large<&host::mpi::Table::Win_allocate_shared_c>(comm, size, disp_unit, info,
-                                                                    comm, baseptr, win);
-    });
+    return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr,
+                 win != nullptr && baseptr != nullptr},
+                win, baseptr, [&] {
+                    return make_large<&host::mpi::Table::Win_allocate_shared_c>(
+                        comm, size, disp_unit, info, comm, baseptr, win);
+                });
 }
 SIDELIGHT_PROFILED(Win_allocate_shared_c);
 
 SIDELIGHT_ENTRY int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win)
 {
-    return make({rma::Flavor::dynamic, 0, 1, info, comm, nullptr}, win, nullptr,
+    return make({rma::Flavor::dynamic, 0, 1, info, comm, nullptr, win != nullptr}, win, nullptr,
                 [&] { return table().Win_create_dynamic(info, comm, win); });
 }
 SIDELIGHT_PROFILED(Win_create_dynamic);

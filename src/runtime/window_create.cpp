@@ -48,10 +48,12 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
-} // namespace
-
+/// What can be told without the others.
 Status check(const WindowRequest& request) noexcept
 {
+    if (!request.has_answers) {
+        return Status::argument;
+    }
     if (request.size < 0) {
         return Status::size;
     }
@@ -64,22 +66,25 @@ Status check(const WindowRequest& request) noexcept
     return Status::ok;
 }
 
-WindowObject* create_window(const WindowRequest& request)
+} // namespace
+
+NewWindow create_window(const WindowRequest& request)
 {
+    const Status wrong = check(request);
     int members = 0;
     int rank = 0;
     if (!settings().enable || !is_local_intracommunicator(request.comm, members, rank)) {
-        return nullptr;
+        return {.refused = wrong};
     }
-    WindowObject* made = Creation(request, members, rank).run();
+    Creation creation(request, wrong, members, rank);
+    WindowObject* made = creation.run();
     if (made == nullptr) {
-        return nullptr;
+        return {.refused = creation.refused()};
     }
     Runtime& runtime = Runtime::instance();
-    WindowObject& object = *made;
-    describe_to_mpi(object, request, rank);
-    runtime.waiting().learn_neighbours(object.memory->neighbours());
-    return &object;
+    describe_to_mpi(*made, request, rank);
+    runtime.waiting().learn_neighbours(made->memory->neighbours());
+    return {.object = made};
 }
 
 void discard_window(WindowObject& object) noexcept

@@ -12,7 +12,14 @@ struct WindowRequest {
     MPI_Aint disp_unit = 1;
     MPI_Info info{};
     MPI_Comm comm{};
-    void* base = nullptr; ///< create: the memory
+    void* base = nullptr;    ///< create: the memory
+    bool has_answers = true; ///< there are places for what the call answers
+};
+
+/// What became of one: at most one of the two.
+struct NewWindow {
+    WindowObject* object = nullptr;
+    Status refused = Status::ok; ///< arguments cannot be, of this member or of another
 };
 
 /// The program's own memory for a window that others on the node have, where it is shared already
@@ -21,14 +28,11 @@ struct WindowRequest {
 [[nodiscard]] host::memory::SharedRange share_brought(WindowObject& object, const void* base,
                                                       std::size_t bytes) noexcept;
 
-/// Checks the arguments that MPI lets one check locally.
-Status check(const WindowRequest& request) noexcept;
-
-/// Collective. The new window; null, on all members alike, if it is for the host to make:
-/// neighbours cannot map each other's memory, messages are needed and there is no network, or
-/// memory has run out. See docs/design/creation.md. Throws std::bad_alloc and
-/// std::system_error.
-[[nodiscard]] WindowObject* create_window(const WindowRequest& request);
+/// Collective: also a member whose arguments cannot be takes part, and all answer its error.
+/// Nothing, on all members alike, if the window is for the host to make: neighbours cannot map each
+/// other's memory, messages are needed and there is no network, or memory has run out. See
+/// docs/design/creation.md. Throws std::bad_alloc and std::system_error.
+[[nodiscard]] NewWindow create_window(const WindowRequest& request);
 
 /// Ends one whose engine side is closed and whose handle is freed.
 void discard_window(WindowObject& object) noexcept;

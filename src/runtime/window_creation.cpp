@@ -58,7 +58,7 @@ bool Creation::all_agree(bool mine) noexcept
 
 WindowObject* Creation::run()
 {
-    object_ = prepare(request_);
+    object_ = refused_ == Status::ok ? prepare(request_) : nullptr;
     bool made = find_route() && open_network() && know_members() && get_memory();
     if (made) {
         make_handle();
@@ -67,7 +67,10 @@ WindowObject* Creation::run()
     if (made) {
         return object_;
     }
-    log(LogLevel::warn, "a window of %d processes is left to the host MPI: %s", members_, reason_);
+    if (refused_ == Status::ok) {
+        log(LogLevel::warn, "a window of %d processes is left to the host MPI: %s", members_,
+            reason_);
+    }
     if (has_handle_) {
         host::mpi::table().Group_free(&object_->group);
         static_cast<void>(host::mpi::destroy_handle(&object_->handle));
@@ -105,7 +108,8 @@ bool Creation::find_route()
     const bool ready = object_ != nullptr && find_node(alone, node) &&
                        make_room(members_ <= most_at_first ? members_ : neighbours());
     const host::node::Survey found =
-        host::node::survey(request_.comm, node, ready, kept_ != nullptr);
+        host::node::survey(request_.comm, node, ready, kept_ != nullptr, refused_);
+    refused_ = found.wrong;
     if (!found.worked) {
         return false;
     }

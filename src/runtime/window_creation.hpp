@@ -40,12 +40,15 @@ struct Room {
 /// one that runs out of memory takes part in all of it, and the others hear of that.
 class Creation {
 public:
-    Creation(const WindowRequest& request, int members, int rank) noexcept
-        : request_(request), members_(members), rank_(rank)
+    /// `wrong`: what is the matter with this member's arguments.
+    Creation(const WindowRequest& request, Status wrong, int members, int rank) noexcept
+        : request_(request), refused_(wrong), members_(members), rank_(rank)
     {}
 
-    /// The new window; null if it is for the host to make.
+    /// The new window; null if it was refused, or is for the host to make.
     WindowObject* run();
+    /// What is the matter with the arguments of a member.
+    [[nodiscard]] Status refused() const noexcept { return refused_; }
 
 private:
     bool find_route();
@@ -81,6 +84,7 @@ private:
     [[nodiscard]] int index() const noexcept { return kept_ ? kept_->split.index : rank_; }
 
     const WindowRequest& request_;
+    Status refused_;
     int members_;
     int rank_;
     WindowObject* object_ = nullptr;

@@ -254,6 +254,31 @@ static void creation(void)
     MPI_Comm_free(&comm);
 }
 
+/* What is wrong on one rank alone fails on all, with the same error, and nobody waits. */
+static void creation_by_one(void)
+{
+    MPI_Comm comm;
+    MPI_Win win = MPI_WIN_NULL;
+    void *base = NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int wrong = 0; wrong < check_size; ++wrong) {
+        bool const mine = check_rank == wrong;
+        CHECK_ERROR(MPI_Win_allocate(mine ? -1 : 64, 1, MPI_INFO_NULL, comm, &base, &win),
+                    MPI_ERR_SIZE);
+        CHECK_ERROR(MPI_Win_allocate_shared(64, mine ? 0 : 4, MPI_INFO_NULL, comm, &base, &win),
+                    MPI_ERR_DISP);
+        CHECK_ERROR(MPI_Win_create(mine ? NULL : origin_memory, 64, 1, MPI_INFO_NULL, comm, &win),
+                    MPI_ERR_BASE);
+        CHECK_ERROR(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, mine ? NULL : &win), MPI_ERR_ARG);
+        CHECK_ERROR(
+            MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, mine ? NULL : (void *)&base, &win),
+            MPI_ERR_ARG);
+        CHECK(win == MPI_WIN_NULL);
+    }
+    MPI_Comm_free(&comm);
+}
+
 /* --- What only some flavours have ------------------------------------------------------------- */
 
 static void flavors(struct window *w)
@@ -300,5 +325,6 @@ int main(int argc, char **argv)
     run_everywhere("errors", everything, BYTES, UNIT);
     check_step("creation");
     creation();
+    creation_by_one();
     return check_end();
 }

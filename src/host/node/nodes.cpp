@@ -76,16 +76,18 @@ std::uint64_t node_identity()
     return digest(all);
 }
 
-Survey survey(MPI_Comm comm, std::uint64_t node, bool yes, bool knows) noexcept
+Survey survey(MPI_Comm comm, std::uint64_t node, bool yes, bool knows, Status wrong) noexcept
 {
     // The smallest of each: of a number and of its complement, they say whether all are equal.
-    const std::array<std::uint64_t, 4> said{node, ~node, yes ? 1U : 0U, knows ? 1U : 0U};
-    std::array<std::uint64_t, 4> least{};
-    const bool worked =
-        table().Allreduce(said.data(), least.data(), 4, MPI_UINT64_T, MPI_MIN, comm) == MPI_SUCCESS;
+    const std::array<std::uint64_t, 5> said{node, ~node, yes ? 1U : 0U, knows ? 1U : 0U,
+                                            ~static_cast<std::uint64_t>(wrong)};
+    std::array<std::uint64_t, said.size()> least{};
+    const bool worked = table().Allreduce(said.data(), least.data(), said.size(), MPI_UINT64_T,
+                                          MPI_MIN, comm) == MPI_SUCCESS;
     return {.worked = worked && least[2] == 1,
             .one_node = worked && least[0] == ~least[1],
-            .all_know = worked && least[3] == 1};
+            .all_know = worked && least[3] == 1,
+            .wrong = worked ? static_cast<Status>(~least[4]) : Status::ok};
 }
 
 OwnedCommunicator::~OwnedCommunicator()

@@ -19,15 +19,17 @@ namespace sidelight::host::node {
 
 /// What all members find out in one collective step, before anything is made.
 struct Survey {
-    bool worked = false;   ///< every member has taken part and said yes
-    bool one_node = false; ///< all have said the same node
-    bool all_know = false; ///< all have said that they know the split
+    bool worked = false;       ///< every member has taken part and said yes
+    bool one_node = false;     ///< all have said the same node
+    bool all_know = false;     ///< all have said that they know the split
+    Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
 /// Collective: `node` is where this member wants to be seen, `yes` whether it goes along, `knows`
-/// whether it has the split of these members from an earlier time.
-[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes,
-                            bool knows = false) noexcept;
+/// whether it has the split of these members from an earlier time, `wrong` what is the matter with
+/// its arguments.
+[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes, bool knows = false,
+                            Status wrong = Status::ok) noexcept;
 
 /// A communicator that is freed with its owner.
 class OwnedCommunicator {
