@@ -48,6 +48,9 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
+/// No process gets more from the kernel, unless it asks for addresses above these.
+constexpr MPI_Aint most_addresses = MPI_Aint{1} << 47;
+
 /// What can be told without the others.
 Status check(const WindowRequest& request) noexcept
 {
@@ -56,6 +59,9 @@ Status check(const WindowRequest& request) noexcept
     }
     if (request.size < 0) {
         return Status::size;
+    }
+    if (request.size > most_addresses) { // hosts hang over some of these
+        return Status::no_memory;
     }
     if (request.disp_unit <= 0) {
         return Status::disp;
