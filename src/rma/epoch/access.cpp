@@ -35,13 +35,6 @@ bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
                peer.number, with.own().notices(peer.rank).granted.load(std::memory_order_acquire));
 }
 
-void access_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
-{
-    if (with.contacts.target(peer.rank).lost) {
-        epoch.failure = Status::lost;
-    }
-}
-
 /// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
 /// The notice counts, so accesses to one target are announced in order.
 bool announce_access(const EpochSurroundings& with, PeerEpoch& peer) noexcept
@@ -82,9 +75,7 @@ bool finish_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer)
     if (peer.local != 0) {
         return false;
     }
-    if (with.contacts.target(peer.rank).lost) {
-        epoch.failure = Status::lost;
-    }
+    note_loss(with, epoch, peer);
     return true;
 }
 
@@ -95,7 +86,7 @@ const EpochKindRow access_epoch{.name = "access",
                                 .passage = Passage::operations,
                                 .enter = enter_access,
                                 .granted = access_granted,
-                                .enters = access_enters,
+                                .enters = note_loss,
                                 .finish = finish_access};
 
 } // namespace sidelight::rma

@@ -29,6 +29,13 @@ bool travels(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 
 } // namespace
 
+void note_loss(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    if (with.contacts.target(peer.rank).lost) {
+        epoch.failure = Status::lost;
+    }
+}
+
 void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Passage passage = row_of(epoch.kind).passage;

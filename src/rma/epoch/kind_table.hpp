@@ -54,6 +54,9 @@ extern const EpochKindRow lock_all_epoch;
 
 [[nodiscard]] const EpochKindRow& row_of(EpochKind kind) noexcept;
 
+/// If the peer is lost the epoch has failed.
+void note_loss(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept;
+
 /// Shows the direct path what the epoch, or the one that is open towards the peer after it, lets it
 /// do with the peer now. After each change of what that depends on.
 void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept;

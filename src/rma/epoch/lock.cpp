@@ -67,13 +67,6 @@ bool place_admitted(const EpochSurroundings& with, const Epoch& epoch,
                                      : peer.number <= target.lock_grants;
 }
 
-void lock_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
-{
-    if (with.contacts.target(peer.rank).lost) {
-        epoch.failure = Status::lost;
-    }
-}
-
 bool finish_lock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
     if (!peer.granted) {
@@ -86,9 +79,7 @@ bool finish_lock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) n
         with.credit.request_all();
         return false;
     }
-    if (with.contacts.target(peer.rank).lost) {
-        epoch.failure = Status::lost;
-    }
+    note_loss(with, epoch, peer);
     return true;
 }
 
@@ -97,7 +88,7 @@ const EpochKindRow lock_epoch{.name = "lock",
                               .passage = Passage::operations_and_flushes,
                               .enter = enter_lock,
                               .granted = lock_granted,
-                              .enters = lock_enters,
+                              .enters = note_loss,
                               .finish = finish_lock};
 
 } // namespace sidelight::rma

@@ -13,8 +13,6 @@ void take_place(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch& pe
 [[nodiscard]] bool place_admitted(const EpochSurroundings& with, const Epoch& epoch,
                                   const PeerEpoch& peer) noexcept;
 
-void lock_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept;
-
 /// Gives the lock back behind the operations. Done when these are complete at the target, which
 /// also the answer to the unlock says.
 [[nodiscard]] bool finish_lock(const EpochSurroundings& with, Epoch& epoch,

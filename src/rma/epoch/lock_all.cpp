@@ -28,7 +28,7 @@ bool lock_all_granted(const EpochSurroundings& with, const Epoch& epoch,
 
 void lock_all_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    lock_enters(with, epoch, peer);
+    note_loss(with, epoch, peer);
     ask_in_order(with, epoch);
 }
 
