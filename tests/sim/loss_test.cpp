@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenario.hpp"
 #include "survivors.hpp"
 
 /// A node dies at some time in each of many random programs: everybody else comes to its end, with
@@ -28,6 +29,42 @@ TEST(Loss, SurvivorsComeToTheirEnds)
         EXPECT_GT(seen.proved, outcome.seeds);
         EXPECT_GT(seen.got, outcome.seeds / 10);
     }
+}
+
+/// A member that leaves the broken window behind an epoch that it has answered is no failure of
+/// that epoch, wherever its leaving comes in between.
+TEST(Loss, AnAnsweredEpochSucceedsThoughItsTargetHasLeft)
+{
+    int answered = 0;
+    for (std::uint64_t looks = 1; looks < 120; ++looks) {
+        Draft d(3, 1);
+        d.program().dying_node = 2;
+        d.program().dies_at = 1;
+        Author target = d.rank(1);
+        target.lock(LockType::shared, 2);
+        target.unlock(2, blocking); // hears of the loss
+        std::size_t seen = 0;
+        for (std::uint64_t look = 0; look < looks; ++look) {
+            target.lock(LockType::exclusive, 1);
+            seen = target.fetch_add(1);
+            target.unlock(1, blocking);
+        }
+        Author origin = d.rank(0);
+        origin.compute(3'000);
+        origin.lock(LockType::exclusive, 1);
+        origin.await_grant(1);
+        origin.add(1);
+        const auto unlock = origin.unlock(1, nonblocking);
+        origin.compute(100'000); // finds the answer and the leaving at once
+        origin.wait_for({static_cast<int>(unlock)});
+        run(d.finish(), [&](World& world) {
+            if (world.rank(1).result(seen)[0] == looks) { // behind the origin's epoch
+                ++answered;
+                EXPECT_EQ(world.rank(0).status(unlock), Status::ok) << looks;
+            }
+        });
+    }
+    EXPECT_GT(answered, 0);
 }
 
 } // namespace sidelight::sim

@@ -36,8 +36,9 @@ bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
 }
 
 /// Tells the target as soon as its own part is done, grant or no grant where nothing was issued.
-/// The notice counts, so accesses to one target are announced in order.
-bool announce_access(const EpochSurroundings& with, PeerEpoch& peer) noexcept
+/// The notice counts, so accesses to one target are announced in order. A target that is lost from
+/// then on has failed the epoch only if it leaves operations unanswered.
+bool announce_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
     Peer& target = with.contacts.peer(peer.rank);
     if (peer.held != 0) {
@@ -47,6 +48,7 @@ bool announce_access(const EpochSurroundings& with, PeerEpoch& peer) noexcept
         return false;
     }
     peer.announced = true;
+    note_loss(with, epoch, peer);
     target.done = peer.number;
     if (target.control != nullptr) {
         // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
@@ -65,18 +67,14 @@ bool announce_access(const EpochSurroundings& with, PeerEpoch& peer) noexcept
 /// window does the target say whether there is memory, and the closing call tells that.
 bool finish_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
-    if (!peer.announced && !announce_access(with, peer)) {
+    if (!peer.announced && !announce_access(with, epoch, peer)) {
         return false;
     }
     if (with.dynamic && peer.outstanding != 0) {
         with.credit.request_all();
         return false;
     }
-    if (peer.local != 0) {
-        return false;
-    }
-    note_loss(with, epoch, peer);
-    return true;
+    return peer.local == 0;
 }
 
 } // namespace

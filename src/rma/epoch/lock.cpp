@@ -19,9 +19,11 @@ bool lock_granted(const EpochSurroundings& with, const Epoch& epoch, const PeerE
     return epoch.no_check || place_admitted(with, epoch, peer);
 }
 
-void announce_unlock(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch& peer) noexcept
+/// A target that is lost from now on has failed the epoch only if it leaves operations unanswered.
+void announce_unlock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
     peer.announced = true;
+    note_loss(with, epoch, peer);
     const Peer& target = with.contacts.peer(peer.rank);
     if (epoch.no_check) {
         full_barrier(); // as the lock would be
@@ -79,7 +81,6 @@ bool finish_lock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) n
         with.credit.request_all();
         return false;
     }
-    note_loss(with, epoch, peer);
     return true;
 }
 
