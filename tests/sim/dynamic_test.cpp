@@ -55,4 +55,30 @@ TEST(TouchingRegions, AccumulatesKeepTheirOrder)
     }
 }
 
+/// So it does in the next epoch, which need not wait for the end of the closed one.
+TEST(TouchingRegions, AccumulatesKeepTheirOrderOverEpochs)
+{
+    for (const bool direct : {false, true}) {
+        Draft d = two_regions(direct);
+        d.program().reorder.assign(2, {true, true, true, true});
+        const Time late = 1'000'000;
+        Author a = d.rank(0);
+        a.lock(LockType::shared, 1);
+        const auto warm = a.write(Call::accumulate, 1, 2);
+        a.fetch(warm, 0, 1); // the regions are known from now on
+        a.fetch(warm, 1, 1);
+        a.flush(1, FlushScope::remote, blocking);
+        const auto both = a.write(Call::accumulate, 1, 2);
+        a.make_bare();
+        a.unlock(1, nonblocking);
+        a.lock(LockType::shared, 1);
+        a.fetch(both, 0, 1);
+        a.fetch(both, 1, 1);
+        a.unlock(1, blocking);
+        d.rank(1).compute(late);
+        d.program().borders.push_back(first_free_cell + 3);
+        run(d.finish());
+    }
+}
+
 } // namespace sidelight::sim
