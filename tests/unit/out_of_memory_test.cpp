@@ -22,9 +22,13 @@ bool may_allocate()
 } // namespace
 
 // All of the program's, so that it can be told that there is none.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept
+{
+    return may_allocate() ? std::malloc(bytes != 0 ? bytes : 1) : nullptr;
+}
 void* operator new(std::size_t bytes)
 {
-    void* memory = may_allocate() ? std::malloc(bytes != 0 ? bytes : 1) : nullptr;
+    void* memory = ::operator new(bytes, std::nothrow);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
