@@ -90,7 +90,9 @@ public:
                                   std::span<const std::byte> payload,
                                   Completion& sent) noexcept = 0;
 
-    /// Hands what has arrived to the receiver. Answers whether there was anything.
+    /// Hands what has arrived to the receiver, or some of it; so many calls in a row all that had
+    /// arrived before the first. Answers whether there was anything.
+    static constexpr int polls_for_all = 4;
     virtual bool poll(Receiver& receiver) noexcept = 0;
 
     /// Whether the next message is likely soon and a poll for it takes next to no time.

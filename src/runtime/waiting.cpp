@@ -21,6 +21,13 @@ void Waiting::sweep() noexcept
     }
 }
 
+void Waiting::sweep_for_all() noexcept
+{
+    for (int polls = 0; polls < fabric::Fabric::polls_for_all; ++polls) {
+        sweep();
+    }
+}
+
 void Waiting::sweep_now_and_then() noexcept
 {
     constexpr unsigned calls = 64;

@@ -35,6 +35,8 @@ public:
 
     /// Sweeps once.
     void sweep() noexcept;
+    /// Until it has heard of everything that had come before the call.
+    void sweep_for_all() noexcept;
     /// The same after one of many calls that were complete at once. Any thread.
     [[gnu::noinline]] void sweep_now_and_then() noexcept;
     /// Until `request` is complete.

@@ -88,6 +88,36 @@ static void empty_groups(struct window *w)
         CHECK_OK(MPI_Win_test(w->win, &flag));
 }
 
+/*
+ * MPI_Win_test is true behind a barrier that the origin has reached after its MPI_Win_complete. On
+ * one node, where nothing is overtaken on its way.
+ */
+static void tested_behind_a_barrier(struct window *w)
+{
+    int const origin = 0;
+    MPI_Group all = MPI_GROUP_NULL, from = group_of(w, 1, &origin), to;
+    MPI_Comm_group(w->comm, &all);
+    MPI_Group_difference(all, from, &to);
+    for (int64_t k = 0; k < 20; ++k) {
+        int flag = 0;
+        if (w->rank == origin)
+            CHECK_OK(MPI_Win_start(to, 0, w->win));
+        else
+            CHECK_OK(MPI_Win_post(from, 0, w->win));
+        if (w->rank == origin)
+            CHECK_OK(MPI_Win_complete(w->win));
+        MPI_Barrier(w->comm);
+        if (w->rank != origin) {
+            CHECK_OK(MPI_Win_test(w->win, &flag));
+            CHECK_EQ(flag, 1);
+        }
+        MPI_Barrier(w->comm);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
 /* Oneself as the only target and the only origin. */
 static void self(struct window *w)
 {
@@ -171,6 +201,9 @@ static void everything(struct window *w)
     self(w);
     MPI_Barrier(w->comm);
     test(w);
+    MPI_Barrier(w->comm);
+    if (window_is_on_one_node(w->comm))
+        tested_behind_a_barrier(w);
     MPI_Barrier(w->comm);
     no_check(w);
     without_operations(w);

@@ -33,7 +33,7 @@ Receiving::Receiving(Worker& worker, Connections& connections, Delivery& deliver
 bool Receiving::look() noexcept
 {
     constexpr unsigned looks_after_message = 64;
-    constexpr unsigned looks_per_turn = 4;
+    constexpr auto looks_per_turn = static_cast<unsigned>(Fabric::polls_for_all);
     const bool boxed = take_boxes();
     if (boxed) {
         boxes_only_ = boxes_only_ % looks_per_turn + looks_after_message;
