@@ -38,8 +38,8 @@ template <class Call, class... Arguments>
     return block_with_engine<Call>(win, arguments...);
 }
 
-/// The end of a call that is over, but has sent something or may hear of others.
-[[gnu::noinline]] int leave_and_pass_by() noexcept
+/// The end of a call that is over, but has sent something.
+[[gnu::noinline]] int leave_and_push() noexcept
 {
     Engine& engine = Runtime::existing()->engine();
     engine.process().push();
@@ -67,16 +67,14 @@ template <class Call, class... Arguments>
             [[unlikely]] {
             return leave_and_block<Call>(win, arguments...);
         }
-        if (engine.process().must_push() || Network::hears_messages()) [[unlikely]] {
-            return leave_and_pass_by();
+        if (engine.process().must_push()) [[unlikely]] {
+            return leave_and_push();
         }
-        engine.lock().release();
-    } else {
-        if (!Call::at_once(*window, arguments...)) [[unlikely]] {
-            return block_with_engine<Call>(win, arguments...);
-        }
-        Runtime::pass_by();
+        engine.lock().release_unshared();
+    } else if (!Call::at_once(*window, arguments...)) [[unlikely]] {
+        return block_with_engine<Call>(win, arguments...);
     }
+    Runtime::pass_by();
     return MPI_SUCCESS;
 }
 

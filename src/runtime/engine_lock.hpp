@@ -61,6 +61,12 @@ public:
             unlock();
             return;
         }
+        release_unshared();
+    }
+
+    /// The same where it is not shared.
+    void release_unshared() noexcept
+    {
         inside_.store(0, std::memory_order_release); // pairs with the acquire in acquire_as_helper
         std::atomic_signal_fence(std::memory_order_seq_cst);
         if (is_claimed()) [[unlikely]] {

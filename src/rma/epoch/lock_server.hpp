@@ -40,6 +40,9 @@ public:
         }
     }
 
+    /// After a place was left and others hold one.
+    void pass_on() noexcept;
+
     /// Tells those who are admitted. Answers whether there were any.
     bool grant_waiting() noexcept;
     [[nodiscard]] bool anybody_waits() const noexcept { return !waiting_.empty(); }
@@ -47,7 +50,6 @@ public:
     [[nodiscard]] bool owes_grants() const noexcept;
 
 private:
-    void pass_on() noexcept;
     bool admit(const LockWaiter& waiter) noexcept;
     [[nodiscard]] LockQueue& own() noexcept
     {

@@ -70,7 +70,7 @@ public:
             return false;
         }
         // First: an atomic instruction waits for all stores before it.
-        with_.locks.leave(*peer.control, epoch->lock_type);
+        const bool others_wait = peer.control->lock.depart(epoch->lock_type);
         peer.epoch = nullptr;
         --open_.locks;
         queue_.note_completed();
@@ -79,6 +79,9 @@ public:
         epoch->peers[0].to_be_flushed = false;
         epoch->next = locks_;
         locks_ = epoch;
+        if (rules::lets_others_in(others_wait)) [[unlikely]] {
+            with_.locks.pass_on(); // last: nothing need be kept in registers for it
+        }
         return true;
     }
 
