@@ -97,9 +97,14 @@ void discard_window(WindowObject& object) noexcept
 {
     Runtime& runtime = Runtime::instance();
     window_table::remove(object);
+    const std::uint64_t id = object.window->id();
+    const bool all_have_left = !object.window->broken();
     {
         const EngineToken token(runtime.engine());
         runtime.engine().process().destroy_window(*object.window);
+    }
+    if (object.communicators && all_have_left) {
+        object.communicators->spare.put(id, std::move(*object.memory));
     }
     host::mpi::table().Group_free(&object.group);
     window_table::give_back(object);

@@ -9,8 +9,8 @@
 #include "host/library_threads.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
-#include "host/node/exchange.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/shared_exchange.hpp"
 #include "runtime/window_table.hpp"
 
 /// The steps of making a window up to its memory: who the members are and how they reach each
@@ -51,10 +51,7 @@ std::uint64_t next_window_id(std::uint64_t identity) noexcept
 
 } // namespace
 
-bool Creation::all_agree(bool mine) noexcept
-{
-    return members_ == 1 ? mine : host::node::agree(request_.comm, mine);
-}
+bool Creation::all_agree(bool mine) noexcept { return members_ == 1 ? mine : all().agree(mine); }
 
 WindowObject* Creation::run()
 {
@@ -95,6 +92,23 @@ bool Creation::find_node(bool alone, std::uint64_t& node) noexcept
     });
 }
 
+/// In memory, where that was possible before; where a member has given that up since, none has it
+/// any more.
+host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
+{
+    const host::node::SurveyAnswer mine{.node = node,
+                                        .yes = ready,
+                                        .knows = kept_ && kept_->split,
+                                        .keeps = kept_ && kept_->kept,
+                                        .wrong = refused_};
+    host::node::Survey found = host::node::survey(all(), mine);
+    if (!found.reached && kept_ && kept_->in_memory) {
+        kept_->in_memory = nullptr;
+        found = host::node::survey(all(), mine);
+    }
+    return found;
+}
+
 /// Where the members are, and so how they reach each other.
 bool Creation::find_route()
 {
@@ -104,35 +118,48 @@ bool Creation::find_route()
     // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     kept_ = host::node::find_node_communicators(request_.comm);
+    if (kept_) {
+        host::node::keep_node_communicators(request_.comm, kept_);
+    }
     std::uint64_t node = 0;
-    const bool ready = object_ != nullptr && find_node(alone, node) &&
-                       make_room(members_ <= most_at_first ? members_ : neighbours());
-    const host::node::Survey found =
-        host::node::survey(request_.comm, node, ready, kept_ != nullptr, refused_);
+    const bool ready =
+        object_ != nullptr && kept_ && find_node(alone, node) &&
+        make_room(members_ <= most_at_first || !kept_->split ? members_ : kept_->split->members);
+    const host::node::Survey found = ask_all(node, ready);
     refused_ = found.wrong;
     if (!found.worked) {
         return false;
     }
-    if (request_.flavor == Flavor::shared && !found.one_node) {
+    one_node_ = found.one_node;
+    if (request_.flavor == Flavor::shared && !one_node_) {
         reason_ = "memory of several nodes cannot be shared";
         return false;
     }
-    const bool all_shared = found.one_node && share_memory(!alone);
-    carried_ = !all_shared;
-    if (!carried_) {
-        kept_ = nullptr;
-    } else if (!found.all_know) {
-        kept_ = nullptr;
-        kept_ = host::node::cache_node_communicators(request_.comm, node);
+    if (one_node_ && found.all_keep && !kept_->in_memory) {
+        kept_->in_memory = SharedExchange::make(request_.comm);
     }
-    if (carried_ && kept_ == nullptr) {
+    carried_ = !(one_node_ && share_memory(!alone));
+    if (carried_ && !learn_split(node, found.all_know)) {
         return false;
     }
-    if (carried_ && !found.one_node && !alone && kept_->split.members > 1) {
+    if (carried_ && !one_node_ && !alone && kept_->split->members > 1) {
         share_brought_memory();
     }
     const bool has_room = members_ <= most_at_first || (carried_ && found.all_know);
     return has_room || all_agree(make_room(neighbours())); // alike on all members
+}
+
+bool Creation::learn_split(std::uint64_t node, bool all_know)
+{
+    if (!all_know) {
+        kept_->split = host::node::split_by_node(request_.comm, node);
+        kept_->member_table.reset();
+        kept_->all_have_network = false;
+    }
+    if (kept_->split && !one_node_) {
+        on_node_.emplace(kept_->split->on_node.get());
+    }
+    return kept_->split.has_value();
 }
 
 /// Whether all members map all memory, so that no message will ever be needed. What is attached to
@@ -181,19 +208,34 @@ bool Creation::open_network()
 
 bool Creation::know_members()
 {
-    Runtime& runtime = Runtime::instance();
-    id_ = next_window_id(runtime.engine().fabric().address().identity);
-    if (!carried_) {
-        return true;
+    id_ = next_window_id(Runtime::instance().engine().fabric().address().identity);
+    return !carried_ || take_member_table();
+}
+
+/// On one node only what is of this window is new, once there is one.
+bool Creation::take_member_table()
+{
+    fabric::JoinedFabric& fabric = Runtime::instance().engine().fabric();
+    const host::node::MemberRecord mine{.identity = fabric.address().identity,
+                                        .bytes = bytes(),
+                                        .disp_unit = disp_unit(),
+                                        .window = id_};
+    std::optional<host::node::MemberTableDraft>& kept = kept_->member_table;
+    if (!kept_->in_memory || !one_node_ || !kept) {
+        kept = host::node::gather_member_table(request_.comm, *kept_->split, mine,
+                                               fabric.network()->address());
+        return kept.has_value();
     }
-    member_table_ =
-        host::node::gather_member_table(request_.comm, kept_->split,
-                                        {.identity = runtime.engine().fabric().address().identity,
-                                         .bytes = bytes(),
-                                         .disp_unit = disp_unit(),
-                                         .window = id_},
-                                        runtime.engine().fabric().network()->address());
-    return member_table_.has_value();
+    if (!all().exchange(mine, room_->records)) {
+        return false;
+    }
+    for (std::size_t member = 0; member < kept->records.size(); ++member) { // a leader's
+        const host::node::MemberRecord& said = room_->records[member];
+        kept->records[member].bytes = said.bytes;
+        kept->records[member].disp_unit = said.disp_unit;
+        kept->records[member].window = said.window;
+    }
+    return true;
 }
 
 host::memory::SharedRange share_brought(WindowObject& object, const void* base,

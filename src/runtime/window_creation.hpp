@@ -30,10 +30,11 @@ bool attempt(Step step) noexcept
 
 /// Room for what the members on one node tell one another, made before they do.
 struct Room {
-    explicit Room(std::size_t members) : memory(members), greetings(members) {}
+    explicit Room(std::size_t members) : memory(members), greetings(members), records(members) {}
 
     host::node::MemoryRoom memory;
     std::vector<Greeting> greetings;
+    std::vector<host::node::MemberRecord> records;
 };
 
 /// One window that is being made. Each step is collective and answers alike on all members: also
@@ -42,7 +43,7 @@ class Creation {
 public:
     /// `wrong`: what is the matter with this member's arguments.
     Creation(const WindowRequest& request, Status wrong, int members, int rank) noexcept
-        : request_(request), refused_(wrong), members_(members), rank_(rank)
+        : request_(request), refused_(wrong), members_(members), rank_(rank), by_host_(request.comm)
     {}
 
     /// The new window; null if it was refused, or is for the host to make.
@@ -52,25 +53,31 @@ public:
 
 private:
     bool find_route();
+    [[nodiscard]] host::node::Survey ask_all(std::uint64_t node, bool ready) noexcept;
+    bool learn_split(std::uint64_t node, bool all_know);
     [[nodiscard]] bool find_node(bool alone, std::uint64_t& node) noexcept;
     [[nodiscard]] bool make_room(int members) noexcept;
     [[nodiscard]] int neighbours() const noexcept
     {
-        return kept_ ? kept_->split.members : members_;
+        return carried_ ? kept_->split->members : members_;
     }
     bool share_memory(bool wanted);
     void share_brought_memory() noexcept;
     bool open_network();
     bool know_members();
+    bool take_member_table();
     bool get_memory();
     void make_handle() noexcept;
     bool meet_neighbours();
     bool create();
     bool all_agree(bool mine) noexcept;
-    [[nodiscard]] MPI_Comm on_node() const noexcept
+    /// All members.
+    [[nodiscard]] host::node::Exchange& all() noexcept
     {
-        return kept_ ? kept_->split.on_node.get() : request_.comm;
+        return kept_ && kept_->in_memory ? *kept_->in_memory : by_host_;
     }
+    /// Those on this member's node.
+    [[nodiscard]] host::node::Exchange& here() noexcept { return on_node_ ? *on_node_ : all(); }
     /// Of this member's memory, as the window is made.
     [[nodiscard]] std::uint64_t bytes() const noexcept
     {
@@ -81,7 +88,12 @@ private:
     {
         return static_cast<std::uint64_t>(request_.disp_unit);
     }
-    [[nodiscard]] int index() const noexcept { return kept_ ? kept_->split.index : rank_; }
+    [[nodiscard]] int index() const noexcept { return carried_ ? kept_->split->index : rank_; }
+    /// Null: none is needed.
+    [[nodiscard]] const host::node::MemberTableDraft* member_table() const noexcept
+    {
+        return carried_ ? &*kept_->member_table : nullptr;
+    }
 
     const WindowRequest& request_;
     Status refused_;
@@ -90,11 +102,13 @@ private:
     WindowObject* object_ = nullptr;
     bool has_handle_ = false;
     bool knows_members_ = false;
+    bool one_node_ = false;
     bool carried_ = false; ///< some operations travel as messages
     const char* reason_ = "a member could not make its part"; ///< should it be the host's
-    std::shared_ptr<host::node::NodeCommunicators> kept_;     ///< null unless carried
+    host::node::HostExchange by_host_;
+    std::optional<host::node::HostExchange> on_node_;     ///< where others are on another node
+    std::shared_ptr<host::node::NodeCommunicators> kept_; ///< null: of one member, or no memory
     std::optional<Room> room_;
-    std::optional<host::node::MemberTableDraft> member_table_;
     std::uint64_t id_ = 0;
 };
 

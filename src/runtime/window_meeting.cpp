@@ -5,7 +5,6 @@
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
-#include "host/node/exchange.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_creation.hpp"
 #include "runtime/window_table.hpp"
@@ -41,21 +40,25 @@ bool Creation::get_memory()
 {
     constexpr std::size_t member_table_at = sizeof(rma::BarrierWord);
     const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
+    const bool keeps_spare = one_node_ && kept_->in_memory;
+    const host::node::MemberTableDraft* table = member_table();
     object_->memory = host::node::allocate_node_memory(
-        on_node(),
-        {.common_bytes = member_table_at + (member_table_ ? member_table_->bytes() : 0),
+        here(),
+        {.common_bytes = member_table_at + (table != nullptr ? table->bytes() : 0),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
          .window_bytes =
              brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
          .placement = contiguous ? host::node::Placement::contiguous : host::node::Placement::pages,
          .alignment = object_->info.minimum_alignment()},
-        std::move(room_->memory));
+        std::move(room_->memory),
+        keeps_spare ? kept_->spare.take() : host::node::SpareMemory::Taken{});
     if (object_->memory) {
+        object_->communicators = keeps_spare ? kept_ : nullptr;
         rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
         if (index() == 0) {
             new (object_->memory->common()) rma::BarrierWord;
-            if (member_table_) {
-                member_table_->write(object_->memory->common() + member_table_at);
+            if (table != nullptr) {
+                table->write(object_->memory->common() + member_table_at);
             }
         }
     }
@@ -96,16 +99,16 @@ bool Creation::meet_neighbours()
         .where = object_->brought.where()};
     std::vector<Greeting>& greetings = room_->greetings;
     greetings.resize(static_cast<std::size_t>(neighbours())); // never more
-    if (!host::node::exchange(on_node(), mine, greetings)) {
+    if (!here().exchange(mine, greetings)) {
         return false;
     }
-    std::optional<host::node::MemberTable> member_table;
-    if (member_table_) {
-        member_table.emplace(object_->memory->common() + sizeof(rma::BarrierWord),
-                             member_table_->members, member_table_->nodes);
+    std::optional<host::node::MemberTable> table;
+    if (member_table() != nullptr) {
+        table.emplace(object_->memory->common() + sizeof(rma::BarrierWord), member_table()->members,
+                      member_table()->nodes);
     }
     knows_members_ = attempt([&] {
-        object_->members.emplace(*object_->memory, std::move(greetings), member_table,
+        object_->members.emplace(*object_->memory, std::move(greetings), table,
                                  runtime.engine().fabric());
     });
     if (knows_members_ && brings_memory(request_.flavor)) {

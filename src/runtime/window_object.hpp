@@ -10,6 +10,7 @@
 #include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
 #include "host/node/memory.hpp"
+#include "host/node/node_communicator_cache.hpp"
 #include "rma/engine/window.hpp"
 #include "runtime/translated_group.hpp"
 #include "runtime/window_info.hpp"
@@ -42,6 +43,7 @@ struct WindowObject : WindowKey {
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
+    std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
     bool told_private = false;         ///< the log says that its memory is private, and why

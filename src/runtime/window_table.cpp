@@ -87,6 +87,7 @@ void give_back(WindowObject& object) noexcept
     object.brought.release();
     object.attached.clear();
     object.memory.reset();
+    object.communicators.reset();
     object.info = {};
     object.start_group = {};
     object.post_group = {};

@@ -8,7 +8,7 @@ function(sidelight_emulated_test program)
 endfunction()
 
 foreach(program operations datatypes atomicity lost_updates attributes created_windows
-        dynamic_windows locks nonblocking)
+        dynamic_windows recurring_windows locks nonblocking)
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
@@ -21,7 +21,7 @@ foreach(program fence gats nonblocking_ahead)
 endforeach()
 
 # Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
-foreach(program operations atomicity locks gats fence lost_updates rows)
+foreach(program operations atomicity recurring_windows locks gats fence lost_updates rows)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
 sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated

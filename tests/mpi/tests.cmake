@@ -36,6 +36,7 @@ endforeach()
 sidelight_mpi_test(communicators RANKS 2 4)
 sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 
+sidelight_mpi_test(recurring_windows RANKS 2 4)
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 15)

@@ -2,6 +2,7 @@
 """`sidelight bench`: its columns and verdicts, and that a crash or a hang costs one line alone."""
 
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -17,6 +18,7 @@ from sidelight_lib import (
     latency_runs,
     latency_table,
     own_accesses,
+    window_times,
 )
 from sidelight_lib.hosts import HostError
 from sidelight_lib.latency_lines import (
@@ -299,6 +301,22 @@ class OwnAccesses(unittest.TestCase):
     def test_slower_falls_short(self):
         (row,) = own_accesses.rows([self.sample(0, before=10, during=11, after=10, shared=1)])
         self.assertEqual((row.shared, row.holds), (True, False))
+
+
+class WindowTimes(unittest.TestCase):
+    def test_rows_are_medians_of_what_was_measured(self):
+        def sample(number, make, outcome=""):
+            figures = {"make": make, "first_put": 2.0, "free": 1.0, "make_first": 50.0}
+            return window_times.Sample(number, "a" + UNDER, "dynamic", figures, outcome)
+
+        samples = [sample(0, 7.0), sample(1, 30.0), sample(2, 5.0), sample(3, 1.0, "crashes")]
+        (row,) = window_times.rows(samples)
+        self.assertEqual((row.make, row.free, row.both, row.make_first), (7.0, 1.0, 8.0, 50.0))
+
+    def test_every_line_of_the_program_has_a_title(self):
+        source = (support.ROOT / "bench" / "windows.c").read_text()
+        found = re.findall(r'\{"(\w+)", [A-Z_]+, ', source)
+        self.assertEqual(found, list(window_times.TITLES))
 
 
 class Isolation(unittest.TestCase):

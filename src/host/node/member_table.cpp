@@ -185,7 +185,8 @@ std::optional<MemberTableDraft> gather_member_table(MPI_Comm comm, NodeSplit& sp
     mine.address_bytes = static_cast<std::uint32_t>(address.size());
     const bool told = tell_loads(split, {.record_bytes = static_cast<int>(sizeof mine),
                                          .address_bytes = static_cast<int>(address.size())});
-    if (!agree(comm, told && make_room(draft, node, all, split))) {
+    HostExchange members(comm);
+    if (!members.agree(told && make_room(draft, node, all, split))) {
         return std::nullopt;
     }
     bool worked = node.records.gather(split.on_node.get(), std::as_bytes(std::span(&mine, 1)));
@@ -201,7 +202,7 @@ std::optional<MemberTableDraft> gather_member_table(MPI_Comm comm, NodeSplit& sp
         table().Bcast(measures, 2, MPI_UINT64_T, 0, split.on_node.get()) == MPI_SUCCESS && worked;
     draft.nodes = measures[0];
     draft.address_bytes = measures[1];
-    return agree(comm, worked) ? std::optional(std::move(draft)) : std::nullopt;
+    return members.agree(worked) ? std::optional(std::move(draft)) : std::nullopt;
 }
 
 } // namespace sidelight::host::node

@@ -10,9 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"
-#include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
 namespace {
@@ -55,6 +53,15 @@ std::size_t largest_alignment(const std::vector<MemoryCard>& cards) noexcept
         largest = std::max<std::size_t>(largest, card.alignment);
     }
     return largest;
+}
+
+/// Whether all have the same spare memory, and it is large enough.
+bool fits(const SpareMemory::Taken& spare, const std::vector<MemoryCard>& cards,
+          const MemoryPlan& plan, std::size_t alignment) noexcept
+{
+    return spare.window != 0 && alignment <= page_size() && plan.total <= spare.mapping.bytes() &&
+           std::all_of(cards.begin(), cards.end(),
+                       [&](const MemoryCard& card) { return card.spare == spare.window; });
 }
 
 std::optional<NodeMemory> allocate_alone(const MemoryShape& mine, MemoryRoom room) noexcept
@@ -107,6 +114,31 @@ MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t
     return plan;
 }
 
+void NodeMemory::clear(int index) noexcept
+{
+    if (index == 0) {
+        std::memset(common(), 0, plan_.controls);
+    }
+    std::memset(control(index), 0, plan_.control_stride);
+    std::memset(base(index), 0, size(index));
+}
+
+void SpareMemory::put(std::uint64_t window, NodeMemory memory) noexcept
+{
+    constexpr std::size_t most_bytes = 65536;
+    Taken put{.window = window, .mapping = memory.give_up_mapping()};
+    if (put.mapping.bytes() <= most_bytes) {
+        const std::scoped_lock lock(mutex_);
+        std::swap(kept_, put);
+    }
+}
+
+SpareMemory::Taken SpareMemory::take() noexcept
+{
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(kept_, {});
+}
+
 NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
                        int neighbours) noexcept
     : mapping_(std::move(mapping)),
@@ -130,24 +162,23 @@ std::size_t NodeMemory::size(int rank) const noexcept
     return sizes_[static_cast<std::size_t>(rank)];
 }
 
-std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine,
-                                               MemoryRoom room) noexcept
+std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemoryShape& mine,
+                                               MemoryRoom room, SpareMemory::Taken spare) noexcept
 {
-    int rank = 0;
-    int members = 0;
-    mpi::table().Comm_rank(comm, &rank);
-    mpi::table().Comm_size(comm, &members);
-    room.shrink(static_cast<std::size_t>(members));
-    if (members == 1) {
+    const int count = members.members();
+    room.shrink(static_cast<std::size_t>(count));
+    if (count == 1) {
         return mine.usable ? allocate_alone(mine, std::move(room)) : std::nullopt;
     }
-    const File own = rank == 0 ? create_memory_file() : File();
+    const bool makes_file = members.index() == 0 && spare.window == 0;
+    const File own = makes_file ? create_memory_file() : File();
     const MemoryCard card{.core_set = core_set(),
                           .window_bytes = mine.window_bytes,
                           .alignment = mine.alignment,
                           .file = address_of(own),
+                          .spare = spare.window,
                           .usable = mine.usable};
-    if (!exchange(comm, card, room.cards) || !all_usable(room.cards)) {
+    if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }
     std::transform(room.cards.begin(), room.cards.end(), room.sizes.begin(),
@@ -158,13 +189,24 @@ std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape&
     if (plan.bases.empty()) {
         return std::nullopt;
     }
+    if (fits(spare, room.cards, plan, all.alignment)) {
+        NodeMemory memory(std::move(spare.mapping), std::move(plan), std::move(room.sizes),
+                          count_neighbours(room.cards, card.core_set));
+        memory.clear(members.index());
+        return memory;
+    }
+    if (room.cards.front().spare != 0) { // rank 0 has made no file
+        room.bases = std::move(plan.bases);
+        room.bases.clear();
+        return allocate_node_memory(members, mine, std::move(room));
+    }
     // Rank 0 keeps its descriptor until everybody has said whether the file is mapped.
     Mapping mapping = map_file(room.cards.front().file, own, plan.total, all.alignment);
     if (!mapping) {
         log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
             std::strerror(errno));
     }
-    if (!agree(comm, static_cast<bool>(mapping))) {
+    if (!members.agree(static_cast<bool>(mapping))) {
         return std::nullopt;
     }
     return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes),

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/shared_memory.hpp"
-#include "host/mpi/declarations.hpp"
+#include "host/node/exchange.hpp"
 
 /// A window's memory on one node: one nameless file, mapped whole by every member. See
 /// docs/design/node.md.
@@ -62,6 +64,12 @@ public:
     /// Members that run on the same set of cores as this process, itself included.
     [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
 
+    /// Nothing else may be asked for any more.
+    [[nodiscard]] Mapping give_up_mapping() noexcept { return std::move(mapping_); }
+
+    /// What is this member's, and with rank 0 what is common, becomes zero.
+    void clear(int index) noexcept;
+
 private:
     Mapping mapping_;
     MemoryPlan plan_;
@@ -69,12 +77,31 @@ private:
     int neighbours_;
 };
 
+/// Memory that a window no longer needs, for the next one of the same members: small ones come and
+/// go. Any thread.
+class SpareMemory {
+public:
+    struct Taken {
+        std::uint64_t window = 0; ///< the one whose memory it was; 0: there is none
+        Mapping mapping;
+    };
+
+    /// Keeps it in place of what was there, unless it is large.
+    void put(std::uint64_t window, NodeMemory memory) noexcept;
+    [[nodiscard]] Taken take() noexcept;
+
+private:
+    std::mutex mutex_;
+    Taken kept_;
+};
+
 /// What each member tells the others.
 struct MemoryCard {
     std::uint64_t core_set = 0;
     std::uint64_t window_bytes = 0;
     std::uint64_t alignment = 1;
-    MemoryFileAddress file; ///< of rank 0
+    MemoryFileAddress file;  ///< of rank 0
+    std::uint64_t spare = 0; ///< see SpareMemory
     bool usable = false;
 };
 
@@ -90,10 +117,12 @@ struct MemoryRoom {
     std::vector<std::size_t> bases; ///< reserved
 };
 
-/// Collective over `comm`, whose members are on one node. Nothing, on all members alike, where one
-/// of them is not usable, or cannot map the memory. A member that is alone gets private memory.
-/// `room` is for the members of `comm`, or more.
-[[nodiscard]] std::optional<NodeMemory> allocate_node_memory(MPI_Comm comm, const MemoryShape& mine,
-                                                             MemoryRoom room) noexcept;
+/// Collective over members on one node. Nothing, on all of them alike, where one is not usable, or
+/// cannot map the memory. A member that is alone gets private memory. `room` is for those members,
+/// or more. `spare` is used where all have the same one, and it is large enough; each member makes
+/// its own parts zero then, rank 0 the common one, and they meet before others use them.
+[[nodiscard]] std::optional<NodeMemory>
+allocate_node_memory(Exchange& members, const MemoryShape& mine, MemoryRoom room,
+                     SpareMemory::Taken spare = {}) noexcept;
 
 } // namespace sidelight::host::node

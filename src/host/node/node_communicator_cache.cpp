@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "host/mpi/table.hpp"
-#include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
 namespace {
@@ -40,7 +39,9 @@ int drop(MPI_Comm comm, int, void* share, void*)
         const std::scoped_lock lock(mutex);
         std::erase(keepers, comm);
     }
-    delete static_cast<Share*>(share);
+    Share* dropped = static_cast<Share*>(share);
+    (*dropped)->in_memory = nullptr; // whoever still asks there hears of it
+    delete dropped;
     return MPI_SUCCESS;
 }
 
@@ -66,15 +67,16 @@ int enter(MPI_Comm comm)
 }
 
 /// Throws std::bad_alloc.
-void keep(MPI_Comm comm, const Share& split)
+void keep(MPI_Comm comm, const Share& known)
 {
-    auto share = std::make_unique<Share>(split);
+    auto share = std::make_unique<Share>(known);
     const int key = enter(comm);
     if (key == MPI_KEYVAL_INVALID) {
         return;
     }
     if (table().Comm_set_attr(comm, key, share.get()) == MPI_SUCCESS) {
         static_cast<void>(share.release()); // the attribute's now
+        known->kept = true;
     } else {
         const std::scoped_lock lock(mutex);
         std::erase(keepers, comm);
@@ -91,27 +93,24 @@ std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexce
     if (key != MPI_KEYVAL_INVALID) {
         table().Comm_get_attr(comm, key, &share, &found);
     }
-    return found != 0 ? *static_cast<Share*>(share) : nullptr;
+    try {
+        return found != 0 ? *static_cast<Share*>(share) : std::make_shared<NodeCommunicators>();
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
 }
 
-std::shared_ptr<NodeCommunicators> cache_node_communicators(MPI_Comm comm,
-                                                            std::uint64_t node) noexcept
+void keep_node_communicators(MPI_Comm comm,
+                             const std::shared_ptr<NodeCommunicators>& known) noexcept
 {
-    if (find_node_communicators(comm) != nullptr) {
-        table().Comm_delete_attr(comm, known_key());
+    if (known->kept) {
+        return;
     }
-    std::optional<NodeSplit> split = split_by_node(comm, node);
-    Share share;
     try {
-        if (split) {
-            share =
-                std::make_shared<NodeCommunicators>(NodeCommunicators{.split = std::move(*split)});
-            keep(comm, share);
-        }
+        keep(comm, known);
     } catch (const std::bad_alloc&) {
-        // Without a share the window fails on all members; one that is not kept is made again.
+        // what is not kept is made again
     }
-    return agree(comm, share != nullptr) ? share : nullptr;
 }
 
 void forget_node_communicators() noexcept

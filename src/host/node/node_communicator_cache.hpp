@@ -3,27 +3,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "host/mpi/declarations.hpp"
+#include "host/node/exchange.hpp"
+#include "host/node/member_table.hpp"
+#include "host/node/memory.hpp"
 #include "host/node/nodes.hpp"
 
 /// What the members of a communicator need to find out only once. It stays with the communicator,
 /// as an attribute, until the program frees that.
 namespace sidelight::host::node {
 
+/// Others may lack what this member has, so it is used only when all have told each other that they
+/// have it; but all have `in_memory` or nobody.
 struct NodeCommunicators {
-    NodeSplit split;
+    std::shared_ptr<Exchange> in_memory; ///< all of them, where they are on one node
+    std::optional<NodeSplit> split;
+    /// The one of the latest window: what it says of processes stays true.
+    std::optional<MemberTableDraft> member_table;
+    SpareMemory spare;             ///< where they are on one node
     bool all_have_network = false; ///< all members have said so
+    bool kept = false;             ///< with the communicator
 };
 
-/// Local: what this member has of the communicator. Null: nothing. Others may have something
-/// nevertheless, so it may be used only when all have told each other that they have.
+/// Local: what this member has kept of the communicator, or, if nothing, something new and empty.
+/// Null: no memory.
 [[nodiscard]] std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexcept;
 
-/// Collective over `comm`: as `split_by_node`; each member keeps what is found, in place of what it
-/// had, if it can. Null on failure, on all members alike.
-[[nodiscard]] std::shared_ptr<NodeCommunicators>
-cache_node_communicators(MPI_Comm comm, std::uint64_t node) noexcept;
+/// Local: keeps it, if it can.
+void keep_node_communicators(MPI_Comm comm,
+                             const std::shared_ptr<NodeCommunicators>& known) noexcept;
 
 /// Before the host ends: nothing is kept any more.
 void forget_node_communicators() noexcept;

@@ -58,7 +58,8 @@ bool split_by_identity(MPI_Comm comm, std::uint64_t node, OwnedCommunicator& on_
             return false;
         }
         on_node = std::move(part);
-        if (survey(on_node.get(), node, true).one_node) {
+        HostExchange together(on_node.get());
+        if (survey(together, {.node = node, .yes = true}).one_node) {
             return true;
         }
     }
@@ -69,25 +70,34 @@ bool split_by_identity(MPI_Comm comm, std::uint64_t node, OwnedCommunicator& on_
 
 std::uint64_t node_identity()
 {
-    utsname system{};
-    uname(&system);
-    const std::string all = boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
-                            namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename;
-    return digest(all);
+    static const std::uint64_t found = [] {
+        utsname system{};
+        uname(&system);
+        return digest(boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
+                      namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename);
+    }();
+    return found;
 }
 
-Survey survey(MPI_Comm comm, std::uint64_t node, bool yes, bool knows, Status wrong) noexcept
+Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
 {
     // The smallest of each: of a number and of its complement, they say whether all are equal.
-    const std::array<std::uint64_t, 5> said{node, ~node, yes ? 1U : 0U, knows ? 1U : 0U,
-                                            ~static_cast<std::uint64_t>(wrong)};
+    const std::array<std::uint64_t, 6> said{mine.node,
+                                            ~mine.node,
+                                            mine.yes ? 1U : 0U,
+                                            mine.knows ? 1U : 0U,
+                                            mine.keeps ? 1U : 0U,
+                                            ~static_cast<std::uint64_t>(mine.wrong)};
     std::array<std::uint64_t, said.size()> least{};
-    const bool worked = table().Allreduce(said.data(), least.data(), said.size(), MPI_UINT64_T,
-                                          MPI_MIN, comm) == MPI_SUCCESS;
-    return {.worked = worked && least[2] == 1,
-            .one_node = worked && least[0] == ~least[1],
-            .all_know = worked && least[3] == 1,
-            .wrong = worked ? static_cast<Status>(~least[4]) : Status::ok};
+    if (!members.find_least(said, least)) {
+        return {};
+    }
+    return {.reached = true,
+            .worked = least[2] == 1,
+            .one_node = least[0] == ~least[1],
+            .all_know = least[3] == 1,
+            .all_keep = least[4] == 1,
+            .wrong = static_cast<Status>(~least[5])};
 }
 
 OwnedCommunicator::~OwnedCommunicator()
@@ -122,13 +132,14 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
 {
     NodeSplit result;
     const bool together = split_by_identity(comm, node, result.on_node);
-    if (!agree(comm, together)) {
+    HostExchange all(comm);
+    if (!all.agree(together)) {
         return std::nullopt;
     }
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
-    if (!agree(comm, led && make_room_for_member_table(result))) {
+    if (!all.agree(led && make_room_for_member_table(result))) {
         return std::nullopt;
     }
     return result;

@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
+#include "host/node/exchange.hpp"
 
 /// How the members of a communicator lie on nodes. See docs/design/creation.md.
 namespace sidelight::host::node {
@@ -19,17 +20,25 @@ namespace sidelight::host::node {
 
 /// What all members find out in one collective step, before anything is made.
 struct Survey {
-    bool worked = false;       ///< every member has taken part and said yes
+    bool reached = false;      ///< they have heard of each other
+    bool worked = false;       ///< and every member has said yes
     bool one_node = false;     ///< all have said the same node
     bool all_know = false;     ///< all have said that they know the split
+    bool all_keep = false;     ///< all have said that they can keep what they learn
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
-/// Collective: `node` is where this member wants to be seen, `yes` whether it goes along, `knows`
-/// whether it has the split of these members from an earlier time, `wrong` what is the matter with
-/// its arguments.
-[[nodiscard]] Survey survey(MPI_Comm comm, std::uint64_t node, bool yes, bool knows = false,
-                            Status wrong = Status::ok) noexcept;
+/// What a member says.
+struct SurveyAnswer {
+    std::uint64_t node = 0;    ///< where it wants to be seen
+    bool yes = false;          ///< whether it goes along
+    bool knows = false;        ///< whether it has the split of these members from an earlier time
+    bool keeps = false;        ///< whether it can keep what it learns of them
+    Status wrong = Status::ok; ///< what is the matter with its arguments
+};
+
+/// Collective.
+[[nodiscard]] Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept;
 
 /// A communicator that is freed with its owner.
 class OwnedCommunicator {

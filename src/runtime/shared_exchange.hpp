@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host/node/exchange.hpp"
+#include "host/node/exchange_page.hpp"
+#include "host/node/memory.hpp"
+
+namespace sidelight::runtime {
+
+/// Members on one node that tell one another something in memory. Each waits there as in any
+/// blocking call: it sweeps, lets the host progress, and sleeps.
+class SharedExchange final : public host::node::Exchange {
+public:
+    /// What a member knows of the others when it is made.
+    struct Parts {
+        host::node::NodeMemory memory; ///< its common part has room for the page
+        std::vector<int> peers;        ///< of all members, as the fabric numbers them
+        int index = 0;
+    };
+
+    /// Collective over `comm`, by the host; null, on all members alike, where it is not possible.
+    [[nodiscard]] static std::shared_ptr<SharedExchange> make(MPI_Comm comm) noexcept;
+
+    explicit SharedExchange(Parts parts) noexcept;
+    ~SharedExchange() override;
+
+    [[nodiscard]] int members() const noexcept override;
+    [[nodiscard]] int index() const noexcept override;
+    [[nodiscard]] bool gather(const void* mine, void* all, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool find_least(std::span<const std::uint64_t> mine,
+                                  std::span<std::uint64_t> least) noexcept override;
+
+private:
+    [[nodiscard]] bool tell(std::span<const std::byte> mine) noexcept;
+    void wake_others() noexcept;
+
+    host::node::NodeMemory memory_;
+    std::vector<int> peers_;
+    host::node::ExchangePage page_;
+};
+
+} // namespace sidelight::runtime
