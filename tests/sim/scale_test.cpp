@@ -220,6 +220,9 @@ class Scale : public testing::TestWithParam<int> {};
 /// The parameter: ranks of a node.
 TEST_P(Scale, TenThousandRanks)
 {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the sanitizer needs several times the memory";
+#endif
     const std::size_t before = resident_bytes();
     Machine machine(GetParam());
     const std::size_t made = resident_bytes();

@@ -110,6 +110,9 @@ class ReplacedMemory : public testing::Test {
 protected:
     void SetUp() override
     {
+#ifdef __SANITIZE_THREAD__
+        GTEST_SKIP() << "the sanitizer has a thread and mappings of its own";
+#endif
         if (!host::program_is_alone()) {
             GTEST_SKIP() << "the sanitizer has started a thread";
         }

@@ -125,7 +125,7 @@ TEST(WrongRuleOfFreedMemory, IsCaught)
 {
     const std::uint64_t tried = 3 * seeds; // long gets are few
     rma::rules::wrong = Wrong::memory_taken_back;
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     EXPECT_DEATH({ [[maybe_unused]] const Outcome outcome = run_deaths(0, tried, false); },
                  "heap-use-after-free");
     rma::rules::wrong = Wrong::none;
