@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <vector>
+
+#include "base/slabs.hpp"
 
 namespace sidelight {
 
 /// Objects of one type that are taken and given back all the time. Memory comes from the system in
-/// slabs and stays until the pool dies, so the steady state never allocates. An object keeps its
-/// state between uses (a vector inside keeps its capacity): the taker initialises it.
+/// slabs, so the steady state never allocates. An object keeps its state between uses (a vector
+/// inside keeps its capacity): the taker initialises it.
 /// `T` needs a member `T* next`. Not thread-safe. `take` answers null when memory has run out.
 template <class T>
 class Pool {
@@ -22,6 +22,7 @@ public:
         T* object = free_;
         free_ = object->next;
         object->next = nullptr;
+        --idle_;
         return object;
     }
 
@@ -29,26 +30,32 @@ public:
     {
         object->next = free_;
         free_ = object;
+        ++idle_;
+    }
+
+    /// After much has ended: frees memory that is idle, unless it is little. Answers how many
+    /// bytes.
+    std::size_t shrink() noexcept
+    {
+        return idle_ <= Slabs<T>::most_idle
+                   ? 0
+                   : slabs_.free_idle([this] { return idle_ != 0 ? take() : nullptr; },
+                                      [this](T* object) { give_back(object); });
     }
 
 private:
-    static constexpr std::size_t slab_objects = 64;
-
     bool grow() noexcept
     {
-        try {
-            slabs_.push_back(std::make_unique<T[]>(slab_objects));
-        } catch (const std::bad_alloc&) {
-            return false;
+        T* first = slabs_.grow();
+        for (std::size_t i = 0; first != nullptr && i < Slabs<T>::objects; ++i) {
+            give_back(first + i);
         }
-        for (std::size_t i = 0; i < slab_objects; ++i) {
-            give_back(&slabs_.back()[i]);
-        }
-        return true;
+        return first != nullptr;
     }
 
     T* free_ = nullptr;
-    std::vector<std::unique_ptr<T[]>> slabs_;
+    std::size_t idle_ = 0;
+    Slabs<T> slabs_;
 };
 
 } // namespace sidelight

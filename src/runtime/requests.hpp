@@ -55,6 +55,8 @@ public:
 
     /// The one that `take` keeps is the caller's to abandon, without the engine; or null.
     [[nodiscard]] NonblockingRequest* give_up_spare() noexcept;
+    /// After a window has ended.
+    std::size_t shrink() noexcept { return pool_.shrink(); }
 
 private:
     static void complete(rma::Request& request) noexcept;

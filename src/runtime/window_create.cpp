@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/window_create.hpp"
 
+#include "base/heap.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
@@ -99,10 +100,13 @@ void discard_window(WindowObject& object) noexcept
     window_table::remove(object);
     const std::uint64_t id = object.window->id();
     const bool all_have_left = !object.window->broken();
+    std::size_t freed = 0;
     {
         const EngineToken token(runtime.engine());
         runtime.engine().process().destroy_window(*object.window);
+        freed = runtime.engine().process().shrink() + runtime.requests().shrink();
     }
+    trim_heap(freed);
     if (object.communicators && all_have_left) {
         object.communicators->spare.put(id, std::move(*object.memory));
     }

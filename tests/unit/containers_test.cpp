@@ -151,6 +151,54 @@ TEST(Pool, GivesOutNoObjectTwice)
     }
 }
 
+/// What is in use stays where it is; what is idle, in slabs of which nothing is in use, goes.
+TEST(Pool, ShrinksToWhatIsInUse)
+{
+    struct Counted {
+        static int& living()
+        {
+            static int count = 0;
+            return count;
+        }
+        Counted() { ++living(); }
+        ~Counted() { --living(); }
+        int number = 0;
+        Counted* next = nullptr;
+    };
+    constexpr int many = 100'000;
+    Pool<Counted> pool;
+    std::vector<Counted*> taken;
+    for (int number = 0; number < many; ++number) {
+        taken.push_back(pool.take());
+        taken.back()->number = number;
+    }
+    pool.shrink();
+    EXPECT_GE(Counted::living(), many);
+    std::vector<Counted*> kept;
+    for (Counted* one : taken) {
+        one->number % 1000 == 7 ? kept.push_back(one) : pool.give_back(one);
+    }
+    pool.shrink();
+    EXPECT_LE(Counted::living(), many / 1000 * 64);
+    for (std::size_t index = 0; index < kept.size(); ++index) {
+        EXPECT_EQ(kept[index]->number, static_cast<int>(index) * 1000 + 7);
+    }
+    std::set<Counted*> all(kept.begin(), kept.end());
+    for (int number = 0; number < many; ++number) {
+        EXPECT_TRUE(all.insert(pool.take()).second); // none that is in use
+    }
+}
+
+/// It costs nothing where little is idle.
+TEST(Pool, KeepsWhatIsLittle)
+{
+    Pool<Node> pool;
+    Node* node = pool.take();
+    pool.give_back(node);
+    pool.shrink();
+    EXPECT_EQ(pool.take(), node);
+}
+
 TEST(Pool, AnObjectKeepsItsState)
 {
     Pool<Node> pool;

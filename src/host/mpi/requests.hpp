@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <utility>
 
+#include "base/slabs.hpp"
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
@@ -86,7 +86,7 @@ private:
 };
 
 /// Objects of one type derived from HostRequest, taken by the thread that holds the engine; they
-/// come back by themselves. Memory comes in slabs and stays until the pool dies.
+/// come back by themselves. Memory comes in slabs.
 template <class T>
 class RequestPool {
 public:
@@ -94,45 +94,60 @@ public:
     [[nodiscard]] T* take() noexcept
     {
         if (free_ == nullptr) {
-            free_ = released_.take_all();
+            take_released();
         }
         if (free_ == nullptr && !grow()) {
             return nullptr;
         }
         HostRequest* request = free_;
         free_ = request->next_;
+        --idle_;
         return static_cast<T*>(request);
+    }
+
+    /// After much has ended: frees memory that is idle, unless it is little. Answers how many
+    /// bytes.
+    std::size_t shrink() noexcept
+    {
+        take_released();
+        return idle_ <= Slabs<T>::most_idle
+                   ? 0
+                   : slabs_.free_idle([this] { return idle_ != 0 ? take() : nullptr; },
+                                      [this](HostRequest* request) { keep(request); });
     }
 
     /// For one whose `start` was never called.
     void give_back(T* request) noexcept { keep(request); }
 
 private:
-    static constexpr std::size_t slab_objects = 64;
-
     void keep(HostRequest* request) noexcept
     {
         request->released_ = &released_;
         request->next_ = free_;
         free_ = request;
+        ++idle_;
+    }
+
+    void take_released() noexcept
+    {
+        for (HostRequest* request = released_.take_all(); request != nullptr;) {
+            keep(std::exchange(request, request->next_));
+        }
     }
 
     bool grow() noexcept
     {
-        try {
-            slabs_.push_back(std::make_unique<T[]>(slab_objects));
-        } catch (const std::bad_alloc&) {
-            return false;
+        T* first = slabs_.grow();
+        for (std::size_t i = 0; first != nullptr && i < Slabs<T>::objects; ++i) {
+            keep(first + i);
         }
-        for (std::size_t i = 0; i < slab_objects; ++i) {
-            keep(&slabs_.back()[i]);
-        }
-        return true;
+        return first != nullptr;
     }
 
     HostRequest* free_ = nullptr;
+    std::size_t idle_ = 0;
     RequestList released_;
-    std::vector<std::unique_ptr<T[]>> slabs_;
+    Slabs<T> slabs_;
 };
 
 /// A request that is complete from the start, the cheapest that the host has. `comm` is any valid

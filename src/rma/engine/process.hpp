@@ -30,6 +30,8 @@ public:
     Window& create_window(const WindowShape& shape);
     /// After Window::close has completed. Members that still work in a broken one are told.
     void destroy_window(Window& window) noexcept;
+    /// Frees memory that windows which have ended needed. Answers how many bytes.
+    std::size_t shrink() noexcept { return shared_.shrink(); }
 
     /// One sweep over all that can be done without blocking, in the order of
     /// docs/design/progress.md. Answers whether anything moved.

@@ -48,6 +48,14 @@ struct SharedParts {
     Pool<LockWaiter> lock_waiters{};
     BusyWindows busy{};
     bool allows_rows = false; ///< others' heavy barriers reach this process
+
+    /// A window has ended, and with it perhaps all that needed so much memory. Answers how many
+    /// bytes are freed.
+    std::size_t shrink() noexcept
+    {
+        return operations.ops.shrink() + operations.remote_accesses.shrink() + epochs.shrink() +
+               flushes.shrink() + lock_waiters.shrink();
+    }
 };
 
 } // namespace sidelight::rma
