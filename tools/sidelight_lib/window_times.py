@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from . import latency_runs
-from .console import output, progress, rich
-from .hosts import Host
-from .latency_columns import choose_hosts, require_programs
+from . import alone_and_under
+from .alone_and_under import Sample
+from .console import output, rich
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -27,25 +25,13 @@ TITLES = {
     "allocate_8": "allocate 8 B",
     "allocate_4096": "allocate 4 KB",
     "allocate_1m": "allocate 1 MB",
-    "shared_4096": "allocate_shared 4 KB",
+    "shared_4096": "shared 4 KB",
     "create_8": "create on 8 B",
     "create_4096": "create on 4 KB",
     "create_1m": "create on 1 MB",
-    "create_alloc_mem_4096": "create, MPI_Alloc_mem 4 KB",
-    "dynamic": "create_dynamic",
+    "create_alloc_mem_4096": "create on Alloc_mem",
+    "dynamic": "dynamic",
 }
-PATIENCE_SECONDS = 120.0
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One line in one run of the program. Times are microseconds."""
-
-    round: int
-    column: str
-    line: str
-    figures: Mapping[str, float]
-    outcome: str = ""  # empty, or why there are no figures
 
 
 @dataclass(frozen=True)
@@ -69,76 +55,31 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "windows", help="how long windows that come and go take", description=_DESCRIPTION
     )
-    parser.add_argument(
-        "--hosts", default="all", metavar="all|A,B", help="host MPIs (default all installed)"
-    )
+    alone_and_under.add_options(parser)
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="ranks (default 2)")
-    parser.add_argument("--repeat", type=int, metavar="R", help="rounds (default 5, quick 1)")
-    parser.add_argument("--quick", action="store_true", help="shorter and less exact")
-    parser.add_argument("--json", action="store_true", help="print raw figures and medians as JSON")
     parser.set_defaults(action=main)
 
 
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The samples that have figures, as medians, in the order of the first of each."""
-    found: dict[tuple[str, str], list[Mapping[str, float]]] = {}
-    for sample in samples:
-        if not sample.outcome:
-            found.setdefault((sample.line, sample.column), []).append(sample.figures)
     names = ("make", "first_put", "free", "make_first")
     return [
         Row(line, column, *(median(figures[name] for figures in several) for name in names))
-        for (line, column), several in found.items()
+        for (line, column), several in alone_and_under.by_line(samples).items()
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
-    require_programs()
-    names = [] if arguments.hosts == "all" else arguments.hosts.split(",")
-    chosen = [host for host in choose_hosts(names) if _program(host).exists()]
-    columns = [(host, under) for host in chosen for under in (False, True)]
-    rounds = arguments.repeat or (1 if arguments.quick else 5)
     options = ["--quick"] if arguments.quick else []
-    samples: list[Sample] = []
-    errors: list[str] = []
-    with progress(rounds * len(columns), quiet=arguments.json) as advance:
-        for number in range(rounds):
-            for host, under in columns:
-                advance(f"round {number + 1}: {_column(host, under)}")
-                results = _measure(host, under, arguments.ranks, options)
-                errors.extend(results.errors)
-                samples.extend(
-                    Sample(number, _column(host, under), line, results.figures.get(line, {}),
-                           results.outcomes.get(line, ""))
-                    for line in TITLES
-                )
+    program = alone_and_under.Program("windows", list(TITLES), arguments.ranks, options)
+    samples, errors = alone_and_under.run(program, arguments)
     if arguments.json:
         raw = [asdict(sample) for sample in samples]
         found = [asdict(row) for row in rows(samples)]
         print(json.dumps({"rows": found, "samples": raw, "errors": errors}, indent=2))
     else:
-        _print_table(samples, arguments.ranks, rounds)
+        _print_table(samples, arguments.ranks, alone_and_under.rounds(arguments))
     return 0
-
-
-def _program(host: Host) -> Any:
-    return host.program("bench/windows")
-
-
-def _column(host: Host, under: bool) -> str:
-    return host.name + (UNDER if under else "")
-
-
-def _measure(host: Host, under: bool, ranks: int, options: Sequence[str]) -> latency_runs.Results:
-    preload = host.require_library() if under else None
-    settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
-
-    def command_for(lines: Sequence[str]) -> list[str]:
-        argv = [_program(host), *options, *lines]
-        unbound = ["--bind-to", "none"]  # it binds itself
-        return host.command(ranks, argv, preload, settings, unbound)
-
-    return latency_runs.measure(command_for, list(TITLES), host.environment(), PATIENCE_SECONDS)
 
 
 def _print_table(samples: Sequence[Sample], ranks: int, rounds: int) -> None:
