@@ -169,6 +169,9 @@ SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_set_info(win, info); });
     }
+    if (!is_info(info)) {
+        return host::mpi::answer_window(Status::info, win);
+    }
     try {
         object->info.update(info);
     } catch (const std::bad_alloc&) {

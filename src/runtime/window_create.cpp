@@ -70,6 +70,9 @@ Status check(const WindowRequest& request) noexcept
     if (request.flavor == Flavor::create && request.base == nullptr && request.size > 0) {
         return Status::base;
     }
+    if (!is_info(request.info)) {
+        return Status::info;
+    }
     return Status::ok;
 }
 

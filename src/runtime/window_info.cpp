@@ -74,6 +74,12 @@ bool get(MPI_Info info, const char* key, std::string& value)
 
 } // namespace
 
+bool is_info(MPI_Info info) noexcept
+{
+    int keys = 0;
+    return info == MPI_INFO_NULL || host::mpi::table().Info_get_nkeys(info, &keys) == MPI_SUCCESS;
+}
+
 WindowInfo::WindowInfo()
 {
     for (std::size_t key = 0; key < keys; ++key) {

@@ -11,6 +11,9 @@
 
 namespace sidelight::runtime {
 
+/// Whether it is one, or MPI_INFO_NULL, as far as the host can tell.
+[[nodiscard]] bool is_info(MPI_Info info) noexcept;
+
 /// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
 /// four of P1. Keys that are not known are ignored, as the standard has it.
 class WindowInfo {

@@ -113,6 +113,37 @@ static void wrong_types(struct window *w, MPI_Aint at)
     MPI_Type_free(&mixed);
 }
 
+/* Also when it has been asked before, and it is fine once it is committed. */
+static void uncommitted_types(struct window *w, MPI_Aint at)
+{
+    int const value = 7;
+    int got = 0;
+    MPI_Datatype type;
+    MPI_Type_contiguous(1, MPI_INT, &type);
+    for (int again = 0; again < 2; ++again)
+        expect_all(w, (struct access){0, at, 1, type, MPI_SUM}, MPI_ERR_TYPE);
+    CHECK_ERROR(MPI_Put(&value, 1, MPI_INT, 0, at, 1, type, w->win), MPI_ERR_TYPE);
+    CHECK_ERROR(MPI_Put(&value, 1, type, 0, at, 1, MPI_INT, w->win), MPI_ERR_TYPE);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Get(&got, 1, type, 0, at, 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(0, w->win));
+    MPI_Type_free(&type);
+}
+
+/* MPICH's handles are numbers, which it looks at; those of Open MPI are addresses. */
+static void no_handles(struct window *w)
+{
+#ifdef MPICH_VERSION
+    MPI_Info const info = (MPI_Info)0x5a5a5a10;
+    MPI_Win other = MPI_WIN_NULL;
+    void *base = NULL;
+    CHECK_ERROR(MPI_Win_set_info(w->win, info), MPI_ERR_INFO);
+    CHECK_ERROR(MPI_Win_allocate(8, 1, info, w->comm, &base, &other), MPI_ERR_INFO);
+#else
+    (void)w;
+#endif
+}
+
 static void wrong_operations(struct window *w, MPI_Aint at)
 {
     static const enum operation accumulates[] = {ACCUMULATE, GET_ACCUMULATE, RACCUMULATE,
@@ -227,12 +258,14 @@ static void arguments(struct window *w)
     wrong_ranks(w);
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     wrong_types(w, at);
+    uncommitted_types(w, at);
     wrong_operations(w, at);
     wrong_counts(w, at);
     CHECK_OK(MPI_Win_unlock_all(w->win));
     check_step("wrong assertions and groups");
     wrong_assertions(w);
     wrong_groups(w);
+    no_handles(w);
     if (w->flavor != FLAVOR_SHARED) /* there MPI_Win_start waits */
         mismatches_around_grant(w);
 }

@@ -68,8 +68,9 @@ bool open_cache() noexcept
 bool is_committed(MPI_Datatype type) noexcept
 {
     const MPI_Comm comm = commit_probe.load(std::memory_order_relaxed);
+    const char unread = 0; // and of count 0 MPICH does not look at the type
     return comm == MPI_COMM_NULL ||
-           table().Send(nullptr, 0, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
+           table().Send(&unread, 1, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
 }
 
 /// The first use of a type, or of any type.
