@@ -54,7 +54,7 @@ bool Creation::get_memory()
         keeps_spare ? kept_->spare.take() : host::node::SpareMemory::Taken{});
     if (object_->memory) {
         object_->communicators = keeps_spare ? kept_ : nullptr;
-        rma::Control::create(object_->memory->control(index()), static_cast<std::size_t>(members_));
+        rma::Control::create(object_->memory->control(index()));
         if (index() == 0) {
             new (object_->memory->common()) rma::BarrierWord;
             if (table != nullptr) {
@@ -62,7 +62,9 @@ bool Creation::get_memory()
             }
         }
     }
-    return carried_ ? all_agree(object_->memory.has_value()) : object_->memory.has_value();
+    // Those on one node have answered alike.
+    return one_node_ || members_ == 1 ? object_->memory.has_value()
+                                      : all_agree(object_->memory.has_value());
 }
 
 /// Whether it worked is told at the end, with the window.

@@ -105,7 +105,7 @@ public:
             leaders.push_back(first);
         }
         for (int rank = 0; rank < ranks; ++rank) {
-            rma::Control::create(controls.at(static_cast<std::size_t>(rank) * block), ranks);
+            rma::Control::create(controls.at(static_cast<std::size_t>(rank) * block));
             members.push_back(std::make_unique<Members>(*this, rank));
         }
         for (int rank = 0; rank < ranks; ++rank) {

@@ -89,7 +89,7 @@ void World::create_memory()
             left_behind_.emplace_back();
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
-            controls_.push_back(rma::Control::create(control_memory_.back().get(), members));
+            controls_.push_back(rma::Control::create(control_memory_.back().get()));
         }
     }
 }

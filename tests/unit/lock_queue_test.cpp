@@ -245,7 +245,7 @@ TEST(Control, HasWordsForEveryMemberInItsBlock)
         const std::unique_ptr<std::byte[], void (*)(std::byte*)> memory(
             new (std::align_val_t{64}) std::byte[bytes](),
             [](std::byte* block) { operator delete[](block, std::align_val_t{64}); });
-        Control* control = Control::create(memory.get(), members);
+        Control* control = Control::create(memory.get());
         for (std::size_t peer = 0; peer < members; ++peer) {
             PeerNotices& words = control->notices(static_cast<int>(peer));
             EXPECT_EQ(words.granted.load(), 0U);

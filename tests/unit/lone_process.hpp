@@ -94,7 +94,7 @@ public:
     {
         for (One& member : members_) {
             member.block.resize(Control::bytes(3) / sizeof(Line));
-            Control::create(member.block.data(), 3);
+            Control::create(member.block.data());
         }
         bring_near(0);
     }

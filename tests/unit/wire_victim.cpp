@@ -222,8 +222,8 @@ public:
           own_block_(Control::bytes(victim_members), 64),
           neighbour_block_(Control::bytes(victim_members), 64)
     {
-        Control::create(own_block_.data().data(), victim_members);
-        Control::create(neighbour_block_.data().data(), victim_members);
+        Control::create(own_block_.data().data());
+        Control::create(neighbour_block_.data().data());
         last_ = sum_of(own_.data());
     }
 

@@ -38,8 +38,9 @@ struct Control {
         return (all + 63) / 64 * 64;
     }
 
-    /// Makes a block in `bytes(members)` bytes of zeroed, 64-byte aligned memory.
-    static Control* create(void* memory, std::size_t members) noexcept;
+    /// Makes a block in `bytes(members)` bytes of zeroed, 64-byte aligned memory. The notices are
+    /// zero already, and pages of those that nobody uses stay without memory.
+    static Control* create(void* memory) noexcept;
 };
 
 } // namespace sidelight::rma
