@@ -72,6 +72,21 @@ static void close_one(struct live *one)
     one->is_open = false;
 }
 
+/* What one member asks for cannot be: all hear of it, and the next window is as good as any. */
+static void refuse_one(MPI_Comm comm, int round)
+{
+    int rank = 0, size = 0;
+    void *base = NULL;
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK_ERROR(
+        MPI_Win_allocate(rank == round % size ? -1 : 64, 1, MPI_INFO_NULL, comm, &base, &win),
+        MPI_ERR_SIZE);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -93,6 +108,8 @@ int main(int argc, char **argv)
             MPI_Comm_free(&comms[1]);
             MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
         }
+        if (round % 7 == 0)
+            refuse_one(comms[next_random() % COMMS], round);
         open_one(&live[place], comms[next_random() % COMMS]);
         use(&live[place], 1000 * round);
     }

@@ -10,7 +10,7 @@ namespace sidelight::host::node {
 
 /// Memory in which members on one node tell one another something, round by round: all tell in
 /// round n before one of them reads it, and all have read it before one tells in round n + 2, which
-/// is written where n was. Nobody waits in it. See docs/design/creation.md.
+/// is written where n was. Nobody waits in it. See docs/design/recurring-windows.md.
 class ExchangePage {
 public:
     /// What one member can tell in one round.
