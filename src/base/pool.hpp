@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-
-#include "base/slabs.hpp"
+#include <functional>
+#include <memory>
+#include <new>
+#include <vector>
 
 namespace sidelight {
 
@@ -33,29 +36,65 @@ public:
         ++idle_;
     }
 
-    /// After much has ended: frees memory that is idle, unless it is little. Answers how many
-    /// bytes.
+    /// Whether `take` would have to ask the system.
+    [[nodiscard]] bool empty() const noexcept { return free_ == nullptr; }
+
+    /// After much has ended: frees the slabs of which every object is idle, unless little is.
+    /// Answers how many bytes.
     std::size_t shrink() noexcept
     {
-        return idle_ <= Slabs<T>::most_idle
-                   ? 0
-                   : slabs_.free_idle([this] { return idle_ != 0 ? take() : nullptr; },
-                                      [this](T* object) { give_back(object); });
+        constexpr std::size_t most_idle = 4096;
+        return idle_ > most_idle ? free_idle_slabs() : 0;
     }
 
 private:
+    static constexpr std::size_t slab_objects = 64;
+    using Slab = std::unique_ptr<T[]>;
+
     bool grow() noexcept
     {
-        T* first = slabs_.grow();
-        for (std::size_t i = 0; first != nullptr && i < Slabs<T>::objects; ++i) {
-            give_back(first + i);
+        try {
+            slabs_.push_back(std::make_unique<T[]>(slab_objects));
+        } catch (const std::bad_alloc&) {
+            return false;
         }
-        return first != nullptr;
+        for (std::size_t i = 0; i < slab_objects; ++i) {
+            give_back(&slabs_.back()[i]);
+        }
+        return true;
+    }
+
+    std::size_t free_idle_slabs() noexcept
+    {
+        std::vector<T*> idle;
+        try {
+            idle.reserve(idle_);
+        } catch (const std::bad_alloc&) {
+            return 0; // another time
+        }
+        while (free_ != nullptr) {
+            idle.push_back(take());
+        }
+        std::sort(idle.begin(), idle.end(), std::less<>());
+        std::sort(slabs_.begin(), slabs_.end(), [](const Slab& one, const Slab& other) {
+            return std::less<>()(one.get(), other.get());
+        });
+        auto next = idle.begin();
+        const std::size_t freed = std::erase_if(slabs_, [&](const Slab& slab) {
+            const auto first = next;
+            next = std::lower_bound(first, idle.end(), slab.get() + slab_objects, std::less<>());
+            const bool all = next - first == slab_objects;
+            if (!all) {
+                std::for_each(first, next, [this](T* object) { give_back(object); });
+            }
+            return all;
+        });
+        return freed * slab_objects * sizeof(T);
     }
 
     T* free_ = nullptr;
     std::size_t idle_ = 0;
-    Slabs<T> slabs_;
+    std::vector<Slab> slabs_;
 };
 
 } // namespace sidelight

@@ -23,6 +23,8 @@ public:
     }
     [[nodiscard]] Requests& among() const noexcept { return *among_; }
 
+    NonblockingRequest* next = nullptr; ///< in its pool
+
 private:
     /// A failure goes to the window's error handler first, if the window still lives.
     int outcome() noexcept override;

@@ -117,10 +117,7 @@ bool Creation::find_route()
     }
     // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
-    kept_ = host::node::find_node_communicators(request_.comm);
-    if (kept_) {
-        host::node::keep_node_communicators(request_.comm, kept_);
-    }
+    kept_ = host::node::recall_node_communicators(request_.comm);
     std::uint64_t node = 0;
     const bool ready =
         object_ != nullptr && kept_ && find_node(alone, node) &&

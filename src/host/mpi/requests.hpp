@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/slabs.hpp"
+#include "base/pool.hpp"
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
@@ -86,68 +86,43 @@ private:
 };
 
 /// Objects of one type derived from HostRequest, taken by the thread that holds the engine; they
-/// come back by themselves. Memory comes in slabs.
+/// come back by themselves.
 template <class T>
 class RequestPool {
 public:
     /// Null when memory has run out.
     [[nodiscard]] T* take() noexcept
     {
-        if (free_ == nullptr) {
+        if (idle_.empty()) {
             take_released();
         }
-        if (free_ == nullptr && !grow()) {
-            return nullptr;
+        T* request = idle_.take();
+        if (request != nullptr) {
+            request->released_ = &released_;
         }
-        HostRequest* request = free_;
-        free_ = request->next_;
-        --idle_;
-        return static_cast<T*>(request);
-    }
-
-    /// After much has ended: frees memory that is idle, unless it is little. Answers how many
-    /// bytes.
-    std::size_t shrink() noexcept
-    {
-        take_released();
-        return idle_ <= Slabs<T>::most_idle
-                   ? 0
-                   : slabs_.free_idle([this] { return idle_ != 0 ? take() : nullptr; },
-                                      [this](HostRequest* request) { keep(request); });
+        return request;
     }
 
     /// For one whose `start` was never called.
-    void give_back(T* request) noexcept { keep(request); }
+    void give_back(T* request) noexcept { idle_.give_back(request); }
 
-private:
-    void keep(HostRequest* request) noexcept
+    /// As Pool::shrink.
+    std::size_t shrink() noexcept
     {
-        request->released_ = &released_;
-        request->next_ = free_;
-        free_ = request;
-        ++idle_;
+        take_released();
+        return idle_.shrink();
     }
 
+private:
     void take_released() noexcept
     {
         for (HostRequest* request = released_.take_all(); request != nullptr;) {
-            keep(std::exchange(request, request->next_));
+            idle_.give_back(static_cast<T*>(std::exchange(request, request->next_)));
         }
     }
 
-    bool grow() noexcept
-    {
-        T* first = slabs_.grow();
-        for (std::size_t i = 0; first != nullptr && i < Slabs<T>::objects; ++i) {
-            keep(first + i);
-        }
-        return first != nullptr;
-    }
-
-    HostRequest* free_ = nullptr;
-    std::size_t idle_ = 0;
+    Pool<T> idle_;
     RequestList released_;
-    Slabs<T> slabs_;
 };
 
 /// A request that is complete from the start, the cheapest that the host has. `comm` is any valid

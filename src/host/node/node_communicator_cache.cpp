@@ -85,7 +85,7 @@ void keep(MPI_Comm comm, const Share& known)
 
 } // namespace
 
-std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexcept
+std::shared_ptr<NodeCommunicators> recall_node_communicators(MPI_Comm comm) noexcept
 {
     const int key = known_key();
     void* share = nullptr;
@@ -93,24 +93,17 @@ std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexce
     if (key != MPI_KEYVAL_INVALID) {
         table().Comm_get_attr(comm, key, &share, &found);
     }
-    try {
-        return found != 0 ? *static_cast<Share*>(share) : std::make_shared<NodeCommunicators>();
-    } catch (const std::bad_alloc&) {
-        return nullptr;
+    if (found != 0) {
+        return *static_cast<Share*>(share);
     }
-}
-
-void keep_node_communicators(MPI_Comm comm,
-                             const std::shared_ptr<NodeCommunicators>& known) noexcept
-{
-    if (known->kept) {
-        return;
-    }
+    Share made;
     try {
-        keep(comm, known);
+        made = std::make_shared<NodeCommunicators>();
+        keep(comm, made);
     } catch (const std::bad_alloc&) {
         // what is not kept is made again
     }
+    return made;
 }
 
 void forget_node_communicators() noexcept

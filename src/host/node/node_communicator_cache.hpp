@@ -27,13 +27,9 @@ struct NodeCommunicators {
     bool kept = false;             ///< with the communicator
 };
 
-/// Local: what this member has kept of the communicator, or, if nothing, something new and empty.
-/// Null: no memory.
-[[nodiscard]] std::shared_ptr<NodeCommunicators> find_node_communicators(MPI_Comm comm) noexcept;
-
-/// Local: keeps it, if it can.
-void keep_node_communicators(MPI_Comm comm,
-                             const std::shared_ptr<NodeCommunicators>& known) noexcept;
+/// Local: what this member has kept of the communicator, or, if nothing, something new and empty,
+/// kept from now on if that is possible. Null: no memory.
+[[nodiscard]] std::shared_ptr<NodeCommunicators> recall_node_communicators(MPI_Comm comm) noexcept;
 
 /// Before the host ends: nothing is kept any more.
 void forget_node_communicators() noexcept;
