@@ -48,10 +48,10 @@ void await_next_message() noexcept
     }
 }
 
-/// Called from the host's loop, some million times a second. A look at a network may be a system
+/// Called from the host's loop, millions of times a second. A look at a network may be a system
 /// call, so while no window waits for anything only one time in so many looks; but after a message
 /// the next one is likely soon: some host's loop takes as long as a message.
-bool sweep_from_host() noexcept
+bool sweep_if_worth_while() noexcept
 {
     constexpr unsigned times_per_look = 8;
     constexpr unsigned looks_after_message = 128;
@@ -66,6 +66,15 @@ bool sweep_from_host() noexcept
         await_next_message();
     }
     expecting = moved ? looks_after_message : expecting - (expecting != 0 ? 1 : 0);
+    return moved;
+}
+
+bool sweep_from_host(bool host_moved) noexcept
+{
+    thread_local host::node::LoopPause loop;
+    loop.enter();
+    const bool moved = sweep_if_worth_while();
+    Runtime::existing()->waiting().pause_in_loop(loop, sweep_for_host, moved || host_moved);
     return moved;
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/waiting.hpp"
 
-#include "host/mpi/progress.hpp"
-
 namespace sidelight::runtime {
 
 void Waiting::learn_neighbours(int ranks) noexcept
 {
     waiter_.learn_neighbours(ranks);
-    host::mpi::set_crowded(waiter_.crowded());
     constexpr int polls_crowded = 2;
     polls_ = waiter_.crowded() ? polls_crowded : polls_;
 }
@@ -52,12 +49,21 @@ void Waiting::wait(BlockingRequest& request) noexcept
     until([&] { return request.complete; }, threaded ? nullptr : engine_.process().barrier_bell());
 }
 
+namespace {
+
+bool sweep_of(void* context) noexcept { return (*static_cast<bool (**)() noexcept>(context))(); }
+
+} // namespace
+
 void Waiting::pause(bool (*host_sweep)() noexcept, bool moved) noexcept
 {
-    waiter_.pause(
-        moved,
-        [](void* context) noexcept { return (*static_cast<bool (**)() noexcept>(context))(); },
-        &host_sweep);
+    waiter_.pause(moved, sweep_of, &host_sweep);
+}
+
+void Waiting::pause_in_loop(host::node::LoopPause& loop, bool (*host_sweep)() noexcept,
+                            bool moved) noexcept
+{
+    loop.leave(waiter_, moved, sweep_of, &host_sweep);
 }
 
 } // namespace sidelight::runtime

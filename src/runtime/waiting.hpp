@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/doorbell.hpp"
+#include "host/node/loop_pause.hpp"
 #include "host/node/wait.hpp"
 #include "rma/request.hpp"
 #include "runtime/engine.hpp"
@@ -63,6 +64,9 @@ public:
     }
     /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
     void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;
+    /// At the end of a sweep that the host's progress loop has called.
+    void pause_in_loop(host::node::LoopPause& loop, bool (*host_sweep)() noexcept,
+                       bool moved) noexcept;
     /// After something that another thread may wait for has completed.
     void rouse() noexcept
     {

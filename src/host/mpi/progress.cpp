@@ -13,10 +13,8 @@ namespace sidelight::host::mpi {
 
 namespace {
 
-using Sweep = bool() noexcept;
+using Sweep = bool(bool host_moved) noexcept;
 
-/// One fruitless sweep in so many gives the core away where ranks outnumber cores.
-constexpr unsigned sweeps_per_yield = 64;
 /// How often `stop_hook` lets the host progress for its last call of the hook.
 constexpr int stop_attempts = 1000;
 
@@ -24,23 +22,17 @@ enum class HookState : std::uint8_t { none, registered, stopping };
 
 std::atomic<Sweep*> host_sweep{nullptr};
 std::atomic<HookState> hook{
-    HookState::none};                ///< relaxed but for MPICH's last call: release, acquire
-std::atomic<bool> is_crowded{false}; ///< relaxed: a hint
+    HookState::none}; ///< relaxed but for MPICH's last call: release, acquire
 thread_local bool is_inside = false;
-thread_local unsigned fruitless_sweeps = 0;
 std::atomic<unsigned> sweeps{0}; ///< for the host's loop, by any thread; relaxed: a hint
 
 /// Sweeps for the host's loop. Cheap when there is nothing to do.
-bool sweep_inside() noexcept
+bool sweep_inside(bool host_moved) noexcept
 {
     is_inside = true;
-    const bool moved = host_sweep.load(std::memory_order_acquire)();
+    const bool moved = host_sweep.load(std::memory_order_acquire)(host_moved);
     is_inside = false;
     sweeps.store(sweeps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    if (!moved && ++fruitless_sweeps % sweeps_per_yield == 0 &&
-        is_crowded.load(std::memory_order_relaxed)) {
-        sched_yield();
-    }
     return moved;
 }
 
@@ -70,7 +62,7 @@ const OpalProgress& opal_progress() noexcept
     return found;
 }
 
-int opal_callback() noexcept { return sweep_inside() ? 1 : 0; }
+int opal_callback() noexcept { return sweep_inside(false) ? 1 : 0; }
 
 /// MPICH from 4.3 on: things that its progress loop polls.
 #ifdef MPIX_STREAM_NULL
@@ -91,7 +83,7 @@ int async_callback(void* /*thing*/) noexcept
         hook.compare_exchange_strong(seen, HookState::none, std::memory_order_acq_rel)) {
         return async_done;
     }
-    sweep_inside();
+    sweep_inside(false);
     return async_no_progress;
 }
 
@@ -185,7 +177,7 @@ void poll_host() noexcept
     }
 }
 
-bool start_hook(bool (*sweep)() noexcept) noexcept
+bool start_hook(bool (*sweep)(bool host_moved) noexcept) noexcept
 {
     host_sweep.store(sweep, std::memory_order_release);
     HookState before = hook.exchange(HookState::registered, std::memory_order_acq_rel);
@@ -219,7 +211,5 @@ bool is_in_worker_hook() noexcept
 {
     return is_inside && is_on_worker.load(std::memory_order_relaxed);
 }
-
-void set_crowded(bool crowded) noexcept { is_crowded.store(crowded, std::memory_order_relaxed); }
 
 } // namespace sidelight::host::mpi

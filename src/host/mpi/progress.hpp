@@ -10,12 +10,13 @@ namespace sidelight::host::mpi {
 /// own loop has called. Any thread, between MPI's initialisation and its end.
 void poll_host() noexcept;
 
-/// Registers `sweep` with the host's loop. It says whether anything moved; it is called by any
+/// Registers `sweep` with the host's loop. It says whether anything moved, and hears whether the
+/// host's messages have moved since the last time, where that can be known; it is called by any
 /// thread that is inside the host, millions of times a second, possibly with a lock of the host
 /// held, so it must try rather than wait. Answers false where the host has no such hook; then only
 /// requests of our own are swept for (see requests.hpp). Does nothing if it is registered already.
 /// Comes after a call that has let the host progress, which making a window is.
-bool start_hook(bool (*sweep)() noexcept) noexcept;
+bool start_hook(bool (*sweep)(bool host_moved) noexcept) noexcept;
 
 /// Takes it out. Comes before the end of MPI (MPICH's end waits for that). The sweep may be called
 /// once more meanwhile. Does nothing if there is none.
@@ -24,9 +25,5 @@ void stop_hook() noexcept;
 /// Whether this thread is in a sweep that comes by way of the worker hook. With
 /// MPI_THREAD_MULTIPLE MPICH holds a lock there, which its own calls would take again.
 [[nodiscard]] bool is_in_worker_hook() noexcept;
-
-/// Whether ranks outnumber cores: then fruitless sweeps inside the host's loop give the core away
-/// now and then.
-void set_crowded(bool crowded) noexcept;
 
 } // namespace sidelight::host::mpi

@@ -38,7 +38,7 @@ struct Host {
 };
 
 std::atomic<bool> seen{false}; ///< relaxed: the asker has been in the loop itself
-std::atomic<bool (*)() noexcept> hook{nullptr};
+std::atomic<bool (*)(bool) noexcept> hook{nullptr};
 
 int measure(dl_phdr_info* library, std::size_t /*size*/, void* wanted) noexcept
 {
@@ -106,8 +106,8 @@ unsigned progress(void* worker, const void* caller) noexcept
         return own != nullptr ? own(worker) : 0;
     }
     const unsigned events = from->progress(worker);
-    if (bool (*const sweep)() noexcept = hook.load(std::memory_order_acquire)) {
-        sweep();
+    if (bool (*const sweep)(bool) noexcept = hook.load(std::memory_order_acquire)) {
+        sweep(events != 0);
     } else if (!seen.load(std::memory_order_relaxed)) {
         seen.store(true, std::memory_order_relaxed);
     }
@@ -118,7 +118,7 @@ unsigned progress(void* worker, const void* caller) noexcept
 
 bool has_worker_hook() noexcept { return seen.load(std::memory_order_relaxed); }
 
-void set_worker_hook(bool (*sweep)() noexcept) noexcept
+void set_worker_hook(bool (*sweep)(bool host_moved) noexcept) noexcept
 {
     hook.store(sweep, std::memory_order_release);
 }
@@ -135,7 +135,7 @@ extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(v
 namespace sidelight::host::mpi {
 
 bool has_worker_hook() noexcept { return false; }
-void set_worker_hook(bool (* /*sweep*/)() noexcept) noexcept {}
+void set_worker_hook(bool (* /*sweep*/)(bool) noexcept) noexcept {}
 
 } // namespace sidelight::host::mpi
 

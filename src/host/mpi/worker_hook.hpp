@@ -9,8 +9,8 @@ namespace sidelight::host::mpi {
 /// Whether the host's loop comes by. It has to have run once: any blocking call will do.
 [[nodiscard]] bool has_worker_hook() noexcept;
 
-/// What the loop calls each time round, by any thread and possibly with a lock of the host held;
-/// null: nothing.
-void set_worker_hook(bool (*sweep)() noexcept) noexcept;
+/// What the loop calls each time round, by any thread and possibly with a lock of the host held,
+/// saying whether messages of the host's have moved; null: nothing.
+void set_worker_hook(bool (*sweep)(bool host_moved) noexcept) noexcept;
 
 } // namespace sidelight::host::mpi

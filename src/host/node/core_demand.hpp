@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+namespace sidelight::host::node {
+
+/// What the kernel has counted for a thread until some moment.
+struct CoreUse {
+    std::chrono::nanoseconds now{};  ///< of the monotonic clock
+    std::chrono::nanoseconds used{}; ///< on a core
+    long slept = 0;                  ///< times that it gave its core up to sleep
+    long displaced = 0;              ///< times that others got its core while it would have gone on
+};
+
+/// Of the calling thread. Two system calls.
+[[nodiscard]] CoreUse core_use(std::chrono::nanoseconds now) noexcept;
+
+/// Whether others compute on the core of a thread that is not asleep: what it spins away there is
+/// lost to them, and costs it the core when it has something to do. Looks at what it has lost, not
+/// at how often: each core loses some microseconds a second to the system. Of one thread.
+class CoreDemand {
+public:
+    /// Between two looks, each two system calls.
+    static constexpr std::chrono::nanoseconds between_looks = std::chrono::milliseconds(1);
+    /// Not more than a slice of who computes; more than what the system and a launcher that passes
+    /// on what the program prints take at one time.
+    static constexpr std::chrono::nanoseconds least_loss = std::chrono::milliseconds(2);
+    static constexpr int least_share = 4; ///< one part in so many of the time is lost
+    /// One loss may be of another rank that has come by. Two are no further apart where somebody
+    /// computes on.
+    static constexpr std::chrono::nanoseconds between_losses = std::chrono::milliseconds(40);
+    /// What was seen counts for so long. Then the thread spins until it has lost the core twice
+    /// again, some ten milliseconds.
+    static constexpr std::chrono::nanoseconds memory = std::chrono::milliseconds(200);
+
+    [[nodiscard]] bool is_due(std::chrono::nanoseconds now) const noexcept
+    {
+        return now - last_.now >= between_looks;
+    }
+    /// When a look is due. A thread that has slept since the last one cannot tell what it lost.
+    void look(const CoreUse& use) noexcept
+    {
+        const std::chrono::nanoseconds time = use.now - last_.now;
+        const std::chrono::nanoseconds lost = time - (use.used - last_.used);
+        if (use.slept == last_.slept && use.displaced != last_.displaced && lost >= least_loss &&
+            lost >= time / least_share) {
+            if (use.now - loss_ <= between_losses) {
+                until_ = use.now + memory;
+            }
+            loss_ = use.now;
+        }
+        last_ = use;
+    }
+    [[nodiscard]] bool is_wanted(std::chrono::nanoseconds now) const noexcept
+    {
+        return now < until_;
+    }
+
+private:
+    CoreUse last_;
+    std::chrono::nanoseconds loss_ = -between_losses; ///< the last
+    std::chrono::nanoseconds until_{};
+};
+
+} // namespace sidelight::host::node
