@@ -206,6 +206,13 @@ class Columns(unittest.TestCase):
         names, notes = self.choose("create", 1)
         self.assertEqual((names, len(notes)), ([BARE, self.host.name], 1))
 
+    def test_what_a_host_needs_for_its_windows_is_told(self):
+        told = latency_columns.workaround_notes(hosts.known(), nodes=1)
+        self.assertEqual([note.partition(" ")[0] for note in told], ["openmpi5"])
+        told = latency_columns.workaround_notes(hosts.known(), nodes=2)
+        self.assertEqual({note.partition(" ")[0] for note in told}, {"openmpi4", "openmpi5"})
+        self.assertIn("OMPI_MCA_osc=^ucx", told[0])
+
     def test_settings_are_for_sidelight(self):
         chosen, _ = latency_columns.choose_columns([self.host], "create", 1, {SHARING: "never"})
         alone, under = (column.command(2, ["put_8"], None) for column in chosen[1:])

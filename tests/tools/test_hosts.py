@@ -55,7 +55,17 @@ class Command(unittest.TestCase):
 class Environment(unittest.TestCase):
     @mock.patch.dict(os.environ, {"OMPI_MCA_osc": "rdma"})
     def test_what_the_user_has_set_stays(self):
-        added = host(settings={"OMPI_MCA_osc": "^ucx", "OTHER": "1"}).environment()
+        needs = {"settings": {"OTHER": "1"}, "for_windows": {"OMPI_MCA_osc": "^ucx"}}
+        added = host(**needs).environment()
+        self.assertEqual(added["OTHER"], "1")
+        self.assertNotIn("OMPI_MCA_osc", added)
+
+    @mock.patch.dict(os.environ)
+    def test_untouched_is_all_that_starts_it_and_nothing_for_its_windows(self):
+        os.environ.pop("OMPI_MCA_osc", None)
+        needs = host(settings={"OTHER": "1"}, for_windows={"OMPI_MCA_osc": "^ucx"})
+        self.assertEqual(needs.environment()["OMPI_MCA_osc"], "^ucx")
+        added = needs.environment(untouched=True)
         self.assertEqual(added["OTHER"], "1")
         self.assertNotIn("OMPI_MCA_osc", added)
 

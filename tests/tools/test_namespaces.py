@@ -49,9 +49,16 @@ class Launchers(unittest.TestCase):
     def test_what_the_user_has_set_stays(self):
         self.assertNotIn("OMPI_MCA_osc", launchers.environment(host("openmpi4", "openmpi")))
 
+    @mock.patch.dict(os.environ)
+    def test_untouched_host(self):
+        os.environ.pop("OMPI_MCA_osc", None)
+        openmpi = host("openmpi4", "openmpi")
+        self.assertIn("OMPI_MCA_osc", launchers.environment(openmpi))
+        self.assertNotIn("OMPI_MCA_osc", launchers.environment(openmpi, untouched=True))
+
     def test_ranks_must_be_in_equal_parts(self):
         with self.assertRaisesRegex(hosts.HostError, "3 ranks.*2 nodes"):
-            namespaces.Nodes(2).launch(host("mpich4", "mpich"), 3, ["./a"])
+            namespaces.Nodes(2).command(host("mpich4", "mpich"), 3, ["./a"])
 
 
 class Refusal(unittest.TestCase):

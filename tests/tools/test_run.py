@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `sidelight run` refuses."""
+"""What `sidelight run` refuses, and what it would start."""
 
+import contextlib
+import os
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import support
 
@@ -27,6 +30,41 @@ class Launchers(unittest.TestCase):
             self.assertEqual(ended.returncode, 127, launcher)
             self.assertIn("sidelight run -n N", ended.stderr)
             self.assertIn("--dry-run", ended.stderr)
+
+
+def dry_run(host, *arguments):
+    """What it prints of a run on a host that is installed, without Sidelight: nothing is built."""
+    ended = run("--host", host, "--dry-run", "--without", *arguments)
+    if "is not installed" in ended.stderr:
+        raise unittest.SkipTest(ended.stderr)
+    return ended
+
+
+class DryRun(unittest.TestCase):
+    @mock.patch.dict(os.environ)
+    def test_without_is_the_host_as_it_comes(self):
+        os.environ.pop("OMPI_MCA_osc", None)
+        for nodes in ((), ("--nodes", "2")):
+            for host in ("openmpi4", "openmpi5"):
+                with self.subTest(host=host, nodes=nodes), contextlib.suppress(unittest.SkipTest):
+                    ended = dry_run(host, "-n", "2", *nodes, "true")
+                    self.assertEqual(ended.returncode, 0, ended.stderr)
+                    self.assertNotIn("osc", ended.stdout)
+                    self.assertNotIn("LD_PRELOAD", ended.stdout)
+
+    def test_nodes(self):
+        for host in ("mpich4", "openmpi4"):
+            with self.subTest(host=host), contextlib.suppress(unittest.SkipTest):
+                ended = dry_run(host, "-n", "6", "--nodes", "2", "true")
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertIn("node1:3,node2:3", ended.stdout)
+                self.assertTrue(ended.stdout.rstrip().endswith(" true"))
+
+    def test_nodes_that_ranks_do_not_go_into(self):
+        with contextlib.suppress(unittest.SkipTest):
+            ended = dry_run("openmpi4", "-n", "3", "--nodes", "2", "true")
+            self.assertEqual(ended.returncode, 127)
+            self.assertIn("equal parts", ended.stderr)
 
 
 if __name__ == "__main__":

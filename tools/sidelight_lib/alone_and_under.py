@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from . import latency_runs
 from .console import progress
 from .hosts import Host
-from .latency_columns import choose_hosts, require_programs
+from .latency_columns import choose_hosts, require_programs, workaround_notes
 from .latency_lines import UNDER
 
 PATIENCE_SECONDS = 120.0
@@ -60,6 +61,8 @@ def run(program: Program, arguments: argparse.Namespace) -> tuple[list[Sample], 
     require_programs()
     names = [] if arguments.hosts == "all" else arguments.hosts.split(",")
     chosen = [host for host in choose_hosts(names) if program.path(host).exists()]
+    for note in workaround_notes(chosen):
+        print(note, file=sys.stderr)
     columns = [(host, under) for host in chosen for under in (False, True)]
     samples: list[Sample] = []
     errors: list[str] = []

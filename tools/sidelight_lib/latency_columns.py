@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import hosts
+from . import hosts, launchers
 from .hosts import Host, HostError
 from .latency_lines import BARE, SHARING, UNDER, Line
 from .namespaces import Nodes
@@ -120,12 +120,23 @@ def choose_columns(
             notes.append(f"{host.name} is left out: {host.program('bench/latency')} is not built")
             continue
         columns.append(Column(host.name, window, host))
+        notes += workaround_notes([host], nodes)
         if not host.library.exists():
             notes.append(f"{host.name} is measured alone: {host.library} is not built")
             continue
         name = host.name + UNDER
         under.append(Column(name, window, host, host.library, settings, beside_allocated))
     return columns + under, notes
+
+
+def workaround_notes(chosen: Sequence[Host], nodes: int = 1) -> list[str]:
+    """What is set for hosts that have no windows, or slow ones, as they come."""
+    return [
+        f"{host.name} runs with {name}={value}, also alone: as it comes, its windows "
+        f"{'cannot be made' if name not in host.for_windows else 'take milliseconds to make'}"
+        for host in chosen
+        for name, value in launchers.workarounds(host, nodes).items()
+    ]
 
 
 def require_programs() -> None:

@@ -38,11 +38,17 @@ _REMOTE_SHELL = {
 }
 
 # Debian switches off every component of Open MPI 4 that has windows across nodes.
-_SETTINGS = {"openmpi4": {"OMPI_MCA_osc": "^ucx"}}
+_FOR_WINDOWS = {"openmpi4": {"OMPI_MCA_osc": "^ucx"}}
 
 
-def environment(host: Host) -> dict[str, str]:
-    """What to add to the environment. The launcher is root of wherever it runs."""
-    wanted = _SETTINGS.get(host.name, {})
+def environment(host: Host, untouched: bool = False) -> dict[str, str]:
+    """What to add to the environment, as Host.environment. The launcher is root of wherever it
+    runs."""
+    wanted = {} if untouched else _FOR_WINDOWS.get(host.name, {})
     added = {name: value for name, value in wanted.items() if name not in os.environ}
-    return host.environment(as_root=True) | added
+    return host.environment(as_root=True, untouched=untouched) | added
+
+
+def workarounds(host: Host, nodes: int) -> dict[str, str]:
+    """The settings that comparisons give to a host for its windows: on one node, or several."""
+    return {**host.for_windows, **(_FOR_WINDOWS.get(host.name, {}) if nodes > 1 else {})}

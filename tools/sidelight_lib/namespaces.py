@@ -176,7 +176,8 @@ class Nodes:
         if not 1 <= count <= MOST:
             raise NodesError(f"{count} nodes: there can be 1 to {MOST}")
         self.count = count
-        self.names: list[str] = []
+        # As they are called before they are there.
+        self.names = [f"node{number}" for number in range(1, count + 1)]
         self._holders: list[_Holder] = []  # the place of the launcher, then the nodes
         self._place = Path()
 
@@ -226,16 +227,28 @@ class Nodes:
         mpiexec_arguments: Sequence[str] = (),
     ) -> list[str]:
         """As Host.command, with the ranks on the nodes in equal parts: the first on the first."""
+        command = self.command(host, ranks, argv, preload, extra_env, mpiexec_arguments)
+        return [*self.outside, *command]
+
+    def command(
+        self,
+        host: Host,
+        ranks: int,
+        argv: Sequence[str | Path],
+        preload: str | Path | None = None,
+        extra_env: Mapping[str, str] | None = None,
+        mpiexec_arguments: Sequence[str] = (),
+    ) -> list[str]:
+        """What `launch` runs beside the nodes. It can be asked for before they are there."""
         if ranks % self.count != 0:
             raise HostError(f"{ranks} ranks cannot be in equal parts on {self.count} nodes")
         each = ranks // self.count
         placing = launchers.arguments(host, self.names, each, self.remote_shell, OUTSIDE)
-        arguments = [*placing, *mpiexec_arguments]
-        return [*self.outside, *host.command(ranks, argv, preload, extra_env, arguments)]
+        return host.command(ranks, argv, preload, extra_env, [*placing, *mpiexec_arguments])
 
-    def environment(self, host: Host) -> dict[str, str]:
+    def environment(self, host: Host, untouched: bool = False) -> dict[str, str]:
         """As Host.environment, for a launcher beside the nodes."""
-        return launchers.environment(host)
+        return launchers.environment(host, untouched)
 
     def run(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
         """Runs what `launch` gave and returns its exit status, as a shell tells it. It does not

@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import hosts, profilers
@@ -44,7 +45,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         '--mpiexec-args="--bind-to none"',
     )
     parser.add_argument(
-        "--without", action="store_true", help="run on the host alone, to compare with"
+        "--without", action="store_true", help="run on the host alone, as it comes"
     )
     parser.add_argument("--dry-run", action="store_true", help="print the command, do not run it")
     parser.add_argument("program", metavar="PROGRAM")
@@ -81,15 +82,20 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.nodes is not None:
         return _on_nodes(host, arguments)
     command = host.command(**_what_to_run(host, arguments))
+    added = host.environment(untouched=arguments.without)
     if arguments.dry_run:
-        added = [f"{key}={shlex.quote(value)}" for key, value in host.environment().items()]
-        print(" ".join([*added, shlex.join(command)]))
-        return 0
+        return _show(command, added)
     sys.stdout.flush()
     try:
-        os.execvpe(command[0], command, os.environ | host.environment())
+        os.execvpe(command[0], command, os.environ | added)
     except OSError as error:
         raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def _show(command: Sequence[str], added: Mapping[str, str]) -> int:
+    variables = [f"{key}={shlex.quote(value)}" for key, value in added.items()]
+    print(" ".join([*variables, shlex.join(command)]))
+    return 0
 
 
 def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -111,9 +117,12 @@ def _preload(host: hosts.Host, program: str) -> str:
 
 def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:
     """Stays, to take the nodes down: also when it is told to end."""
+    nodes = Nodes(arguments.nodes)
+    what, added = _what_to_run(host, arguments), nodes.environment(host, arguments.without)
     if arguments.dry_run:
-        raise hosts.HostError("--dry-run has nothing to print with --nodes: they are not there yet")
+        print(f"# once there are {', '.join(nodes.names)}, beside them, where {nodes.remote_shell} "
+              "reaches them:")
+        return _show(nodes.command(host, **what), added)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    with Nodes(arguments.nodes) as nodes:
-        command = nodes.launch(host, **_what_to_run(host, arguments))
-        return nodes.run(command, os.environ | nodes.environment(host))
+    with nodes:
+        return nodes.run(nodes.launch(host, **what), os.environ | added)

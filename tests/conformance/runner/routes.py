@@ -36,7 +36,11 @@ class Route:
         return entry.skip
 
 
-ALONE = Route("alone", "the host without Sidelight", sidelight=False)
+ALONE = Route(
+    "alone",
+    "the host without Sidelight; Open MPI 5 without its UCX component (`OMPI_MCA_osc=^ucx`), which "
+    "fails on each window and costs milliseconds",
+    sidelight=False)
 DEFAULT = Route("default", "one node: mapped memory, messages where memory cannot be mapped")
 ROUTES = (
     ALONE,
