@@ -14,7 +14,7 @@ from sidelight_lib.hosts import ROOT, Host
 
 from .results import Result
 from .routes import Route
-from .suite import Entry, Suite, Verdict
+from .suite import Ended, Entry, Suite, Verdict
 
 # Exit status of tests/run_ranks.py
 SKIPPED = 77
@@ -44,33 +44,29 @@ class Job:
         if refusal:
             return self._result(Verdict(1, 1, ()), 0.0, reason=refusal), ""
         begin = time.monotonic()
-        status, output = self._start()
+        ended = self._start()
         seconds = time.monotonic() - begin
-        if status == TIMED_OUT:
-            found = self.suite.judge(self.entry, TIMED_OUT, output)
-            failed = found.failed or (self.entry.name,)
-            return self._result(Verdict(max(found.ran, len(failed)), found.skipped, failed),
-                                seconds, hung=True), output
-        if status == SKIPPED:
-            return self._result(Verdict(1, 1, ()), 0.0, reason=output.strip()), ""
-        verdict = self.suite.judge(self.entry, status, output)
-        untested = self.route.sidelight and any(text in output for text in NOT_TESTED)
-        if untested and not verdict.failed:
+        if ended.status == SKIPPED:
+            return self._result(Verdict(1, 1, ()), 0.0, reason=ended.text.strip()), ""
+        verdict = self.suite.judge(self.entry, ended)
+        untested = self.route.sidelight and any(text in ended.text for text in NOT_TESTED)
+        hung = ended.status == TIMED_OUT
+        if (hung or untested) and not verdict.failed:
             verdict = Verdict(verdict.ran, verdict.skipped, (self.entry.name,))
-        return self._result(verdict, seconds), output
+        return self._result(verdict, seconds, hung), ended.text
 
-    def _start(self) -> tuple[int, str]:
-        """Exit status and output. Takes the ranks along when this process is told to end."""
+    def _start(self) -> Ended:
+        """Takes the ranks along when this process is told to end."""
         with subprocess.Popen(
                 self._command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, cwd=self.entry.directory, env=self._environment(),
+                stderr=subprocess.PIPE, cwd=self.entry.directory, env=self._environment(),
                 text=True, errors="replace") as runner:
             try:
-                output, _ = runner.communicate()
+                printed, errors = runner.communicate()
             except BaseException:
                 runner.terminate()
                 raise
-        return runner.returncode, output
+        return Ended(runner.returncode, printed, errors)
 
     def _command(self) -> list[str]:
         command = [str(ROOT / "tests" / "run_ranks.py"), "--host", self.host.name,

@@ -47,7 +47,10 @@ def arguments(description: str) -> argparse.Namespace:
 def jobs(suite: Suite, options: argparse.Namespace) -> Iterator[Job]:
     """All that is to run, a host at a time; a host's build comes just before."""
     names = options.host or [host.name for host in hosts.all() if host.library.exists()]
-    for host in map(hosts.find, names):
+    fitting = [name for name in names if not suite.hosts or name in suite.hosts]
+    for name in set(names) - set(fitting):
+        print(f"{suite.name} is not for {name}, only for {', '.join(suite.hosts)}")
+    for host in map(hosts.find, fitting):
         suite.prepare(host)
         for route in [routes.find(name) for name in options.route] or routes.ROUTES:
             if route.sidelight:
@@ -61,7 +64,7 @@ def jobs(suite: Suite, options: argparse.Namespace) -> Iterator[Job]:
 def run_all(suite: Suite, options: argparse.Namespace,
             known: list[expected.Expectation]) -> list[Result]:
     waiting = list(jobs(suite, options))
-    if not waiting:
+    if options.only and not waiting:
         raise SuiteError("no test has such a name")
     keys = [job.key for job in waiting]
     found = [one for one in results.load(options.json) if options.resume and one.key in keys]
@@ -111,7 +114,8 @@ def conclude(found: list[Result], known: list[expected.Expectation]) -> int:
     """Prints the table and what is not as expected. The exit status."""
     under = [one for one in found if one.route != routes.ALONE.name]
     new = expected.unexpected(under, known)
-    rich("console").Console().print(table(found, known))
+    if found:
+        rich("console").Console().print(table(found, known))
     for one in expected.unneeded(under, known):
         print(f"expected to fail, and passed: {one}")
     for result, test in new:

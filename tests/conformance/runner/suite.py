@@ -41,11 +41,25 @@ class Verdict:
     failed: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended: with which exit status, and what it and its launcher printed."""
+
+    status: int
+    printed: str  # on its standard output
+    errors: str  # on the other one
+
+    @property
+    def text(self) -> str:
+        return "\n".join(filter(None, (self.printed, self.errors)))
+
+
 class Suite(ABC):
     """A suite, unpacked in a folder of its own, and built once for each host."""
 
     name: str
     version: str
+    hosts: Sequence[str] = ()  # those that it can be built for; none named: all
 
     @abstractmethod
     def prepare(self, host: Host) -> None:
@@ -56,8 +70,8 @@ class Suite(ABC):
         """What to start; `alone` is on the host without Sidelight."""
 
     @abstractmethod
-    def judge(self, entry: Entry, status: int, output: str) -> Verdict:
-        """Reads what a program left, that was not stopped by the runner."""
+    def judge(self, entry: Entry, ended: Ended) -> Verdict:
+        """Reads what a program left."""
 
     @property
     def folder(self) -> Path:
