@@ -159,6 +159,9 @@ bool new_enough(const Library& ucx)
     return false;
 }
 
+/// From 1.17 on a setting of a transport has the transport's name in front.
+constexpr unsigned long_names_from_minor = 17;
+
 constexpr const char* library_name = "libucp.so.0";
 
 /// The UCX that the process has, most likely through its host MPI, or else a new one. There cannot
@@ -202,14 +205,13 @@ const Library* Library::load(const std::string& path)
 
 std::string Library::transport_setting(const char* transport, const char* name) const
 {
-    ucp_config_t* config = nullptr;
-    if (config_read(nullptr, nullptr, &config) != UCS_OK) {
-        return name;
-    }
-    // Old ones take any name and know the short one; new ones check it and know the long one.
-    const bool is_old = config_modify(config, "SIDELIGHT_NO_SUCH_SETTING", "1") == UCS_OK;
-    config_release(config);
-    return is_old ? name : std::string(transport) + '_' + name;
+    // Which name it is only the version says: before 1.20 any name is taken, and the one that is
+    // not known ignored, with a warning.
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    get_version(&major, &minor, &release);
+    return minor < long_names_from_minor ? name : std::string(transport) + '_' + name;
 }
 
 std::vector<std::string> Library::transports(ucp_ep_h endpoint) const
