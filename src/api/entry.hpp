@@ -1,11 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "host/mpi/declarations.hpp"
 
-/// How an MPI function is exported: `SIDELIGHT_ENTRY int MPI_X(...) { ... }`, then
-/// `SIDELIGHT_PROFILED(X);` gives it its second name, PMPI_X, so that a profiling tool above which
-/// defines MPI_X and calls PMPI_X still ends up here.
+/// How functions are exported. A library that does not fit the MPI that is loaded hands every call
+/// on as it came (host/mpi/fit.hpp), and to the other family's handles: 32 bits in one, 64 in the
+/// other. So no exported name of MPI's takes its arguments as what <mpi.h> says they are, but as
+/// words, which hold either:
+///
+/// - most calls go through `front.cpp`, whose table says who serves them: `SIDELIGHT_OWN int
+///   own_X(...)` defines what this library does, and a line in front.def exports the names;
+/// - calls that must not take a nanosecond longer take words themselves, and look at the fit when
+///   the window is not one of theirs: `SIDELIGHT_WORDS(X, parameters) { ... }`.
+///
+/// Both have a second name, PMPI_X, so that a profiling tool above which defines MPI_X and calls
+/// PMPI_X still ends up here. `SIDELIGHT_ENTRY` exports all else.
 #define SIDELIGHT_ENTRY extern "C" __attribute__((visibility("default")))
-#define SIDELIGHT_PROFILED(name)                                                                   \
-    SIDELIGHT_ENTRY decltype(PMPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
+#define SIDELIGHT_OWN extern "C"
+#define SIDELIGHT_WORDS(name, ...)                                                                 \
+    SIDELIGHT_ENTRY int words_of_##name(__VA_ARGS__) noexcept asm("MPI_" #name);                   \
+    SIDELIGHT_ENTRY int profiled_words_of_##name(__VA_ARGS__) noexcept asm("PMPI_" #name)          \
+        __attribute__((alias("MPI_" #name)));                                                      \
+    int words_of_##name(__VA_ARGS__) noexcept
+
+namespace sidelight::api {
+
+/// An argument as it comes: what a register or a place on the stack holds.
+using Word = std::intptr_t;
+
+template <class Type>
+[[gnu::always_inline]] inline Type narrowed(Word word) noexcept
+{
+    if constexpr (std::is_pointer_v<Type>) {
+        return reinterpret_cast<Type>(word);
+    } else {
+        return static_cast<Type>(word);
+    }
+}
+
+} // namespace sidelight::api
+
+#define SIDELIGHT_FRONT(name) SIDELIGHT_OWN decltype(PMPI_##name) own_##name;
+#define SIDELIGHT_FORTRAN_FRONT(name)
+#include "api/front.def"

@@ -42,8 +42,8 @@ void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval
 } // namespace
 
 #define SIDELIGHT_GET_ATTR(binding)                                                                \
-    SIDELIGHT_ENTRY void binding(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,     \
-                                 MPI_Fint* flag, MPI_Fint* error)                                  \
+    SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, \
+                                     MPI_Fint* flag, MPI_Fint* error)                              \
     {                                                                                              \
         static const auto of_host = reinterpret_cast<Binding*>(host::mpi::find_symbol(#binding));  \
         get_attr(of_host, win, keyval, value, flag, error);                                        \

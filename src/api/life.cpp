@@ -13,30 +13,27 @@ using namespace sidelight;
 using namespace sidelight::runtime;
 using host::mpi::table;
 
-SIDELIGHT_ENTRY int MPI_Init(int* argc, char*** argv)
+SIDELIGHT_OWN int own_Init(int* argc, char*** argv)
 {
     const host::LibraryThreads of_the_host;
     return table().Init(argc, argv);
 }
-SIDELIGHT_PROFILED(Init);
 
-SIDELIGHT_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
+SIDELIGHT_OWN int own_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
     const host::LibraryThreads of_the_host;
     return table().Init_thread(argc, argv, required, provided);
 }
-SIDELIGHT_PROFILED(Init_thread);
 
-SIDELIGHT_ENTRY int MPI_Finalize(void)
+SIDELIGHT_OWN int own_Finalize(void)
 {
     begin_finalize();
     const int code = table().Finalize();
     end_finalize();
     return code;
 }
-SIDELIGHT_PROFILED(Finalize);
 
-SIDELIGHT_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
+SIDELIGHT_OWN int own_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 {
     if (table().Session_init == nullptr) {
         return host::mpi::answer(Status::unsupported);
@@ -48,9 +45,8 @@ SIDELIGHT_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, M
     }
     return code;
 }
-SIDELIGHT_PROFILED(Session_init);
 
-SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
+SIDELIGHT_OWN int own_Session_finalize(MPI_Session* session)
 {
     if (table().Session_finalize == nullptr) {
         return host::mpi::answer(Status::unsupported);
@@ -62,12 +58,10 @@ SIDELIGHT_ENTRY int MPI_Session_finalize(MPI_Session* session)
     }
     return code;
 }
-SIDELIGHT_PROFILED(Session_finalize);
 
 /// The host may give the handle to another group.
-SIDELIGHT_ENTRY int MPI_Group_free(MPI_Group* group)
+SIDELIGHT_OWN int own_Group_free(MPI_Group* group)
 {
     TranslatedGroup::forget_all();
     return table().Group_free(group);
 }
-SIDELIGHT_PROFILED(Group_free);

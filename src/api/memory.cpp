@@ -113,7 +113,7 @@ void* allocate(MPI_Aint size, MPI_Info info) noexcept
 
 } // namespace
 
-SIDELIGHT_ENTRY int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr)
+SIDELIGHT_OWN int own_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr)
 {
     void* block = baseptr != nullptr ? allocate(size, info) : nullptr;
     if (block == nullptr) {
@@ -122,9 +122,8 @@ SIDELIGHT_ENTRY int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr)
     *static_cast<void**>(baseptr) = block;
     return MPI_SUCCESS;
 }
-SIDELIGHT_PROFILED(Alloc_mem);
 
-SIDELIGHT_ENTRY int MPI_Free_mem(void* base)
+SIDELIGHT_OWN int own_Free_mem(void* base)
 {
     switch (AllocatedMemory::of_process().free(base)) {
     case AllocatedMemory::Freed::yes:
@@ -136,7 +135,6 @@ SIDELIGHT_ENTRY int MPI_Free_mem(void* base)
     }
     return table().Free_mem(base);
 }
-SIDELIGHT_PROFILED(Free_mem);
 
 /// From how many bytes on memory of MPI_Alloc_mem stays private under SIDELIGHT_SHARE_MEMORY=auto,
 /// because it would lose huge pages; 0: none does. For `sidelight info`.

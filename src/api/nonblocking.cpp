@@ -6,6 +6,7 @@
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/handle.hpp"
 
 /// The nonblocking synchronisation calls of P1, section V, in C and in Fortran. What they promise:
@@ -41,6 +42,9 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) [[unlikely]] {
+        if (!host::mpi::fits_host()) {
+            return MPI_ERR_OTHER; // it has no such call
+        }
         return pass_through(win, [&] { return begin_on_host<Call>(request, win, arguments...); });
     }
     if (request == nullptr) {

@@ -5,6 +5,7 @@
 #include "api/direct_call.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
+#include "host/mpi/fit.hpp"
 #include "runtime/runtime.hpp"
 
 /// The operations: the short way where it is open, else the long one, and always that where a
@@ -212,29 +213,20 @@ MPI_Win window_among(const Arguments&... arguments) noexcept
     return std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
 }
 
-/// The longer ways, out of line and with the arguments of the call in their order, so that the
-/// short way keeps them in registers.
-template <class Operation, auto host_function, class... Arguments>
-[[gnu::noinline]] int operate_slowly(Arguments... arguments) noexcept
+/// The longer ways.
+template <class Operation, class... Arguments>
+int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 {
-    const MPI_Win win = window_among(arguments...);
-    const WindowObject* object = window_table::find(win);
-    if (object == nullptr) {
-        return pass_on<host_function>(win, arguments...);
-    }
-    return Operation::directly(*object->window, arguments...)
+    return Operation::directly(*object.window, arguments...)
                ? MPI_SUCCESS
-               : issue(*object, Operation::describe(arguments...));
+               : issue(object, Operation::describe(arguments...));
 }
 
-template <class Operation, auto host_function, class... Arguments>
-[[gnu::always_inline]] inline int operate(Arguments... arguments) noexcept
+template <class Operation, class... Arguments>
+[[gnu::always_inline]] inline bool operate_at_once(Arguments... arguments) noexcept
 {
     rma::Window* window = window_table::find_cached(window_among(arguments...));
-    if (window != nullptr && Operation::at_once(*window, arguments...)) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    return operate_slowly<Operation, host_function>(arguments...);
+    return window != nullptr && Operation::at_once(*window, arguments...);
 }
 
 template <class Operation, auto host_function, class... Arguments>
@@ -252,25 +244,46 @@ int request(MPI_Request* request, Arguments... arguments) noexcept
 } // namespace
 
 #define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS(type, name) name,
 #define SIDELIGHT_PASS_AFTER(type, name) , name
+#define SIDELIGHT_DECLARE_WORD(type, name) Word name,
+#define SIDELIGHT_PASS_WORD(type, name) name,
+#define SIDELIGHT_NARROWED(type, name) narrowed<type>(name),
 
+// The longer ways are out of line and have the arguments of the call in their order, so that the
+// short way keeps them in registers.
 #define SIDELIGHT_OPERATION(name, Operation, parameters, ...)                                      \
-    SIDELIGHT_ENTRY int MPI_##name(parameters(SIDELIGHT_DECLARE __VA_OPT__(, ) __VA_ARGS__)        \
-                                       MPI_Win win)                                                \
+    [[gnu::noinline]] static int slowly_##name(                                                    \
+        parameters(SIDELIGHT_DECLARE_WORD __VA_OPT__(, ) __VA_ARGS__) Word win) noexcept           \
     {                                                                                              \
-        return operate<Operation, &Table::name>(                                                   \
-            parameters(SIDELIGHT_PASS __VA_OPT__(, ) __VA_ARGS__) win);                            \
+        const WindowObject* object = window_table::find(narrowed<MPI_Win>(win));                   \
+        if (object != nullptr) {                                                                   \
+            return operate_slowly<Operation>(                                                      \
+                *object,                                                                           \
+                parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__) narrowed<MPI_Win>(win)); \
+        }                                                                                          \
+        if (!host::mpi::fits_host()) {                                                             \
+            return as_it_came<&Table::name>(                                                       \
+                parameters(SIDELIGHT_PASS_WORD __VA_OPT__(, ) __VA_ARGS__) win);                   \
+        }                                                                                          \
+        return pass_on<&Table::name>(narrowed<MPI_Win>(win),                                       \
+                                     parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__)     \
+                                         narrowed<MPI_Win>(win));                                  \
     }                                                                                              \
-    SIDELIGHT_PROFILED(name);
+    SIDELIGHT_WORDS(name, parameters(SIDELIGHT_DECLARE_WORD __VA_OPT__(, ) __VA_ARGS__) Word win)  \
+    {                                                                                              \
+        if (operate_at_once<Operation>(parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__)   \
+                                           narrowed<MPI_Win>(win))) [[likely]] {                   \
+            return MPI_SUCCESS;                                                                    \
+        }                                                                                          \
+        return slowly_##name(parameters(SIDELIGHT_PASS_WORD __VA_OPT__(, ) __VA_ARGS__) win);      \
+    }
 #define SIDELIGHT_REQUEST(name, Operation, parameters, Count)                                      \
-    SIDELIGHT_ENTRY int MPI_##name(parameters(SIDELIGHT_DECLARE, Count) MPI_Win win,               \
-                                   MPI_Request* request)                                           \
+    SIDELIGHT_OWN int own_##name(parameters(SIDELIGHT_DECLARE, Count) MPI_Win win,                 \
+                                 MPI_Request* request)                                             \
     {                                                                                              \
         return ::request<Operation, &Table::name>(request parameters(SIDELIGHT_PASS_AFTER, Count), \
                                                   win);                                            \
-    }                                                                                              \
-    SIDELIGHT_PROFILED(name);
+    }
 
 #define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)                               \
     SIDELIGHT_OPERATION(name, Operation, parameters)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "api/entry.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/window_table.hpp"
@@ -27,6 +28,14 @@ int pass_on(MPI_Win win, Arguments... arguments) noexcept
         return function != nullptr ? function(arguments...)
                                    : host::mpi::answer_window(Status::unsupported, win);
     });
+}
+
+/// Where this library does not fit: the host's function gets the words of the call.
+template <auto host_function, class... Words>
+int as_it_came(Words... words) noexcept
+{
+    void* function = reinterpret_cast<void*>(host::mpi::table().*host_function);
+    return reinterpret_cast<int (*)(Words...)>(function)(words...);
 }
 
 } // namespace sidelight::api

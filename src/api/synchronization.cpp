@@ -3,12 +3,14 @@
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "base/cpu.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/progress.hpp"
 
 /// The blocking synchronisation calls: the nonblocking ones, and a wait.
 using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
+using host::mpi::fits_host;
 using host::mpi::table;
 
 namespace {
@@ -52,18 +54,15 @@ template <class Call, class... Arguments>
 /// ends the call, so that it need keep nothing in registers for that. Where all threads take one
 /// lock the whole way is as short.
 template <class Call, class... Arguments>
-[[gnu::always_inline]] inline int block(MPI_Win win, Arguments... arguments) noexcept
+[[gnu::always_inline]] inline int block(WindowKey& window, MPI_Win win,
+                                        Arguments... arguments) noexcept
 {
-    WindowKey* window = window_table::find_key(win);
-    if (window == nullptr) [[unlikely]] {
-        return block_with_engine<Call>(win, arguments...);
-    }
     if constexpr (Call::needs_engine) {
         Engine& engine = Runtime::existing()->engine();
         if (engine.lock().shared()) [[unlikely]] {
             return block_with_engine<Call>(win, arguments...);
         }
-        if (!engine.lock().acquire_unclaimed() || !Call::at_once(*window, arguments...))
+        if (!engine.lock().acquire_unclaimed() || !Call::at_once(window, arguments...))
             [[unlikely]] {
             return leave_and_block<Call>(win, arguments...);
         }
@@ -71,7 +70,7 @@ template <class Call, class... Arguments>
             return leave_and_push();
         }
         engine.lock().release_unshared();
-    } else if (!Call::at_once(*window, arguments...)) [[unlikely]] {
+    } else if (!Call::at_once(window, arguments...)) [[unlikely]] {
         return block_with_engine<Call>(win, arguments...);
     }
     Runtime::pass_by();
@@ -80,17 +79,28 @@ template <class Call, class... Arguments>
 
 } // namespace
 
-#define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS(type, name) , name
+#define SIDELIGHT_DECLARE_WORD(type, name) Word name,
+#define SIDELIGHT_PASS_WORD(type, name) name,
+#define SIDELIGHT_PASS(type, name) , narrowed<type>(name)
 #define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
-    SIDELIGHT_ENTRY int MPI_Win_##name(parameters(SIDELIGHT_DECLARE) MPI_Win win)                  \
+    [[gnu::noinline]] static int uncached_##name(parameters(SIDELIGHT_DECLARE_WORD)                \
+                                                     Word win) noexcept                            \
     {                                                                                              \
-        return block<Call>(win parameters(SIDELIGHT_PASS));                                        \
+        return fits_host()                                                                         \
+                   ? block_with_engine<Call>(narrowed<MPI_Win>(win) parameters(SIDELIGHT_PASS))    \
+                   : as_it_came<Call::host>(parameters(SIDELIGHT_PASS_WORD) win);                  \
     }                                                                                              \
-    SIDELIGHT_PROFILED(Win_##name);
+    SIDELIGHT_WORDS(Win_##name, parameters(SIDELIGHT_DECLARE_WORD) Word win)                       \
+    {                                                                                              \
+        WindowKey* window = window_table::find_key(narrowed<MPI_Win>(win));                        \
+        if (window == nullptr) [[unlikely]] {                                                      \
+            return uncached_##name(parameters(SIDELIGHT_PASS_WORD) win);                           \
+        }                                                                                          \
+        return block<Call>(*window, narrowed<MPI_Win>(win) parameters(SIDELIGHT_PASS));            \
+    }
 #include "api/synchronization.def"
 
-SIDELIGHT_ENTRY int MPI_Win_test(MPI_Win win, int* flag)
+SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -123,11 +133,10 @@ SIDELIGHT_ENTRY int MPI_Win_test(MPI_Win win, int* flag)
     }
     return MPI_SUCCESS;
 }
-SIDELIGHT_PROFILED(Win_test);
 
 /// Orders the program's loads and stores against RMA of others (MPI-4.1, 12.7), and is where a loop
 /// that polls memory lets the engine progress.
-SIDELIGHT_ENTRY int MPI_Win_sync(MPI_Win win)
+SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
 {
     if (window_table::find(win) == nullptr) {
         return pass_through(win, [&] { return table().Win_sync(win); });
@@ -139,4 +148,3 @@ SIDELIGHT_ENTRY int MPI_Win_sync(MPI_Win win)
     }
     return MPI_SUCCESS;
 }
-SIDELIGHT_PROFILED(Win_sync);

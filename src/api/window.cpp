@@ -67,17 +67,16 @@ using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
 
-SIDELIGHT_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
-                                   MPI_Comm comm, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info,
+                                 MPI_Comm comm, MPI_Win* win)
 {
     return make({rma::Flavor::create, size, disp_unit, info, comm, base, win != nullptr}, win,
                 nullptr,
                 [&] { return table().Win_create(base, size, disp_unit, info, comm, win); });
 }
-SIDELIGHT_PROFILED(Win_create);
 
-SIDELIGHT_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
-                                     MPI_Comm comm, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                   MPI_Comm comm, MPI_Win* win)
 {
     return make({rma::Flavor::create, size, disp_unit, info, comm, base, win != nullptr}, win,
                 nullptr, [&] {
@@ -85,20 +84,18 @@ SIDELIGHT_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_un
                                                                        info, comm, win);
                 });
 }
-SIDELIGHT_PROFILED(Win_create_c);
 
-SIDELIGHT_ENTRY int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                                     void* baseptr, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                                   void* baseptr, MPI_Win* win)
 {
     return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
                 win, baseptr,
                 [&] { return table().Win_allocate(size, disp_unit, info, comm, baseptr, win); });
 }
-SIDELIGHT_PROFILED(Win_allocate);
 
-SIDELIGHT_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
-                                       MPI_Comm comm, void* baseptr, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                     MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
     return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
@@ -107,10 +104,9 @@ SIDELIGHT_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_In
                                                                          info, comm, baseptr, win);
                 });
 }
-SIDELIGHT_PROFILED(Win_allocate_c);
 
-SIDELIGHT_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
-                                            MPI_Comm comm, void* baseptr, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
+                                          MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
     return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
@@ -118,10 +114,9 @@ SIDELIGHT_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_In
                     return table().Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
                 });
 }
-SIDELIGHT_PROFILED(Win_allocate_shared);
 
-SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
-                                              MPI_Comm comm, void* baseptr, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                                            MPI_Comm comm, void* baseptr, MPI_Win* win)
 {
     return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
@@ -130,16 +125,14 @@ SIDELIGHT_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit,
                         comm, size, disp_unit, info, comm, baseptr, win);
                 });
 }
-SIDELIGHT_PROFILED(Win_allocate_shared_c);
 
-SIDELIGHT_ENTRY int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win)
+SIDELIGHT_OWN int own_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win)
 {
     return make({rma::Flavor::dynamic, 0, 1, info, comm, nullptr, win != nullptr}, win, nullptr,
                 [&] { return table().Win_create_dynamic(info, comm, win); });
 }
-SIDELIGHT_PROFILED(Win_create_dynamic);
 
-SIDELIGHT_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size)
+SIDELIGHT_OWN int own_Win_attach(MPI_Win win, void* base, MPI_Aint size)
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -147,9 +140,8 @@ SIDELIGHT_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size)
     }
     return host::mpi::answer_window(attach(*object, base, size), win);
 }
-SIDELIGHT_PROFILED(Win_attach);
 
-SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
+SIDELIGHT_OWN int own_Win_detach(MPI_Win win, const void* base)
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -157,11 +149,10 @@ SIDELIGHT_ENTRY int MPI_Win_detach(MPI_Win win, const void* base)
     }
     return host::mpi::answer_window(detach(*object, base), win);
 }
-SIDELIGHT_PROFILED(Win_detach);
 
 /// Collective, and a barrier. The attributes' delete callbacks run while the window still answers.
 /// Where a member is lost it tells that, and frees the window nevertheless.
-SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
+SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
 {
     if (win == nullptr) {
         return host::mpi::answer(Status::argument);
@@ -187,4 +178,3 @@ SIDELIGHT_ENTRY int MPI_Win_free(MPI_Win* win)
     discard_window(*object);
     return code;
 }
-SIDELIGHT_PROFILED(Win_free);

@@ -110,27 +110,25 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
     }
 }
 
-SIDELIGHT_ENTRY int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit,
-                                         void* baseptr)
+SIDELIGHT_OWN int own_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit,
+                                       void* baseptr)
 {
     return shared_query(win, rank, size, disp_unit, baseptr, [&] {
         return table().Win_shared_query(win, rank, size, disp_unit, baseptr);
     });
 }
-SIDELIGHT_PROFILED(Win_shared_query);
 
-SIDELIGHT_ENTRY int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size,
-                                           MPI_Aint* disp_unit, void* baseptr)
+SIDELIGHT_OWN int own_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit,
+                                         void* baseptr)
 {
     return shared_query(win, rank, size, disp_unit, baseptr, [&] {
         return pass_on<&host::mpi::Table::Win_shared_query_c>(win, win, rank, size, disp_unit,
                                                               baseptr);
     });
 }
-SIDELIGHT_PROFILED(Win_shared_query_c);
 
 /// A group of the caller's own, to be freed by it.
-SIDELIGHT_ENTRY int MPI_Win_get_group(MPI_Win win, MPI_Group* group)
+SIDELIGHT_OWN int own_Win_get_group(MPI_Win win, MPI_Group* group)
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -141,9 +139,8 @@ SIDELIGHT_ENTRY int MPI_Win_get_group(MPI_Win win, MPI_Group* group)
     }
     return table().Group_union(object->group, MPI_GROUP_EMPTY, group);
 }
-SIDELIGHT_PROFILED(Win_get_group);
 
-SIDELIGHT_ENTRY int MPI_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
+SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
 {
     WindowObject* object = window_table::find(win);
     const auto predefined =
@@ -159,11 +156,10 @@ SIDELIGHT_ENTRY int MPI_Win_get_attr(MPI_Win win, int keyval, void* attribute, i
     *flag = 1;
     return MPI_SUCCESS;
 }
-SIDELIGHT_PROFILED(Win_get_attr);
 
 /// Collective, so no other thread uses the keys meanwhile. Changes to the reorder keys count from
 /// the next epoch on.
-SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -181,9 +177,8 @@ SIDELIGHT_ENTRY int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     object->window->set_reorder(object->info.reorder());
     return MPI_SUCCESS;
 }
-SIDELIGHT_PROFILED(Win_set_info);
 
-SIDELIGHT_ENTRY int MPI_Win_get_info(MPI_Win win, MPI_Info* info)
+SIDELIGHT_OWN int own_Win_get_info(MPI_Win win, MPI_Info* info)
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -194,4 +189,3 @@ SIDELIGHT_ENTRY int MPI_Win_get_info(MPI_Win win, MPI_Info* info)
     }
     return object->info.create(info);
 }
-SIDELIGHT_PROFILED(Win_get_info);

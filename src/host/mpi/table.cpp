@@ -4,10 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cstdlib>
 #include <cstring>
-
-#include "base/log.hpp"
 
 namespace sidelight::host::mpi {
 namespace {
@@ -46,32 +43,10 @@ void fill(void* library, const char* symbol, Function*& function) noexcept
     function = reinterpret_cast<Function*>(dlsym(library, symbol));
 }
 
-#ifdef OPEN_MPI
-constexpr bool for_open_mpi = true;
-#else
-constexpr bool for_open_mpi = false;
-#endif
-
-/// Handles are pointers in one family of hosts and integers in the other: nothing would work.
-void check_family(void* library) noexcept
-{
-    const bool has_open_mpi = dlsym(library, "ompi_mpi_comm_world") != nullptr;
-    if (dlsym(library, "PMPI_Init") == nullptr || has_open_mpi == for_open_mpi) {
-        return;
-    }
-    constexpr const char* names[] = {"MPICH", "Open MPI"};
-    log(LogLevel::error,
-        "this library is built for %s, but the program has loaded %s: preload the other one, or "
-        "name the host that the program uses: sidelight run --host",
-        names[for_open_mpi ? 1 : 0], names[has_open_mpi ? 1 : 0]);
-    std::_Exit(EXIT_FAILURE);
-}
-
 Table load() noexcept
 {
     Table table;
     void* library = host_library();
-    check_family(library);
 #define SIDELIGHT_HOST_FUNCTION(name) fill(library, "PMPI_" #name, table.name);
 #include "host/mpi/functions.def"
 #undef SIDELIGHT_HOST_FUNCTION

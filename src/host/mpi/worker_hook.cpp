@@ -70,7 +70,7 @@ Host find_host() noexcept
 
 /// UCX calls itself by this name too, and there may be several in one process: each caller gets the
 /// one that it is linked to.
-Progress* progress_for(const void* caller) noexcept
+Progress* look_up_for(const void* caller) noexcept
 {
     Dl_info info{};
     void* library = dladdr(caller, &info) != 0 && info.dli_fname != nullptr
@@ -81,6 +81,19 @@ Progress* progress_for(const void* caller) noexcept
         dlclose(library); // its caller holds it
     }
     return reinterpret_cast<Progress*>(own);
+}
+
+/// The same, without asking the loader each time: beside an MPI that this library does not fit, the
+/// caller may be a loop of that MPI.
+Progress* progress_for(const void* caller) noexcept
+{
+    thread_local const void* last = nullptr;
+    thread_local Progress* found = nullptr;
+    if (caller != last) {
+        found = look_up_for(caller);
+        last = caller;
+    }
+    return found;
 }
 
 /// Null as long as there is no MPI.

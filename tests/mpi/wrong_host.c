@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs with the library of another host preloaded: that steps aside, and each call of every kind
+ * that it takes over does what the host does alone.
+ */
+#include "check.h"
+
+static bool under_sidelight(void)
+{
+    char line[512];
+    bool found = false;
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
+        found = strstr(line, "/memfd:sidelight") != NULL;
+    if (maps != NULL)
+        fclose(maps);
+    return found;
+}
+
+static MPI_Win new_window(int64_t **memory)
+{
+    MPI_Win win;
+    CHECK_OK(MPI_Win_allocate(4 * sizeof **memory, sizeof **memory, MPI_INFO_NULL, MPI_COMM_WORLD,
+                              (void *)memory, &win));
+    memset(*memory, 0, 4 * sizeof **memory);
+    CHECK(!under_sidelight());
+    return win;
+}
+
+static void asked(MPI_Win win, const int64_t *memory)
+{
+    void *base = NULL;
+    int flag = 0, size = 0;
+    MPI_Group group;
+    MPI_Info info;
+    CHECK_OK(MPI_Win_get_attr(win, MPI_WIN_BASE, (void *)&base, &flag));
+    CHECK(flag != 0 && base == memory);
+    CHECK_OK(MPI_Win_get_group(win, &group));
+    CHECK_OK(MPI_Group_size(group, &size));
+    CHECK_EQ(size, check_size);
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Win_get_info(win, &info));
+    CHECK_OK(MPI_Win_set_info(win, info));
+    CHECK_OK(MPI_Info_free(&info));
+}
+
+static void fences(void)
+{
+    int64_t *memory, seven = 7, got = -1;
+    const int next = (check_rank + 1) % check_size;
+    MPI_Win win = new_window(&memory);
+    asked(win, memory);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(&seven, 1, MPI_INT64_T, next, 0, 1, MPI_INT64_T, win));
+    CHECK_OK(MPI_Accumulate(&seven, 1, MPI_INT64_T, next, 1, 1, MPI_INT64_T, MPI_SUM, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_EQ(memory[0], 7);
+    CHECK_EQ(memory[1], 7);
+    CHECK_OK(MPI_Get(&got, 1, MPI_INT64_T, next, 1, 1, MPI_INT64_T, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_EQ(got, 7);
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK(win == MPI_WIN_NULL);
+}
+
+static void locks(void)
+{
+    int64_t *memory, one = 1, before = -1, sum = 0;
+    MPI_Request request;
+    MPI_Win win = new_window(&memory);
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+    CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, win));
+    CHECK_OK(MPI_Win_flush(0, win));
+    CHECK(before >= 0 && before < check_size);
+    CHECK_OK(MPI_Rput(&one, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, win, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_unlock(0, win));
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, &sum, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T,
+                                MPI_NO_OP, win));
+    CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_EQ(sum, check_size);
+    CHECK_OK(MPI_Win_free(&win));
+}
+
+static void memory_of_mpi(void)
+{
+    void *block = NULL;
+    CHECK_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, (void *)&block));
+    memset(block, 1, 4096);
+    CHECK(!under_sidelight());
+    CHECK_OK(MPI_Free_mem(block));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    fences();
+    locks();
+    memory_of_mpi();
+    return check_end();
+}
