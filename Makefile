@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
+# With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI.
 
 N ?= 2
 NODES ?= 1
-SUITES ?= unit network sim mpich4 openmpi4
+SUITES ?= unit network sim $(if $(MPICC),mpi,mpich4 openmpi4)
 PREFIX ?= /usr/local
 SEEDS ?= 2000000
 ROUNDS ?= 1000000
@@ -21,7 +22,7 @@ build: configure
 	cmake --build build --parallel $(JOBS)
 
 configure: setup
-	cmake --preset default --log-level=WARNING
+	cmake --preset default --log-level=WARNING -DSIDELIGHT_MPICC="$(MPICC)"
 
 # LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs; on N
 # ranks, and with NODES as if on several machines.

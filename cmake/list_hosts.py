@@ -1,13 +1,67 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints `name=mpicc` for every host MPI that is present, for cmake/Hosts.cmake."""
+"""Prints `name=mpicc` for every host MPI that is present, for cmake/Hosts.cmake; with compilers,
+for each of them. Writes what each is to BUILD/<name>/host.json.
+
+    list_hosts.py BUILD [MPICC...]
+"""
 
 import pathlib
+import re
+import shutil
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
-from sidelight_lib import hosts  # noqa: E402
+from sidelight_lib import hosts, records, versions  # noqa: E402
 
-for host in hosts.all():
-    print(f"{host.name}={host.mpicc}")
+
+def of_compiler(mpicc):
+    """The host of a compiler: one with a name of its own, if it is that one's."""
+    for host in hosts.known():
+        if host.mpicc.exists() and host.mpicc.resolve() == mpicc.resolve():
+            return host
+    version = versions.of_compiler(mpicc)
+    if version is None:
+        sys.exit(f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI")
+    # Debian's have their family behind their names.
+    mpiexec = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
+    return hosts.own(version.line, version.line, mpiexec, mpicc, linked_library(mpicc))
+
+
+def linked_library(mpicc):
+    """The MPI library that programs of this compiler are linked to."""
+    shown = subprocess.run([mpicc, "-show"], capture_output=True, text=True, check=True).stdout
+    usual = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
+    for place in [*re.findall(r"-L\s*(\S+)", shown), str(mpicc.parent.parent / "lib"), *usual]:
+        for name in ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12"):
+            if (path := pathlib.Path(place) / name).exists():
+                return path
+    sys.exit(f"no MPI library is where {mpicc} would look for one: {shown}")
+
+
+def compiler(text):
+    found = shutil.which(text)
+    if found is None:
+        sys.exit(f"there is no compiler {text}")
+    return pathlib.Path(found).absolute()
+
+
+def main():
+    build, *compilers = sys.argv[1:]
+    chosen = [of_compiler(compiler(text)) for text in compilers] if compilers else hosts.all()
+    for host in chosen:
+        # What other compilers were used for stays where it is, and is not built anew.
+        if not compilers and host.origin == "own":
+            continue
+        version = versions.of_compiler(host.mpicc)
+        if version is not None:
+            paths = map(str, (host.mpicc, host.mpiexec, host.libmpi))
+            record = records.Record(host.name, version.line, *paths)
+            records.write(record, pathlib.Path(build) / host.name)
+        print(f"{host.name}={host.mpicc}")
+
+
+if __name__ == "__main__":
+    main()

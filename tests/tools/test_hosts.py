@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from sidelight_lib import hosts
+from sidelight_lib import hosts, interpreters, records, versions
 
 
 def host(**changes):
@@ -145,6 +145,88 @@ class Finding(unittest.TestCase):
             mock.patch.dict(os.environ, {"PATH": str(place / "bin")}),
         ):
             self.assertEqual(hosts.find(None, "script").name, "mpich5")
+
+
+class OwnMpi(unittest.TestCase):
+    """An MPI that is not one of the five, such as a wheel in an active environment."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+        for file in ("env/bin/mpiexec", "env/bin/mpicc", "env/lib/libmpi.so.12"):
+            path = self.place / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o755)
+        variables = {
+            "SIDELIGHT_HOSTS_DIR": place.name,
+            "SIDELIGHT_BUILD_DIR": f"{place.name}/build",
+            "VIRTUAL_ENV": f"{place.name}/env",
+            "PATH": "/nowhere",
+        }
+        version = versions.Version("mpich", "5.0.2")
+        for patch in (
+            mock.patch.dict(os.environ, variables),
+            mock.patch.object(versions, "of_library", return_value=version),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_of_the_launcher_of_an_active_environment(self):
+        with mock.patch.object(hosts, "_loaded_library", return_value=None):
+            found = hosts.find(None, "script")
+        self.assertEqual((found.name, found.origin), ("mpich-5.0", "own"))
+        self.assertEqual(found.mpiexec, self.place / "env/bin/mpiexec")
+        with self.assertRaisesRegex(hosts.HostError, "make MPICC=.*/env/bin/mpicc"):
+            found.require_library()
+
+    def test_library_of_the_same_version_line(self):
+        library = self.place / "build/mpich5/libsidelight.so"
+        record = records.Record("mpich5", "mpich-5.0", "/a", "/b", "/c")
+        records.write(record, library.parent)
+        library.touch()
+        with mock.patch.object(
+            hosts, "_loaded_library", return_value=self.place / "env/lib/libmpi.so.12"
+        ):
+            found = hosts.find(None, "./a")
+        self.assertEqual(found.require_library(), library)
+        self.assertEqual(found.mpiexec, self.place / "env/bin/mpiexec")
+
+    def test_launcher_that_is_named(self):
+        launcher = self.place / "env/bin/mpiexec"
+        with mock.patch.object(hosts, "_loaded_library", return_value=None):
+            self.assertEqual(hosts.find(None, "script", launcher).mpiexec, launcher)
+            with self.assertRaisesRegex(hosts.HostError, "no launcher"):
+                hosts.find(None, "script", "/nowhere/mpiexec")
+
+
+class Versions(unittest.TestCase):
+    def test_out_of_what_libraries_answer(self):
+        for text, line in (
+            ("MPICH Version:      4.2.3\n", "mpich-4.2"),
+            ("Open MPI v4.1.8, package: Open MPI", "openmpi-4.1"),
+            ("Intel(R) MPI Library 2021.18 for Linux* OS", "impi-2021.18"),
+        ):
+            self.assertEqual(versions.in_text(text).line, line)
+        self.assertIsNone(versions.in_text("MVAPICH2 Version      : 2.3.7"))
+
+    def test_out_of_headers(self):
+        numbers = ("#define OMPI_MAJOR_VERSION 5", "#define OMPI_MINOR_VERSION 0")
+        text = "\n".join([*numbers, "#define OMPI_RELEASE_VERSION 11"])
+        self.assertEqual(versions.in_header(text), versions.Version("openmpi", "5.0.11"))
+        self.assertEqual(versions.in_header('#define MPICH_VERSION "4.1.3"').line, "mpich-4.1")
+        self.assertIsNone(versions.in_header("#define OTHER 1"))
+
+
+class Interpreters(unittest.TestCase):
+    def test_of_a_script(self):
+        with tempfile.TemporaryDirectory() as place:
+            script = Path(place) / "script"
+            script.write_text("#!/usr/bin/env python3\n")
+            self.assertEqual(interpreters.python_of(script), ["/usr/bin/env", "python3"])
+            script.write_text("#!/bin/sh\n")
+            self.assertIsNone(interpreters.python_of(script))
+        self.assertEqual(interpreters.python_of(Path("/a/python3.11")), ["/a/python3.11"])
 
 
 class Library(unittest.TestCase):

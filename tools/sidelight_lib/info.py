@@ -50,7 +50,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 def collect() -> dict[str, Any]:
     """Everything that `info` tells."""
-    known = hosts.known()
+    known = hosts.known() + hosts.built()
     built = [host.library for host in known if host.library.exists()]
     facts: dict[str, Any] = {
         "network": None,

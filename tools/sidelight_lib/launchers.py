@@ -23,9 +23,9 @@ def arguments(
     if host.family == "mpich":
         launcher = ["-launcher", "ssh", "-launcher-exec", shell]
         # Intel's fills the first node with two ranks where there is to be one on each, unless told.
-        each_node = ["-ppn", str(each)] if host.name == "impi" else []
+        each_node = ["-ppn", str(each)] if host.name.startswith("impi") else []
         return ["-localhost", here, *launcher, *each_node, "-hosts", places]
-    agent = _REMOTE_SHELL[host.name]
+    agent = _REMOTE_SHELL.get(host.major, _REMOTE_SHELL["5"])
     # Each node would bind its first rank to the first core, and they are the same cores. Open MPI 5
     # fills the first node with more ranks than it has slots for, unless told how many.
     placing = ["--map-by", f"ppr:{each}:node:oversubscribe", "--bind-to", "none"]
@@ -33,8 +33,8 @@ def arguments(
 
 
 _REMOTE_SHELL = {
-    "openmpi4": ("--mca", "plm_rsh_agent"),
-    "openmpi5": ("--prtemca", "plm_ssh_agent"),
+    "4": ("--mca", "plm_rsh_agent"),
+    "5": ("--prtemca", "plm_ssh_agent"),
 }
 
 # Debian switches off every component of Open MPI 4 that has windows across nodes.

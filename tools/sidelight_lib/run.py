@@ -11,16 +11,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import hosts, profilers
+from . import hosts, profilers, versions
 from .namespaces import Nodes
 
 _DESCRIPTION = """\
 Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
-The host is the one that the program is linked to; where that does not tell (a script), it is that
-of the mpiexec on PATH. A profiler stays above Sidelight, whether LD_PRELOAD names it already or
-the program is linked to it. All SIDELIGHT_* variables reach every rank. With --nodes the ranks run
-as if on several machines, which is for tests: the nodes are made of Linux namespaces, and gone
-afterwards.
+The host is the MPI that the program will load: the one that it is linked to, or, in Python, that of
+mpi4py. Where that does not tell (a shell script), it is that of the launcher: of --mpiexec, PATH,
+or an active virtual or conda environment. SIDELIGHT_LOG=info says what was found. A profiler stays
+above Sidelight, whether LD_PRELOAD names it already or the program is linked to it. All SIDELIGHT_*
+variables reach every rank. With --nodes the ranks run as if on several machines, which is for
+tests: the nodes are made of Linux namespaces, and gone afterwards.
 """
 
 
@@ -30,6 +31,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "run", help="run an MPI program under Sidelight", description=_DESCRIPTION
     )
     parser.add_argument("--host", metavar="NAME", help="host MPI, of those `sidelight info` lists")
+    parser.add_argument("--mpiexec", metavar="PATH", help="launcher, instead of the host's")
     parser.add_argument(
         "-n", "-np", dest="ranks", type=_positive, default=1, metavar="N", help="ranks (default 1)"
     )
@@ -78,7 +80,9 @@ def _refuse_launcher(program: str) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
     _refuse_launcher(arguments.program)
-    host = hosts.find(arguments.host, arguments.program)
+    host = hosts.find(arguments.host, arguments.program, arguments.mpiexec)
+    if os.environ.get("SIDELIGHT_LOG") in ("info", "debug"):
+        _say_host(host, arguments.without)
     if arguments.nodes is not None:
         return _on_nodes(host, arguments)
     command = host.command(**_what_to_run(host, arguments))
@@ -96,6 +100,16 @@ def _show(command: Sequence[str], added: Mapping[str, str]) -> int:
     variables = [f"{key}={shlex.quote(value)}" for key, value in added.items()]
     print(" ".join([*variables, shlex.join(command)]))
     return 0
+
+
+def _say_host(host: hosts.Host, without: bool) -> None:
+    version = versions.of_library(host.libmpi)
+    library = "no library" if without else host.require_library()
+    print(
+        f"sidelight info: host {host.name}, {version or 'of unknown version'} ({host.libmpi}), "
+        f"started by {host.mpiexec}, with {library}",
+        file=sys.stderr,
+    )
 
 
 def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, Any]:

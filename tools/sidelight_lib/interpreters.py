@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which MPI library a program in Python will load: the one that mpi4py opens there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
+_LIBRARY = re.compile(r"libmpi(?:ch)?\.so")
+_ASK_SECONDS = 60
+
+# Without MPI_Init: nothing is started.
+_ASK_MPI4PY = """
+import mpi4py
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+print(*{line.split()[-1] for line in open("/proc/self/maps") if "/libmpi" in line}, sep="\\n")
+"""
+
+
+def mpi_library(program: str | Path) -> Path | None:
+    """None of a program that is not in Python, or has no mpi4py."""
+    found = shutil.which(str(program))
+    python = python_of(Path(found)) if found is not None else None
+    if python is None:
+        return None
+    try:
+        answer = subprocess.run(
+            [*python, "-c", _ASK_MPI4PY],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_ASK_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    loaded = [Path(line) for line in answer.stdout.splitlines()]
+    return next((path for path in loaded if _LIBRARY.match(path.name)), None)
+
+
+def python_of(program: Path) -> list[str] | None:
+    """The command of the Python that a program is, or whose script it is."""
+    if _PYTHON.match(program.name):
+        return [str(program)]
+    try:
+        with program.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return None
+    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
+    return words if any(_PYTHON.match(os.path.basename(word)) for word in words) else None
