@@ -93,7 +93,7 @@ tidy:
 	ci/check-tidy
 
 install: build
-	cmake --install build --prefix $(PREFIX)
+	cmake --install build --strip --prefix $(PREFIX)
 
 clean:
 	rm -rf build build-*

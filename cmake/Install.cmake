@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lib/sidelight holds the command's tools/ and one folder per host, where the command looks for the
-# library; bin/sidelight leads to it.
+# library; bin/sidelight leads to it. For programs that are linked to a library: pkg-config's
+# sidelight-<host>, and sidelight::<host> of a CMake package. `make install` also strips.
 
 set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     install(TARGETS ${host}-sidelight LIBRARY DESTINATION ${destination}/${host})
+    install(FILES ${PROJECT_BINARY_DIR}/${host}/host.json DESTINATION ${destination}/${host})
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/sidelight-host.pc.in
+        ${PROJECT_BINARY_DIR}/${host}/sidelight-${host}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${host}/sidelight-${host}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 # The modules as sources: what is made of them belongs to one compiler and one host.
 install(FILES include/sidelight.h include/sidelight_f08.f90 include/sidelight_mpi.f90
@@ -17,3 +23,20 @@ install(CODE "
     file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")
     file(CREATE_LINK ../${destination}/tools/sidelight
         \"\${prefix}/${CMAKE_INSTALL_BINDIR}/sidelight\" SYMBOLIC)")
+
+include(CMakePackageConfigHelpers)
+set(package ${PROJECT_BINARY_DIR}/package)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sidelightConfig.cmake.in
+    ${package}/sidelightConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sidelight
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR destination
+    NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${package}/sidelightConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+# From lib/pkgconfig up, where the library directory may have several levels.
+string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_LIBDIR})
+set(pc_prefix "\${libdir}/${up}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sidelight.pc.in ${package}/sidelight.pc @ONLY)
+install(FILES ${package}/sidelightConfig.cmake ${package}/sidelightConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sidelight)
+install(FILES ${package}/sidelight.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

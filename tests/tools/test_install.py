@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `make install` puts in its place, used from an empty project."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+from sidelight_lib import hosts, records
+
+BUILD = hosts.build_directory()
+BUILT = [host for host in hosts.all() if host.library.exists()]
+
+PROGRAM = """
+#include <sidelight.h>
+int main(int argc, char **argv)
+{
+    MPI_Win win;
+    MPI_Request request;
+    void *base;
+    MPI_Init(&argc, &argv);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPIX_Win_ilock_all(0, win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPIX_Win_iunlock_all(win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_free(&win);
+    return MPI_Finalize();
+}
+"""
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(empty C)
+find_package(sidelight REQUIRED)
+if(NOT "{host}" IN_LIST sidelight_HOSTS)
+    message(FATAL_ERROR "{host} is not among ${{sidelight_HOSTS}}")
+endif()
+add_executable(program program.c)
+target_link_libraries(program PRIVATE sidelight::{host})
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, **options
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@unittest.skipUnless(BUILT, "no library is built")
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.here = Path(cls.folder.name)
+        cls.prefix = cls.here / "prefix"
+        run("cmake", "--install", BUILD, "--strip", "--prefix", cls.prefix)
+        (cls.here / "program.c").write_text(PROGRAM)
+        cls.host = BUILT[0]
+
+    def check_runs(self, program):
+        run(
+            self.prefix / "bin" / "sidelight", "run", "--host", self.host.name, "-n", "2", program,
+            env={k: v for k, v in os.environ.items() if k != "SIDELIGHT_BUILD_DIR"},
+        )
+
+    def test_libraries_are_stripped_and_say_what_they_are_for(self):
+        place = next(self.prefix.glob("lib*/sidelight"))
+        self.assertIn(self.host.name, [record.name for record in records.read(place)])
+        library = next(self.prefix.glob(f"lib*/sidelight/{self.host.name}/libsidelight.so"))
+        self.assertNotIn(".debug_info", run("readelf", "--sections", "--wide", library))
+
+    def test_pkg_config(self):
+        place = next(self.prefix.glob("lib*/pkgconfig"))
+        flags = run(
+            "pkg-config", "--cflags", "--libs", f"sidelight-{self.host.name}",
+            env=os.environ | {"PKG_CONFIG_PATH": str(place)},
+        )
+        program = self.here / "by-pkg-config"
+        run(self.host.mpicc, self.here / "program.c", "-o", program, *flags.split())
+        self.assertIn(str(self.prefix.resolve()), run("ldd", program))
+        self.check_runs(program)
+
+    def test_cmake_package(self):
+        source = self.here / "project"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(PROJECT.format(host=self.host.name))
+        (source / "program.c").write_text(PROGRAM)
+        build = self.here / "build"
+        run(
+            "cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_C_COMPILER={self.host.mpicc}",
+        )
+        run("cmake", "--build", build)
+        self.check_runs(build / "program")
+
+
+if __name__ == "__main__":
+    support.main()
