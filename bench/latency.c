@@ -9,6 +9,9 @@
  * --beside all lines but the fence are measured on an allocated window as well, in turn. On two
  * ranks: every line of the table below, or those named. On any other number: `fence` alone. Rank 0
  * measures and rank 1 is the target. In passive lines the target waits in MPI_Bcast.
+ *
+ * Accumulates of any size and type are lines, too, if they are named: OPERATION_TYPE_BYTES as in
+ * sum_float_4096, see the tables of operations and types.
  */
 #include "measure.h"
 
@@ -29,6 +32,13 @@ enum {
     IN_FLIGHT = 100, /* puts before a flush */
 };
 
+/* An accumulate of many elements. */
+struct Row {
+    MPI_Op op;
+    MPI_Datatype type;
+    int count;
+};
+
 /* What the actions work on. */
 struct Bench {
     MPI_Win win;
@@ -40,6 +50,7 @@ struct Bench {
     int64_t result;
     int64_t compare;
     char *block; /* BLOCK_SIZE bytes */
+    struct Row row;
 };
 
 /* Epoch that is open at the origin around a line. */
@@ -120,13 +131,13 @@ static void put_1m(void *context, long repetitions)
     }
 }
 
-static void accumulate_1m(void *context, long repetitions)
+static void accumulate_row(void *context, long repetitions)
 {
     struct Bench *bench = context;
-    const int doubles = BLOCK_SIZE / (int)sizeof(double);
+    const struct Row row = bench->row;
     for (long i = 0; i < repetitions; ++i) {
-        MPI_Accumulate(bench->block, doubles, MPI_DOUBLE, TARGET, bench->remote + BLOCK_DISP,
-                       doubles, MPI_DOUBLE, MPI_SUM, bench->win);
+        MPI_Accumulate(bench->block, row.count, row.type, TARGET, bench->remote + BLOCK_DISP,
+                       row.count, row.type, row.op, bench->win);
         MPI_Win_flush(TARGET, bench->win);
     }
 }
@@ -195,11 +206,74 @@ static const struct {
     {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL, 1},
     {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL, 1},
     {{"put_1m", put_1m, NULL}, LOCK_ALL, 1},
-    {{"accumulate_1m", accumulate_1m, NULL}, LOCK_ALL, 1},
     {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING, 1},
     {{"gats", gats_first, gats_second}, NOTHING, 1},
     {{"fence", fence, fence}, FENCE, 1},
 };
+
+/* --- Accumulates of many elements ------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    MPI_Op op;
+} operations[] = {
+    {"sum", MPI_SUM},   {"replace", MPI_REPLACE}, {"max", MPI_MAX},
+    {"prod", MPI_PROD}, {"bor", MPI_BOR},
+};
+
+static const struct {
+    const char *name;
+    MPI_Datatype type;
+} types[] = {
+    {"int8", MPI_INT8_T},
+    {"int16", MPI_INT16_T},
+    {"int32", MPI_INT32_T},
+    {"int64", MPI_INT64_T},
+    {"uint8", MPI_UINT8_T},
+    {"uint16", MPI_UINT16_T},
+    {"uint32", MPI_UINT32_T},
+    {"uint64", MPI_UINT64_T},
+    {"float", MPI_FLOAT},
+    {"double", MPI_DOUBLE},
+    {"longdouble", MPI_LONG_DOUBLE},
+    {"complexfloat", MPI_C_FLOAT_COMPLEX},
+    {"complexdouble", MPI_C_DOUBLE_COMPLEX},
+};
+
+/* Those that are measured unless others are named. */
+static const char *const row_lines[] = {
+    "sum_int64_64",       "sum_int64_512",  "sum_int64_4096", "sum_int64_65536", "replace_int64_64",
+    "replace_int64_4096", "sum_int32_4096", "sum_float_4096", "accumulate_1m",
+};
+
+static bool read_row(const char *name, struct Row *row)
+{
+    char op[16];
+    char type[16];
+    int bytes = 0;
+    int end = 0;
+    int size = 0;
+    if (strcmp(name, "accumulate_1m") == 0) {
+        return read_row("sum_double_1048576", row);
+    }
+    *row = (struct Row){MPI_OP_NULL, MPI_DATATYPE_NULL, 0};
+    if (sscanf(name, "%15[a-z]_%15[a-z0-9]_%d%n", op, type, &bytes, &end) != 3 ||
+        name[end] != '\0') {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
+        row->op = strcmp(op, operations[i].name) == 0 ? operations[i].op : row->op;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
+        row->type = strcmp(type, types[i].name) == 0 ? types[i].type : row->type;
+    }
+    if (row->op == MPI_OP_NULL || row->type == MPI_DATATYPE_NULL) {
+        return false;
+    }
+    MPI_Type_size(row->type, &size);
+    row->count = bytes / size;
+    return row->count > 0 && bytes <= BLOCK_SIZE;
+}
 
 /* --- Running them ----------------------------------------------------------------------------- */
 
@@ -345,25 +419,56 @@ static bool read_options(int argc, char **argv, struct Options *options)
     return true;
 }
 
-/* `beside` may be NULL. */
-static void measure_lines(struct Bench *bench, struct Bench *beside, int ranks,
-                          const struct Plan *plan, char *const *names, int count)
+/* What is measured, and on what. `beside` may be NULL. */
+struct Run {
+    struct Bench *bench;
+    struct Bench *beside;
+    int ranks;
+    struct Plan plan;
+};
+
+static void measure_line(const struct Run *run, const struct Line *line, enum Around around,
+                         int least_repetitions)
 {
-    const struct Team team = {.rank = bench->rank, .context = NULL, .agree = agree};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
-        const bool possible = ranks == 2 || lines[i].around == FENCE;
-        if (possible && chosen(lines[i].line.name, names, count)) {
-            struct Plan own_plan = *plan;
-            if (own_plan.least_repetitions < lines[i].least_repetitions) {
-                own_plan.least_repetitions = lines[i].least_repetitions;
-            }
-            struct Bench *other = lines[i].around != FENCE ? beside : NULL;
-            open_around(lines[i].around, bench);
-            open_around(lines[i].around, other);
-            measure_beside(&team, &lines[i].line, bench, other, &own_plan);
-            close_around(lines[i].around, other);
-            close_around(lines[i].around, bench);
+    const struct Team team = {.rank = run->bench->rank, .context = NULL, .agree = agree};
+    struct Plan plan = run->plan;
+    if (plan.least_repetitions < least_repetitions) {
+        plan.least_repetitions = least_repetitions;
+    }
+    struct Bench *beside = around != FENCE ? run->beside : NULL;
+    open_around(around, run->bench);
+    open_around(around, beside);
+    measure_beside(&team, line, run->bench, beside, &plan);
+    close_around(around, beside);
+    close_around(around, run->bench);
+}
+
+static void measure_row(const struct Run *run, const char *name)
+{
+    const struct Line line = {name, accumulate_row, NULL};
+    struct Row row;
+    if (run->ranks == 2 && read_row(name, &row)) {
+        run->bench->row = row;
+        if (run->beside != NULL) {
+            run->beside->row = row;
         }
+        measure_line(run, &line, LOCK_ALL, 1);
+    }
+}
+
+static void measure_lines(const struct Run *run, char *const *names, int count)
+{
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
+        const bool possible = run->ranks == 2 || lines[i].around == FENCE;
+        if (possible && chosen(lines[i].line.name, names, count)) {
+            measure_line(run, &lines[i].line, lines[i].around, lines[i].least_repetitions);
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        measure_row(run, names[i]);
+    }
+    for (size_t i = 0; count == 0 && i < sizeof row_lines / sizeof *row_lines; ++i) {
+        measure_row(run, row_lines[i]);
     }
 }
 
@@ -384,8 +489,11 @@ int main(int argc, char **argv)
     if (!bind_to_core(bench.rank, ranks)) {
         fprintf(stderr, "latency: rank %d is not bound to a core\n", bench.rank);
     }
-    measure_lines(&bench, options.beside ? &beside : NULL, ranks,
-                  ranks > 2 ? &crowded_plan : options.plan, argv + optind, argc - optind);
+    const struct Run run = {.bench = &bench,
+                            .beside = options.beside ? &beside : NULL,
+                            .ranks = ranks,
+                            .plan = ranks > 2 ? crowded_plan : *options.plan};
+    measure_lines(&run, argv + optind, argc - optind);
     release(&bench, options.kind);
     if (options.beside) {
         release(&beside, ALLOCATE);

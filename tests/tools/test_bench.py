@@ -163,6 +163,19 @@ class Tables(unittest.TestCase):
             self.assertTrue({line.other for line in lines.values() if line.other} <= lines.keys())
 
 
+class Lines(unittest.TestCase):
+    def test_accumulates_that_the_table_does_not_have_are_lines_too(self):
+        table = lines_for("allocate", 1)
+        chosen = bench.choose_lines("max_uint16_256,put_8,sum_int64_4096", table)
+        self.assertEqual(
+            [line.name for line in chosen], ["put_8", "sum_int64_4096", "max_uint16_256"]
+        )
+        self.assertEqual(chosen[1].title, "sum of int64, 4 KB + flush")
+        for wrong in ("max_uint16", "max_uint16_0", "xor_int8_8", "sum_int8_8x"):
+            with self.assertRaisesRegex(HostError, wrong):
+                bench.choose_lines(wrong, table)
+
+
 class Columns(unittest.TestCase):
     """With a build tree that has the programs of one host, or lacks some."""
 

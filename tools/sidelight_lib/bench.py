@@ -16,7 +16,7 @@ from . import figures_page, latency_runs, own_accesses, window_times
 from .console import progress
 from .hosts import HostError
 from .latency_columns import Column, choose_columns, choose_hosts
-from .latency_lines import ALLOCATED, Line, Sample, lines_for
+from .latency_lines import ALLOCATED, Line, Sample, accumulate_line, lines_for
 from .latency_table import Report, print_report
 from .namespaces import Nodes
 
@@ -106,13 +106,15 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def choose_lines(wanted: str | None, lines: Sequence[Line]) -> list[Line]:
-    """The lines named, in the order of the table."""
+    """The lines named, in the order of the table, and accumulates that it does not have."""
     known = [line.name for line in lines]
     names = known if wanted is None else wanted.split(",")
-    unknown = set(names) - set(known)
+    further = {name: accumulate_line(name) for name in names if name not in known}
+    unknown = [name for name, line in further.items() if line is None]
     if unknown:
-        raise HostError(f"no line {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    return [line for line in lines if line.name in names]
+        raise HostError(f"no line {', '.join(unknown)}; there are {', '.join(known)}")
+    chosen = [line for line in lines if line.name in names]
+    return chosen + [line for line in further.values() if line is not None]
 
 
 def nodes_and_hosts(wanted: str) -> tuple[int, list[str]]:

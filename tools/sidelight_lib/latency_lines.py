@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 # A column is BARE, a host's name, or that and UNDER; with ALLOCATED behind it the window is an
 # allocated one, to compare with.
@@ -38,6 +40,27 @@ class Line:
         return self.key if self.ranks == 2 else f"{self.key}_{self.ranks}"
 
 
+_ROW = re.compile(
+    r"(?P<op>sum|replace|max|prod|bor)_(?P<type>u?int(?:8|16|32|64)|(?:long|complex)?double"
+    r"|(?:complex)?float)_(?P<bytes>[1-9]\d*)"
+)
+
+
+def accumulate_line(name: str) -> Line | None:
+    """An accumulate of many elements, named OPERATION_TYPE_BYTES; None: that is no such name."""
+    found = _ROW.fullmatch(name)
+    if found is None:
+        return None
+    size = int(found["bytes"])
+    text = f"{size // 1024} KB" if size >= 1024 and size % 1024 == 0 else f"{size} B"
+    return Line(name, f"{found['op']} of {found['type']}, {text} + flush", "", host_limit=1.0)
+
+
+def _rows(op: str, type_name: str, *sizes: int) -> list[Line]:
+    lines = (accumulate_line(f"{op}_{type_name}_{size}") for size in sizes)
+    return [line for line in lines if line is not None]
+
+
 _LINES = (
     Line("put_8", "put 8 B + flush", "store, locked instruction", 2.5, 0.75),
     Line("puts_100", "put 8 B, a flush after 100", ""),
@@ -49,6 +72,10 @@ _LINES = (
     Line("fence", "fence", "barrier on a counter", 3.0, 0.75),
     Line("gats", "GATS, an epoch each way", "the flags of two epochs", 1.5, 0.75),
     Line("put_1m", "put 1 MB + flush", "memcpy", 1.05, 0.75),
+    *_rows("sum", "int64", 64, 512, 4096, 65536),
+    *_rows("replace", "int64", 64, 4096),
+    *_rows("sum", "int32", 4096),
+    *_rows("sum", "float", 4096),
     Line("accumulate_1m", "accumulate 1 MB + flush", "additions, not atomic"),
     Line("fence", "fence, 8 ranks on 2 cores", "futex barrier", 2.0, ranks=8),
     Line("flag_trip", "", "flag there and back", information=True),
