@@ -9,8 +9,9 @@
 #include "datatype/mpi/predefined.hpp"
 #include "rma/operation/mapped.hpp"
 
-/// Accumulates of one element of a predefined type on mapped memory, in one atomic access. Under
-/// the rules of api/direct_call.hpp: each answers whether it has done it.
+/// Accumulates of predefined types on mapped memory: one element in one atomic access, a row of
+/// them under the member's lock. Under the rules of api/direct_call.hpp: each answers whether it
+/// has done it.
 namespace sidelight::api::direct {
 
 using datatype::Basic;
@@ -68,9 +69,9 @@ void add_word(void* memory, const void* from, void* result) noexcept
 }
 
 /// One element of any predefined type combined with what is at the target, in one atomic access.
-[[nodiscard]] inline bool accumulate(rma::Window& window, const void* from, void* result,
-                                     MPI_Datatype type, int rank, MPI_Aint displacement,
-                                     MPI_Op op) noexcept
+[[nodiscard]] inline bool accumulate_element(rma::Window& window, const void* from, void* result,
+                                             MPI_Datatype type, int rank, MPI_Aint displacement,
+                                             MPI_Op op) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
     if (layout == nullptr || (from == nullptr && op != MPI_NO_OP)) {
@@ -90,6 +91,46 @@ void add_word(void* memory, const void* from, void* result) noexcept
     const rma::ElementAccess access = window.mapped().element(rank);
     kernel(memory, from, result, 1);
     return true;
+}
+
+/// A row of elements of a predefined type, by plain instructions: where rows go so already, which
+/// is for the long way to find out, and where one hold of the lock is enough.
+[[nodiscard]] inline bool accumulate_row(rma::Window& window, const void* from, void* result,
+                                         MPI_Count count, MPI_Datatype type, int rank,
+                                         MPI_Aint displacement, MPI_Op op) noexcept
+{
+    const Layout* layout = datatype::layout_of_predefined(type);
+    const auto elements = static_cast<std::uint64_t>(count); // negative: too many
+    if (layout == nullptr || !layout->contiguous || elements == 0 ||
+        elements > rma::longest_plain_row || (from == nullptr && op != MPI_NO_OP)) {
+        return false;
+    }
+    const std::uint64_t bytes = elements * layout->size;
+    if (bytes > rma::longest_plain_row) {
+        return false;
+    }
+    std::byte* memory = window.mapped().memory(rank, displacement, bytes);
+    rma::ReduceOp reduce = rma::ReduceOp::sum;
+    if (memory == nullptr || !find_reduce_op(op, reduce)) {
+        return false;
+    }
+    rma::ReductionKernel* kernel = rma::reduction(reduce, layout->basic).row();
+    rma::ReaderBiasedLock& rows = window.mapped().rows(rank);
+    if (kernel == nullptr || !rows.enter_closed(bytes)) {
+        return false;
+    }
+    window.mapped().made_plain_access();
+    kernel(memory, from, result, elements);
+    rows.release();
+    return true;
+}
+
+[[nodiscard]] inline bool accumulate(rma::Window& window, const void* from, void* result,
+                                     MPI_Count count, MPI_Datatype type, int rank,
+                                     MPI_Aint displacement, MPI_Op op) noexcept
+{
+    return count == 1 ? accumulate_element(window, from, result, type, rank, displacement, op)
+                      : accumulate_row(window, from, result, count, type, rank, displacement, op);
 }
 
 template <class Word>

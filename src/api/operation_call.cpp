@@ -97,18 +97,18 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
 
 bool find_reduce_op(MPI_Op op, ReduceOp& found) noexcept
 {
-    if (op == MPI_SUM) { // most of them are, and the list takes as long as a small operation
-        found = ReduceOp::sum;
+    // Most are one of these two, and the list takes as long as a small operation.
+    if (op == MPI_SUM || op == MPI_REPLACE) {
+        found = op == MPI_SUM ? ReduceOp::sum : ReduceOp::replace;
         return true;
     }
     const KnownOp known[] = {
-        {MPI_REPLACE, ReduceOp::replace}, {MPI_NO_OP, ReduceOp::no_op},
-        {MPI_MAX, ReduceOp::max},         {MPI_MIN, ReduceOp::min},
-        {MPI_PROD, ReduceOp::prod},       {MPI_BOR, ReduceOp::bor},
-        {MPI_BAND, ReduceOp::band},       {MPI_BXOR, ReduceOp::bxor},
-        {MPI_LOR, ReduceOp::lor},         {MPI_LAND, ReduceOp::land},
-        {MPI_LXOR, ReduceOp::lxor},       {MPI_MAXLOC, ReduceOp::maxloc},
-        {MPI_MINLOC, ReduceOp::minloc},
+        {MPI_NO_OP, ReduceOp::no_op},   {MPI_MAX, ReduceOp::max},
+        {MPI_MIN, ReduceOp::min},       {MPI_PROD, ReduceOp::prod},
+        {MPI_BOR, ReduceOp::bor},       {MPI_BAND, ReduceOp::band},
+        {MPI_BXOR, ReduceOp::bxor},     {MPI_LOR, ReduceOp::lor},
+        {MPI_LAND, ReduceOp::land},     {MPI_LXOR, ReduceOp::lxor},
+        {MPI_MAXLOC, ReduceOp::maxloc}, {MPI_MINLOC, ReduceOp::minloc},
     };
     for (const KnownOp& candidate : known) {
         if (op == candidate.handle) {

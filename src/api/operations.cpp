@@ -102,8 +102,8 @@ struct AccumulateCall {
                          MPI_Datatype origin_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
-        return op != MPI_NO_OP && count == 1 && is_one(origin_count, origin_type, type) &&
-               direct::accumulate(window, origin, nullptr, type, target, displacement, op);
+        return op != MPI_NO_OP && origin_count == count && origin_type == type &&
+               direct::accumulate(window, origin, nullptr, count, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, MPI_Count origin_count,
                                   MPI_Datatype origin_type, int target, MPI_Aint displacement,
@@ -134,9 +134,9 @@ struct GetAccumulateCall {
                          MPI_Datatype result_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
-        return result != nullptr && count == 1 && is_one(result_count, result_type, type) &&
-               (op == MPI_NO_OP || is_one(origin_count, origin_type, type)) &&
-               direct::accumulate(window, origin, result, type, target, displacement, op);
+        return result != nullptr && result_count == count && result_type == type &&
+               (op == MPI_NO_OP || (origin_count == count && origin_type == type)) &&
+               direct::accumulate(window, origin, result, count, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, MPI_Count origin_count,
                                   MPI_Datatype origin_type, void* result, MPI_Count result_count,
@@ -167,7 +167,7 @@ struct FetchAndOpCall {
                          int target, MPI_Aint displacement, MPI_Op op, MPI_Win /*win*/) noexcept
     {
         return result != nullptr &&
-               direct::accumulate(window, origin, result, type, target, displacement, op);
+               direct::accumulate_element(window, origin, result, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, void* result, MPI_Datatype type, int target,
                                   MPI_Aint displacement, MPI_Op op, MPI_Win win) noexcept

@@ -31,6 +31,18 @@ inline constexpr bool mixed_widths_are_atomic = true;
 inline constexpr bool mixed_widths_are_atomic = false;
 #endif
 
+/// Functions that are compiled for longer vectors than every processor of the architecture has: to
+/// be called where `has_wide_vectors` alone.
+#if defined(__x86_64__)
+#define SIDELIGHT_WIDE_VECTORS [[gnu::target("avx2")]]
+inline constexpr bool may_have_wide_vectors = true;
+[[nodiscard]] inline bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2"); }
+#else
+#define SIDELIGHT_WIDE_VECTORS
+inline constexpr bool may_have_wide_vectors = false;
+[[nodiscard]] inline bool has_wide_vectors() noexcept { return false; }
+#endif
+
 /// Orders every load and store before it against every one after it.
 /// x86: a locked instruction on the stack takes a quarter of the time of `mfence`.
 inline void full_barrier() noexcept

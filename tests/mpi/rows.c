@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accumulates of long rows beside accumulates of single elements, on the same memory of rank 0:
- * no update is lost, whatever turns they come in. Rows lie one after the other or apart; what a
- * fetching call brings back never decreases. Argument: rounds per rank.
+ * Accumulates of rows, long and short, beside accumulates of single elements, on the same memory of
+ * rank 0: no update is lost, whatever turns they come in. Rows lie one after the other or apart;
+ * what a fetching call brings back never decreases. Argument: rounds per rank.
  */
 #include "windows.h"
 #include <complex.h>
 
-enum { ELEMENTS = 4096, LARGEST = 16, SINGLES = 200, WAYS = 5 };
+enum { ELEMENTS = 4096, LARGEST = 16, SINGLES = 200, LONGEST_SHORT = 40, WAYS = 6 };
 
 static int rounds = 200;
 
@@ -48,7 +48,7 @@ struct storm {
     struct window *w;
     const struct type *t;
     MPI_Datatype every_other; /* half of the elements: long rows of short pieces */
-    int64_t added[2];         /* by this rank: to all elements, to even ones and single ones */
+    int64_t added[2];         /* by this rank: to all elements, to single ones and others */
     unsigned random;
     _Alignas(16) unsigned char ones[ELEMENTS * LARGEST];
     _Alignas(16) unsigned char before[ELEMENTS * LARGEST];
@@ -100,6 +100,22 @@ static void add_singles(struct storm *s, bool fetch)
     s->added[1] += SINGLES;
 }
 
+static void add_short_rows(struct storm *s)
+{
+    for (int i = 0; i < SINGLES; ++i) {
+        int const count = 2 + (int)draw(s, LONGEST_SHORT - 1);
+        int const first = (int)draw(s, (unsigned)(ELEMENTS - count));
+        MPI_Aint const at = window_at(s->w, 0, (MPI_Aint)((size_t)first * s->t->size));
+        MPI_Datatype const type = s->t->type;
+        if (draw(s, 2) == 0)
+            CHECK_OK(MPI_Accumulate(s->ones, count, type, 0, at, count, type, MPI_SUM, s->w->win));
+        else
+            CHECK_OK(MPI_Get_accumulate(s->ones, count, type, s->before, count, type, 0, at, count,
+                                        type, MPI_SUM, s->w->win));
+        s->added[1] += count;
+    }
+}
+
 static void add(struct storm *s)
 {
     switch (draw(s, WAYS)) {
@@ -111,6 +127,9 @@ static void add(struct storm *s)
         break;
     case 2:
         add_every_other(s);
+        break;
+    case 3:
+        add_short_rows(s);
         break;
     default:
         for (unsigned rows = draw(s, 4); rows > 0; --rows)

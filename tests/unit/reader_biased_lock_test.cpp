@@ -65,7 +65,7 @@ public:
             shared_.gate.release();
             return false;
         }
-        shared_.gate.note_row();
+        shared_.gate.note_row(sizeof shared_.counts);
         ++added_.rows;
         for (std::uint64_t& count : shared_.counts) {
             ++count;
@@ -135,6 +135,27 @@ TEST_F(ReaderBiasedLockTest, OpensAfterElementsAndClosesForRows)
     adder.add_elements(10);
     EXPECT_TRUE(shared_->gate.closed());
     adder.add_elements(1000);
+    EXPECT_FALSE(shared_->gate.closed());
+}
+
+/// The less a row gains, the fewer elements wait for the next one.
+TEST_F(ReaderBiasedLockTest, StaysClosedAsLongAsItsRowsAreWorth)
+{
+    EXPECT_FALSE(shared_->gate.enter_closed(8192));
+    Adder adder(*shared_, 0, true);
+    ASSERT_TRUE(adder.add_row());
+    adder.add_elements(100);
+    ASSERT_FALSE(shared_->gate.closed());
+    shared_->gate.acquire();
+    const ElementSlots* everybody[] = {&shared_->slots[0]};
+    ASSERT_TRUE(shared_->gate.close(everybody, number));
+    shared_->gate.note_row(64);
+    shared_->gate.release();
+    ASSERT_TRUE(shared_->gate.enter_closed(64));
+    shared_->gate.release();
+    adder.add_elements(4);
+    EXPECT_TRUE(shared_->gate.closed());
+    adder.add_elements(1);
     EXPECT_FALSE(shared_->gate.closed());
 }
 

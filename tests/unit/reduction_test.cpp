@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "unit/reference.hpp"
 
@@ -20,18 +21,24 @@ using rma::ReduceOp;
 using rma::reduction;
 using rma::ReductionKernel;
 
-constexpr std::size_t elements = 30; // of the smallest ones, three words and some on both sides
+constexpr std::size_t elements = 140; // of the smallest ones, four long vectors and some
 constexpr std::size_t most_bytes = 32 * (elements + 1);
+constexpr std::size_t most_shift = 33; // of one row against another: no vector is aligned
 
 /// Room for more elements than are worked on, with a byte that shows in every hole.
 struct Row {
-    alignas(64) std::array<std::byte, most_bytes> bytes{};
+    alignas(64) std::array<std::byte, most_bytes + most_shift> bytes{};
+    std::size_t shift; ///< where the elements begin
 
-    explicit Row(std::uint8_t filler) { bytes.fill(static_cast<std::byte>(filler)); }
+    explicit Row(std::uint8_t filler, std::size_t shifted = 0) : shift(shifted)
+    {
+        bytes.fill(static_cast<std::byte>(filler));
+    }
+    std::byte* at(Basic basic, std::size_t i) { return &bytes[shift + i * shape_of(basic).extent]; }
     void clear_padding_of(Basic basic)
     {
         for (std::size_t i = 0; i <= elements; ++i) {
-            clear_padding(basic, bytes.data() + i * shape_of(basic).extent);
+            clear_padding(basic, at(basic, i));
         }
     }
     friend bool operator==(const Row& a, const Row& b) { return a.bytes == b.bytes; }
@@ -61,28 +68,44 @@ TEST(Reduction, AllowsWhatMpiAllows)
     EXPECT_GT(allowed, 200);
 }
 
-void expect_kernel(ReductionKernel* kernel, ReduceOp op, Basic basic, std::uint64_t seed)
+/// One kernel, and how far from the alignment of its elements a target may lie.
+struct Kernel {
+    ReductionKernel* function;
+    std::size_t shift;
+};
+
+/// All that this processor can run.
+std::vector<Kernel> kernels_of(ReduceOp op, Basic basic)
+{
+    const rma::Reduction& all = reduction(op, basic);
+    std::vector<Kernel> found{{all.plain, most_shift}, {all.atomic, 0}};
+    if (has_wide_vectors()) {
+        found.push_back({all.wide, most_shift});
+    }
+    std::erase_if(found, [](const Kernel& kernel) { return kernel.function == nullptr; });
+    return found;
+}
+
+void expect_kernel(const Kernel& kernel, ReduceOp op, Basic basic, std::uint64_t seed)
 {
     Random random(seed);
-    Row target(0xa5);
-    Row origin(0x5a);
-    Row result(0x3c);
-    fill(random, basic, target.bytes.data(), elements + 1);
-    fill(random, basic, origin.bytes.data(), elements + 1);
+    Row target(0xa5, random.below(kernel.shift + 1));
+    Row origin(0x5a, random.below(most_shift + 1));
+    Row result(0x3c, random.below(most_shift + 1));
+    fill(random, basic, target.at(basic, 0), elements + 1);
+    fill(random, basic, origin.at(basic, 0), elements + 1);
     Row expected = target;
     Row expected_result = result;
     const std::size_t first = random.below(9);
     const std::size_t last = first + random.below(elements + 1 - first);
     for (std::size_t i = first; i < last; ++i) {
-        const std::size_t at = i * shape_of(basic).extent;
-        encode(basic, decode(basic, &target.bytes[at]), &expected_result.bytes[at]);
-        combine_reference(op, basic, &expected.bytes[at], &origin.bytes[at]);
+        encode(basic, decode(basic, target.at(basic, i)), expected_result.at(basic, i));
+        combine_reference(op, basic, expected.at(basic, i), origin.at(basic, i));
     }
     const bool fetch = random.chance(50);
     const bool reads = op != ReduceOp::no_op;
-    const std::size_t start = first * shape_of(basic).extent;
-    kernel(&target.bytes[start], reads ? &origin.bytes[start] : nullptr,
-           fetch ? &result.bytes[start] : nullptr, last - first);
+    kernel.function(target.at(basic, first), reads ? origin.at(basic, first) : nullptr,
+                    fetch ? result.at(basic, first) : nullptr, last - first);
     for (Row* row : {&target, &result, &expected, &expected_result}) {
         row->clear_padding_of(basic);
     }
@@ -95,12 +118,27 @@ void expect_kernel(ReductionKernel* kernel, ReduceOp op, Basic basic, std::uint6
 TEST(Reduction, EveryKernelComputesWhatTheReferenceDoes)
 {
     for_each_combination([](ReduceOp op, Basic basic) {
-        for (ReductionKernel* kernel : {reduction(op, basic).plain, reduction(op, basic).atomic}) {
-            for (std::uint64_t seed = 0; kernel != nullptr && seed < 50; ++seed) {
+        for (const Kernel& kernel : kernels_of(op, basic)) {
+            for (std::uint64_t seed = 0; seed < 150; ++seed) {
                 expect_kernel(kernel, op, basic, seed);
             }
         }
     });
+}
+
+TEST(Reduction, WideVectorsAreForWhatTakesThem)
+{
+    if (!may_have_wide_vectors) {
+        GTEST_SKIP() << "this architecture has none of its own";
+    }
+    for (const Basic basic : {Basic::i8, Basic::i64, Basic::f32, Basic::f64, Basic::c64}) {
+        EXPECT_NE(reduction(ReduceOp::sum, basic).wide, nullptr);
+    }
+    EXPECT_EQ(reduction(ReduceOp::sum, Basic::f80).wide, nullptr);
+    const rma::Reduction& sum = reduction(ReduceOp::sum, Basic::i64);
+    EXPECT_EQ(sum.row(), has_wide_vectors() ? sum.wide : sum.plain);
+    EXPECT_EQ(reduction(ReduceOp::replace, Basic::i64).row(),
+              reduction(ReduceOp::replace, Basic::i64).plain);
 }
 
 TEST(Reduction, IntegersWrapAround)

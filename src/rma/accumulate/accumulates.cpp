@@ -57,11 +57,12 @@ bool Accumulates::rows_possible() const noexcept
 bool Accumulates::enter_row(const AccumulateTarget& target, std::size_t bytes) noexcept
 {
     ReaderBiasedLock& rows = target.block.rows;
-    if (!rows.closed()) {
-        target.row_bytes += static_cast<std::uint32_t>(bytes);
-        if (target.row_bytes < rows_that_close || !rows_possible()) {
-            return false;
-        }
+    if (rows.enter_closed(bytes)) {
+        return true;
+    }
+    target.row_bytes += static_cast<std::uint32_t>(bytes);
+    if (target.row_bytes < rows_that_close || !rows_possible()) {
+        return false;
     }
     rows.acquire();
     if (!rows.closed()) {
@@ -71,7 +72,7 @@ bool Accumulates::enter_row(const AccumulateTarget& target, std::size_t bytes) n
             return false;
         }
     }
-    rows.note_row();
+    rows.note_row(bytes);
     return true;
 }
 

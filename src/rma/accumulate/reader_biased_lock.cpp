@@ -11,8 +11,6 @@ namespace {
 
 /// About as long as a holder needs for a short row, if it has a core.
 constexpr int spins_at_gate = 200;
-/// Single elements without a row between them that open the gate.
-constexpr std::uint32_t elements_that_open = 64;
 
 /// Whoever is in there may have lost its core.
 void await_end(const ElementSlot& slot, std::uint32_t number) noexcept
@@ -28,9 +26,10 @@ void await_end(const ElementSlot& slot, std::uint32_t number) noexcept
 
 } // namespace
 
-void ReaderBiasedLock::acquire() noexcept
+void ReaderBiasedLock::await() noexcept
 {
-    for (int spins = 0; held_.exchange(1, std::memory_order_seq_cst) != 0; ++spins) {
+    int spins = 0;
+    do {
         while (held_.load(std::memory_order_relaxed) != 0) {
             if (++spins < spins_at_gate) {
                 relax_cpu();
@@ -38,7 +37,7 @@ void ReaderBiasedLock::acquire() noexcept
                 std::this_thread::yield();
             }
         }
-    }
+    } while (held_.exchange(1, std::memory_order_seq_cst) != 0);
 }
 
 /// The side of the exchange that has the barrier: whoever is in there by now has said so.
@@ -58,16 +57,14 @@ bool ReaderBiasedLock::close(std::span<const ElementSlots* const> everybody,
     return true;
 }
 
-void ReaderBiasedLock::open() noexcept
-{
-    elements_since_row_ = 0;
-    closed_.store(0, std::memory_order_release);
-}
+void ReaderBiasedLock::open() noexcept { closed_.store(0, std::memory_order_release); }
 
 void ReaderBiasedLock::note_element() noexcept
 {
-    if (++elements_since_row_ >= elements_that_open) {
+    if (elements_to_come_ == 0) {
         open();
+    } else {
+        --elements_to_come_;
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -33,8 +34,28 @@ public:
     }
 
     /// Waits for it: spins a little, then gives the core away each time.
-    void acquire() noexcept;
+    void acquire() noexcept
+    {
+        if (held_.exchange(1, std::memory_order_seq_cst) != 0) [[unlikely]] {
+            await();
+        }
+    }
     void release() noexcept { held_.store(0, std::memory_order_release); }
+
+    /// Holds it for a row of so many bytes if it is closed. False: it is open, and not held.
+    [[nodiscard]] bool enter_closed(std::size_t bytes) noexcept
+    {
+        if (!closed()) {
+            return false;
+        }
+        acquire();
+        if (!closed()) [[unlikely]] {
+            release();
+            return false;
+        }
+        note_row(bytes);
+        return true;
+    }
 
     // For the holder:
     /// On return nobody combines single elements of this member. `everybody`: the slots of all
@@ -42,16 +63,24 @@ public:
     [[nodiscard]] bool close(std::span<const ElementSlots* const> everybody,
                              std::uint32_t number) noexcept;
     void open() noexcept;
-    /// A row: those who combine single elements go on asking for it.
-    void note_row() noexcept { elements_since_row_ = 0; }
+    /// A row: those who combine single elements go on asking for it, the longer the more it gains.
+    void note_row(std::size_t bytes) noexcept
+    {
+        const std::size_t worth = std::min(bytes / bytes_for_an_element, most_elements);
+        elements_to_come_ = std::max(elements_to_come_, static_cast<std::uint32_t>(worth));
+    }
     /// A single element. Opens it when there were so many without a row between them that a row to
     /// come may pay for closing it again.
     void note_element() noexcept;
 
 private:
+    static constexpr std::size_t bytes_for_an_element = 16;
+    static constexpr std::size_t most_elements = 64;
+    void await() noexcept;
+
     alignas(64) std::atomic<std::uint32_t> closed_{0}; ///< changed by the holder only
     alignas(64) std::atomic<std::uint32_t> held_{0};   ///< acquire by exchange, release by store
-    std::uint32_t elements_since_row_ = 0;             ///< guarded by `held_`
+    std::uint32_t elements_to_come_ = 0;               ///< until it opens; guarded by `held_`
 };
 
 /// The scope in which a thread combines elements of a member by atomic instructions.

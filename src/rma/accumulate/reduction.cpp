@@ -137,45 +137,41 @@ struct Places {
     }
 };
 
-/// A number of elements that is known to the compiler, which makes vector instructions of them.
-template <ReduceOp op, typename E, std::size_t count>
-void combine_block(std::byte* target, const std::byte* origin) noexcept
+/// Elements that fill a row, in a loop that compilers make vector instructions of: no origin
+/// overlaps its target.
+template <ReduceOp op, typename E>
+[[gnu::always_inline]] inline void combine_row(std::byte* __restrict target,
+                                               const std::byte* __restrict origin,
+                                               std::size_t elements) noexcept
 {
-    using T = typename E::Type;
-    std::array<T, count> ours;
-    std::array<T, count> theirs;
-    std::memcpy(ours.data(), target, sizeof ours);
-    std::memcpy(theirs.data(), origin, sizeof theirs);
-    for (std::size_t i = 0; i < count; ++i) {
-        ours[i] = combined<op, E>(ours[i], theirs[i]);
+    constexpr std::size_t size = sizeof(typename E::Type);
+    for (std::size_t i = 0; i < elements; ++i) {
+        std::byte* to = target + i * size;
+        E::store(to, combined<op, E>(E::load(to), E::load(origin + i * size)));
     }
-    std::memcpy(target, ours.data(), sizeof ours);
 }
 
-/// Elements that fill a row.
-template <ReduceOp op, Basic basic>
-void plain_row(Places at, std::size_t elements) noexcept
+template <ReduceOp op, typename E>
+[[gnu::always_inline]] inline void plain_row(const Places& at, std::size_t elements) noexcept
 {
-    using E = Element<basic>;
-    constexpr std::size_t size = sizeof(typename E::Type);
-    constexpr std::size_t block = size < 16 ? 16 / size : 1;
+    const std::size_t bytes = elements * sizeof(typename E::Type);
     if (at.result != nullptr) {
-        std::memcpy(at.result, at.target, elements * size);
+        std::memcpy(at.result, at.target, bytes);
     }
     if constexpr (op == ReduceOp::replace) {
-        std::memcpy(at.target, at.origin, elements * size);
+        std::memcpy(at.target, at.origin, bytes);
+    } else if constexpr (op == ReduceOp::sum && E::kind == Kind::complex) {
+        using Part = Real<decltype(E::Type::real)>;
+        combine_row<op, Part>(at.target, at.origin, 2 * elements);
     } else if constexpr (op != ReduceOp::no_op) {
-        for (; elements >= block; elements -= block) {
-            combine_block<op, E, block>(at.target, at.origin);
-            at.target += block * size;
-            at.origin += block * size;
-        }
-        for (; elements > 0; --elements) {
-            combine_block<op, E, 1>(at.target, at.origin);
-            at.target += size;
-            at.origin += size;
-        }
+        combine_row<op, E>(at.target, at.origin, elements);
     }
+}
+
+template <Basic basic>
+constexpr bool fills_rows() noexcept
+{
+    return Element<basic>::kind != Kind::pair && shape_of(basic).size == shape_of(basic).extent;
 }
 
 template <ReduceOp op, Basic basic>
@@ -183,8 +179,8 @@ void plain_kernel(void* target, const void* origin, void* result, std::size_t el
 {
     using E = Element<basic>;
     Places at(target, origin, result);
-    if constexpr (E::kind != Kind::pair && shape_of(basic).size == shape_of(basic).extent) {
-        return plain_row<op, basic>(at, elements);
+    if constexpr (fills_rows<basic>()) {
+        return plain_row<op, E>(at, elements);
     }
     for (; elements > 0; --elements, at.advance(shape_of(basic).extent)) {
         const auto old = E::load(at.target);
@@ -195,6 +191,31 @@ void plain_kernel(void* target, const void* origin, void* result, std::size_t el
             E::store(at.result, old);
         }
     }
+}
+
+/// Whether longer vectors make a row faster: nothing is computed where elements are replaced, and
+/// no vector has an arithmetic for the types that are left out. Logical operations are left out
+/// because they are rare, and each kernel takes some hundred bytes.
+constexpr bool gains_by_wide_vectors(ReduceOp op, Basic basic) noexcept
+{
+    switch (op) {
+    case ReduceOp::replace:
+    case ReduceOp::no_op:
+    case ReduceOp::land:
+    case ReduceOp::lor:
+    case ReduceOp::lxor:
+        return false;
+    default:
+        return may_have_wide_vectors && basic != Basic::f16 && basic != Basic::c16 &&
+               (shape_of(basic).atomic != 0 || basic == Basic::c64);
+    }
+}
+
+template <ReduceOp op, Basic basic>
+SIDELIGHT_WIDE_VECTORS void wide_kernel(void* target, const void* origin, void* result,
+                                        std::size_t elements) noexcept
+{
+    plain_row<op, Element<basic>>(Places(target, origin, result), elements);
 }
 
 template <std::size_t bytes>
@@ -353,13 +374,17 @@ void atomic_kernel(void* target, const void* origin, void* result, std::size_t e
 template <ReduceOp op, Basic basic>
 constexpr Reduction entry() noexcept
 {
-    if constexpr (!allowed(op, Element<basic>::kind)) {
-        return {nullptr, nullptr};
-    } else if constexpr (shape_of(basic).atomic == 0) {
-        return {nullptr, &plain_kernel<op, basic>};
-    } else {
-        return {&atomic_kernel<op, basic>, &plain_kernel<op, basic>};
+    Reduction kernels{};
+    if constexpr (allowed(op, Element<basic>::kind)) {
+        kernels.plain = &plain_kernel<op, basic>;
+        if constexpr (shape_of(basic).atomic != 0) {
+            kernels.atomic = &atomic_kernel<op, basic>;
+        }
+        if constexpr (fills_rows<basic>() && gains_by_wide_vectors(op, basic)) {
+            kernels.wide = &wide_kernel<op, basic>;
+        }
     }
+    return kernels;
 }
 
 using Row = std::array<Reduction, datatype::basic_count>;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/cpu.hpp"
 #include "datatype/basic.hpp"
 #include "rma/kinds.hpp"
 
@@ -11,18 +12,27 @@ namespace sidelight::rma {
 
 /// Combines `elements` elements at `origin` into those at `target`, each at its extent from the one
 /// before. Writes what the target held before to `result`, unless that is null.
-/// `no_op` reads no origin, and neither does anything write the holes of an element.
+/// `no_op` reads no origin, and neither does anything write the holes of an element. The origin
+/// overlaps nothing that is written.
 using ReductionKernel = void(void* target, const void* origin, void* result,
                              std::size_t elements) noexcept;
 
-/// How one operation treats one basic type. Both are null where MPI forbids the combination.
+/// How one operation treats one basic type. All are null where MPI forbids the combination.
 struct Reduction {
     /// Each element in one atomic access, or several in one that holds them, for targets aligned to
     /// the `atomic` width of the type; null for types that have none. Sequentially consistent, and
     /// a full barrier where `rmw_is_barrier` (base/cpu.hpp) says so.
-    ReductionKernel* atomic;
+    ReductionKernel* atomic = nullptr;
     /// For a caller that excludes every other access to the element.
-    ReductionKernel* plain;
+    ReductionKernel* plain = nullptr;
+    /// The same by instructions that not every processor has; null where they gain nothing.
+    ReductionKernel* wide = nullptr;
+
+    /// The faster one of the last two that this processor has.
+    [[nodiscard]] ReductionKernel* row() const noexcept
+    {
+        return wide != nullptr && has_wide_vectors() ? wide : plain;
+    }
 };
 
 [[nodiscard]] const Reduction& reduction(ReduceOp op, datatype::Basic basic) noexcept;

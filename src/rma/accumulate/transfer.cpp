@@ -57,11 +57,6 @@ private:
 /// and programs count on it.
 constexpr std::size_t whole_row_bytes = 64;
 
-/// Rows of so many bytes gain by plain instructions, although somebody else may have to wait; and
-/// nobody waits for longer than so many take.
-constexpr std::size_t least_plain_row = 512;
-constexpr std::size_t longest_plain_row = std::size_t{64} << 10;
-
 /// Combines elements in a way that excludes others who do so, but not those who combine rows.
 template <typename Combine>
 void as_elements(const Atomicity& atomicity, Combine combine) noexcept
@@ -86,7 +81,7 @@ struct Combination {
                     std::size_t count) const noexcept;
     void elements_of_row(void* target, const void* origin, void* result,
                          std::size_t count) const noexcept;
-    void long_row(void* target, const void* origin, void* result, std::size_t count) const noexcept;
+    void several(void* target, const void* origin, void* result, std::size_t count) const noexcept;
     void scattered(const Buffer& origin, const Buffer& result, const Buffer& target) const noexcept;
 };
 
@@ -94,8 +89,8 @@ struct Combination {
 void Combination::row(void* target, const void* origin, void* result,
                       std::size_t count) const noexcept
 {
-    if (count * shape.extent >= least_plain_row && atomicity.rows != nullptr) {
-        long_row(target, origin, result, count);
+    if (count > 1 && atomicity.rows != nullptr) {
+        several(target, origin, result, count);
     } else {
         as_elements(atomicity, [&] { elements_of_row(target, origin, result, count); });
     }
@@ -132,8 +127,8 @@ void Combination::atomic_row(void* target, const void* origin, void* result,
 }
 
 /// By plain instructions where that is allowed, some of it at a time: others want to combine too.
-void Combination::long_row(void* target, const void* origin, void* result,
-                           std::size_t count) const noexcept
+void Combination::several(void* target, const void* origin, void* result,
+                          std::size_t count) const noexcept
 {
     const std::size_t most = longest_plain_row / shape.extent;
     for (std::size_t done = 0; done < count;) {
@@ -143,14 +138,13 @@ void Combination::long_row(void* target, const void* origin, void* result,
         const auto* from = origin == nullptr ? nullptr : static_cast<const std::byte*>(origin) + at;
         auto* old = result == nullptr ? nullptr : static_cast<std::byte*>(result) + at;
         if (atomicity.rows->enter(now * shape.extent)) {
-            reduction.plain(to, from, old, now);
+            reduction.row()(to, from, old, now);
             atomicity.rows->leave();
         } else {
             as_elements(atomicity, [&] { elements_of_row(to, from, old, now); });
         }
         done += now;
     }
-    full_barrier(); // as the atomic instructions are
 }
 
 void Combination::scattered(const Buffer& origin, const Buffer& result,

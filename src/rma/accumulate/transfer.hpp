@@ -20,6 +20,10 @@ namespace sidelight::rma {
 
 enum class Direction : std::uint8_t { put, get };
 
+/// A row of elements is combined by plain instructions so many bytes at a time: nobody waits for
+/// longer than that takes.
+inline constexpr std::size_t longest_plain_row = std::size_t{64} << 10;
+
 /// What keeps accumulates on the memory of one member apart.
 struct Atomicity {
     AtomicityLocks& locks;

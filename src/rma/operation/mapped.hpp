@@ -78,6 +78,12 @@ public:
                              static_cast<std::uint32_t>(rank) + 1);
     }
 
+    /// The lock of the rows of elements of a member that `memory` has found.
+    [[nodiscard]] ReaderBiasedLock& rows(int rank) const noexcept
+    {
+        return targets_[rank].accumulates->rows;
+    }
+
     /// A flush of a target whose operations are all complete when they are issued.
     [[nodiscard]] bool flush(int rank) noexcept
     {
