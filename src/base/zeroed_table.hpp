@@ -6,15 +6,19 @@
 #include <memory>
 #include <new>
 
+#include <sys/mman.h>
+
 namespace sidelight {
 
 /// A table of objects of which all zero is a valid state. Addresses for all of them are taken at
-/// once; the kernel gives memory to those that are touched, so the others cost none.
+/// once; the kernel gives memory to those that are touched, so the others cost none. A large table
+/// comes from the kernel itself: once one was freed, calloc clears what it hands out again.
 template <class T>
 class ZeroedTable {
 public:
     /// Throws std::bad_alloc.
-    explicit ZeroedTable(std::size_t size) : memory_(std::calloc(addresses(size), 1))
+    explicit ZeroedTable(std::size_t size)
+        : memory_(take(addresses(size)), GiveBack{addresses(size)})
     {
         std::size_t space = addresses(size);
         void* first = memory_.get();
@@ -35,10 +39,30 @@ public:
     [[nodiscard]] T* data() noexcept { return first_; }
 
 private:
-    struct Free {
-        void operator()(void* memory) const noexcept { std::free(memory); }
+    static constexpr std::size_t large = std::size_t{1} << 16; ///< bytes, of many pages
+
+    static void* take(std::size_t bytes) noexcept
+    {
+        if (bytes < large) {
+            return std::calloc(bytes, 1);
+        }
+        void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return memory != MAP_FAILED ? memory : nullptr;
+    }
+    struct GiveBack {
+        std::size_t bytes;
+        void operator()(void* memory) const noexcept
+        {
+            if (bytes < large) {
+                std::free(memory);
+            } else {
+                munmap(memory, bytes);
+            }
+        }
     };
-    std::unique_ptr<void, Free> memory_;
+
+    std::unique_ptr<void, GiveBack> memory_;
     T* first_ = nullptr;
 };
 
