@@ -170,6 +170,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     }
     try {
         object->info.update(info);
+        object->info.set_no_exclusive_locks(object->window->no_exclusive_locks());
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }

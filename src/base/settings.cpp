@@ -169,6 +169,10 @@ constexpr std::array entries{
     switch_entry<&Settings::exposure_after_access>(
         "SIDELIGHT_EXPOSURE_AFTER_ACCESS_REORDER", "MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "0",
         "1: an exposure epoch may be active together with the access epoch opened before it"),
+    switch_entry<&Settings::no_exclusive_locks>(
+        "SIDELIGHT_NO_EXCLUSIVE_LOCKS", "sidelight_no_exclusive_locks", "0",
+        "1: the program asks for no exclusive lock, so lock_all asks nobody; one that is asked for "
+        "is refused"),
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }

@@ -55,6 +55,7 @@ struct Settings {
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;
+    bool no_exclusive_locks = false; ///< promised for all windows
 };
 
 /// How one of them is set: by an environment variable, some also per window by an info key.

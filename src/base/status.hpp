@@ -16,7 +16,7 @@ enum class [[nodiscard]] Status : std::uint8_t{
     type,         ///< datatype that is null, uncommitted or not usable here
     op,           ///< operation that does not fit the datatype, or is not predefined
     assertion,    ///< unknown bits in an assertion
-    lock_type,    ///< neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE
+    lock_type,    ///< neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE, or not for this window
     rma_sync,     ///< wrong synchronisation: no epoch, or one that forbids the call
     rma_conflict, ///< conflicting accesses to a window
     rma_range,    ///< access outside the target's window

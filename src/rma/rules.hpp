@@ -43,6 +43,14 @@ constexpr bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t dep
                : static_cast<std::uint32_t>(departed) == static_cast<std::uint32_t>(ahead);
 }
 
+/// Whether a lock takes a place. Shared ones never wait for one another: where the program has
+/// given its word that nobody asks for an exclusive one, they need none. Likewise where it answers
+/// for this very lock (MPI_MODE_NOCHECK).
+constexpr bool takes_place(LockType type, bool no_check, bool no_exclusive_locks) noexcept
+{
+    return !no_check && (type == LockType::exclusive || !no_exclusive_locks);
+}
+
 /// Whether who leaves a place lets others in: those on other nodes hear of it by no other way until
 /// this member sweeps, which it need not do while its program computes.
 constexpr bool lets_others_in(bool others_have_places) noexcept { return others_have_places; }

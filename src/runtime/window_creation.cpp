@@ -100,6 +100,8 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
                                         .yes = ready,
                                         .knows = kept_ && kept_->split,
                                         .keeps = kept_ && kept_->kept,
+                                        .no_exclusive_locks = object_ != nullptr &&
+                                                              object_->info.no_exclusive_locks(),
                                         .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
     if (!found.reached && kept_ && kept_->in_memory) {
@@ -127,6 +129,7 @@ bool Creation::find_route()
     if (!found.worked) {
         return false;
     }
+    object_->info.set_no_exclusive_locks(found.no_exclusive_locks);
     one_node_ = found.one_node;
     if (request_.flavor == Flavor::shared && !one_node_) {
         reason_ = "memory of several nodes cannot be shared";

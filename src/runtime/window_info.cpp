@@ -21,6 +21,7 @@ enum Key : std::size_t {
     noncontig,
     share_memory,
     least_alignment,
+    no_exclusive,
     first_other,
 };
 
@@ -30,7 +31,7 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 14> known{{
+constexpr std::array<KnownKey, 15> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
@@ -38,6 +39,7 @@ constexpr std::array<KnownKey, 14> known{{
     {"alloc_shared_noncontig", nullptr, "false"},
     {"sidelight_share_memory", nullptr, "auto"},
     {"mpi_minimum_memory_alignment", nullptr, "1"},
+    {"sidelight_no_exclusive_locks", nullptr, "false"},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -87,6 +89,7 @@ WindowInfo::WindowInfo()
     }
     const Settings& from = settings();
     values_[share_memory] = share_policy_name(from.share_memory);
+    set_no_exclusive_locks(from.no_exclusive_locks);
     const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
                                       from.exposure_after_exposure, from.exposure_after_access};
     for (std::size_t key = 0; key < reorder.size(); ++key) {
@@ -151,6 +154,13 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
     const bool understood = error == std::errc() && end == text.data() + text.size();
     return understood && std::has_single_bit(bytes) && bytes <= most ? bytes : 1;
+}
+
+bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
+
+void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
+{
+    values_[no_exclusive] = promised ? "true" : "false";
 }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }

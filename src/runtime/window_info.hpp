@@ -29,13 +29,17 @@ public:
 
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
+    /// In force where all members have promised it when the window was made; nothing changes it
+    /// later.
+    [[nodiscard]] bool no_exclusive_locks() const noexcept;
+    void set_no_exclusive_locks(bool promised) noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 14;
+    static constexpr std::size_t keys = 15;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -29,6 +29,7 @@ rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, in
                      .node = object.members->node(),
                      .leaders = object.members->leaders()};
     shape.reorder = object.info.reorder();
+    shape.no_exclusive_locks = object.info.no_exclusive_locks();
     return shape;
 }
 

@@ -49,6 +49,7 @@ void Generator::draw_machine()
     program.no_map_percent = random_.chance(50) ? 0 : 30;
     program.shared = random_.chance(20);
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
+    program.no_exclusive_locks = only_shared_ && random_.chance(50);
 }
 
 rma::Reorder Generator::draw_keys(bool all)

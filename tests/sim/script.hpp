@@ -109,7 +109,8 @@ struct Program {
     std::size_t copied_from = 0; ///< bytes; smaller ones only if they are alone
     bool opened = false;         ///< memory that cards access is open from the start
     bool shared = false;         ///< shared windows, where all are on one node
-    bool dynamic = false;        ///< the memory is attached, in regions that touch at `borders`
+    bool no_exclusive_locks = false; ///< promised, so that shared ones need no places
+    bool dynamic = false;            ///< the memory is attached, in regions that touch at `borders`
     std::vector<std::size_t> borders; ///< cells
     unsigned unmapped_percent = 0;    ///< of the regions: neighbours cannot map them
     unsigned no_map_percent = 0;      ///< so often mapping fails, as when the owner is at its table

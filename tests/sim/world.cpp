@@ -270,6 +270,7 @@ rma::WindowShape World::shape(int window, int rank)
     if (!program_.reorder.empty()) {
         shape.reorder = program_.reorder[static_cast<std::size_t>(rank)];
     }
+    shape.no_exclusive_locks = program_.no_exclusive_locks;
     return shape;
 }
 

@@ -53,6 +53,7 @@ constexpr Switch switches[] = {
     {"SIDELIGHT_ACCESS_AFTER_EXPOSURE_REORDER", &Settings::access_after_exposure, false},
     {"SIDELIGHT_EXPOSURE_AFTER_EXPOSURE_REORDER", &Settings::exposure_after_exposure, false},
     {"SIDELIGHT_EXPOSURE_AFTER_ACCESS_REORDER", &Settings::exposure_after_access, false},
+    {"SIDELIGHT_NO_EXCLUSIVE_LOCKS", &Settings::no_exclusive_locks, false},
 };
 
 TEST(Settings, SwitchesTakeYesAndNoAndNothingElse)

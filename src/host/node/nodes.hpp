@@ -20,21 +20,23 @@ namespace sidelight::host::node {
 
 /// What all members find out in one collective step, before anything is made.
 struct Survey {
-    bool reached = false;      ///< they have heard of each other
-    bool worked = false;       ///< and every member has said yes
-    bool one_node = false;     ///< all have said the same node
-    bool all_know = false;     ///< all have said that they know the split
-    bool all_keep = false;     ///< all have said that they can keep what they learn
+    bool reached = false;            ///< they have heard of each other
+    bool worked = false;             ///< and every member has said yes
+    bool one_node = false;           ///< all have said the same node
+    bool all_know = false;           ///< all have said that they know the split
+    bool all_keep = false;           ///< all have said that they can keep what they learn
+    bool no_exclusive_locks = false; ///< all have promised that
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
 /// What a member says.
 struct SurveyAnswer {
-    std::uint64_t node = 0;    ///< where it wants to be seen
-    bool yes = false;          ///< whether it goes along
-    bool knows = false;        ///< whether it has the split of these members from an earlier time
-    bool keeps = false;        ///< whether it can keep what it learns of them
-    Status wrong = Status::ok; ///< what is the matter with its arguments
+    std::uint64_t node = 0; ///< where it wants to be seen
+    bool yes = false;       ///< whether it goes along
+    bool knows = false;     ///< whether it has the split of these members from an earlier time
+    bool keeps = false;     ///< whether it can keep what it learns of them
+    bool no_exclusive_locks = false; ///< what it promises of the window
+    Status wrong = Status::ok;       ///< what is the matter with its arguments
 };
 
 /// Collective.

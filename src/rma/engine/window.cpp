@@ -71,9 +71,10 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                    .locks = locks,
                    .operations = operations,
                    .mapped = window.mapped(),
-                   .dynamic = shape.flavor == Flavor::dynamic},
+                   .dynamic = shape.flavor == Flavor::dynamic,
+                   .no_exclusive_locks = shape.no_exclusive_locks},
       queue(surroundings, shared.epochs, window, shape.reorder),
-      recording(surroundings, queue),
+      recording(surroundings, queue, open),
       flushes(surroundings, queue, recording, open, shared.flushes),
       completions(surroundings, queue, flushes),
       synchronization(surroundings, queue, open, shape.flavor),
@@ -240,8 +241,9 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     if (Status status = parts_->contacts.reach(operation.target); status != Status::ok) {
         return status;
     }
-    const PeerEpochRef where = parts_->open.find(parts_->contacts, operation.target);
-    return where ? parts_->recording.issue(where, operation, request) : Status::rma_sync;
+    PeerEpochRef where;
+    const Status status = parts_->recording.find(operation.target, where);
+    return status == Status::ok ? parts_->recording.issue(where, operation, request) : status;
 }
 
 Status Window::attach(std::byte* base, std::size_t size,

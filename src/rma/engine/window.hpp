@@ -27,6 +27,7 @@ struct WindowShape {
     std::span<const std::int32_t> neighbours; ///< ranks on this node, this process among them
     BarrierShape barrier;
     Reorder reorder{};
+    bool no_exclusive_locks = false; ///< the program will ask for none; the same on all members
 };
 
 /// One window, as one of its members sees it: a façade over the parts that each own one concern
@@ -118,6 +119,7 @@ public:
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// Whether a member is lost: fences and closes end with Status::lost from now on.
     [[nodiscard]] bool broken() const noexcept;
+    [[nodiscard]] bool no_exclusive_locks() const noexcept;
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
     /// What is known of a member; nothing yet where there was no contact.
     [[nodiscard]] const Target& target(int rank) const noexcept;
@@ -129,8 +131,8 @@ public:
     [[nodiscard]] bool waits_for_lock() const noexcept;
     /// Members with whom there was contact.
     [[nodiscard]] std::size_t members_met() const noexcept;
-    /// Memory of this process for the window, without the shared blocks: itself and the pages of
-    /// its tables that were touched. Not for fast paths.
+    /// Memory of this process for the window, without the shared blocks: itself, the pages of its
+    /// tables that were touched, and the peers of an open lock_all epoch. Not for fast paths.
     [[nodiscard]] std::size_t memory_bytes() const;
     /// One line per pending epoch, for whoever looks for the reason of a wait. Not for fast paths.
     void describe(void (*line)(void* context, const char* text), void* context) const;

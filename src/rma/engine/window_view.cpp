@@ -40,6 +40,8 @@ bool Window::closed() const noexcept { return parts_->queue.closed(); }
 
 bool Window::broken() const noexcept { return parts_->contacts.broken(); }
 
+bool Window::no_exclusive_locks() const noexcept { return parts_->surroundings.no_exclusive_locks; }
+
 const Target& Window::target(int rank) const noexcept { return parts_->contacts.target(rank); }
 
 const Target* Window::look_up(int rank) noexcept
@@ -59,7 +61,9 @@ std::size_t Window::members_met() const noexcept { return parts_->contacts.met()
 
 std::size_t Window::memory_bytes() const
 {
-    return sizeof(Window) + sizeof(WindowParts) + parts_->contacts.memory_bytes();
+    const Epoch* to_all = parts_->open.lock_all;
+    return sizeof(Window) + sizeof(WindowParts) + parts_->contacts.memory_bytes() +
+           (to_all != nullptr ? to_all->peers.capacity() * sizeof(PeerEpoch) : 0);
 }
 
 /// Whether nothing but a barrier of this node can let its epochs go on.

@@ -59,7 +59,7 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
-    bool no_check = false;         ///< MPI_MODE_NOCHECK: the grant is certain
+    bool no_check = false;         ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
     bool last = false;             ///< of the window: MPI_Win_free's
     bool queued = false;           ///< in the window's queue
     bool kept_ready = false;       ///< opened by SettledEpochs

@@ -43,6 +43,25 @@ Epoch* EpochQueue::take(EpochKind kind, std::size_t peers) noexcept
     return epoch;
 }
 
+Status EpochQueue::add_peer(Epoch& epoch, int rank) noexcept
+{
+    if (Status status = with_.contacts.reach(rank); status != Status::ok) {
+        return status;
+    }
+    const auto index = static_cast<std::uint32_t>(epoch.peers.size());
+    try {
+        epoch.peers.emplace_back().begin(rank);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+    with_.contacts.peer(rank).lead_to(&epoch, index);
+    if (epoch.active()) {
+        ++ungranted_locks_; // until this one is granted, too
+        poll_grant(epoch, epoch.peers[index]);
+    }
+    return Status::ok;
+}
+
 void EpochQueue::open(Epoch& epoch, int polls) noexcept
 {
     epoch.opened_at = ++clock_;

@@ -34,6 +34,9 @@ public:
     /// A new epoch whose peers are to be named, by `PeerEpoch::begin`, before it is opened. Null:
     /// no memory.
     [[nodiscard]] Epoch* take(EpochKind kind, std::size_t peers) noexcept;
+    /// Takes one more peer into an open lock_all epoch that needs no places, so that it is granted
+    /// as soon as it is active. Lost ones are refused.
+    Status add_peer(Epoch& epoch, int rank) noexcept;
     /// Opens it. Where its peers may be quick it asks them up to `polls` times for their grants.
     void open(Epoch& epoch, int polls = 0) noexcept;
     /// Closes it; `request` completes with it. `polls`: likewise for what it still waits for.

@@ -35,19 +35,30 @@ Status Flushes::flush_one(int target, FlushScope scope, Request* request) noexce
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
     }
-    if (const PeerEpochRef where = open_.find(with_.contacts, target);
-        where && where.epoch->passive()) {
+    PeerEpochRef where;
+    const Status status = recording_.find(target, where);
+    if (status == Status::ok && where.epoch->passive()) {
         return begin(target, scope, request);
     }
-    return with_.contacts.target(target).lost ? Status::lost : Status::rma_sync;
+    return refusal(target, status);
+}
+
+/// Why there is nothing to wait for.
+Status Flushes::refusal(int target, Status status) const noexcept
+{
+    if (with_.contacts.target(target).lost) {
+        return Status::lost;
+    }
+    return status != Status::ok ? status : Status::rma_sync;
 }
 
 Status Flushes::await_grant(int target, Request* request) noexcept
 {
     if (target != all_targets) {
-        const PeerEpochRef where = open_.find(with_.contacts, target);
-        if (!where || where.epoch->kind == EpochKind::fence) {
-            return with_.contacts.target(target).lost ? Status::lost : Status::rma_sync;
+        PeerEpochRef where;
+        const Status status = recording_.find(target, where);
+        if (status != Status::ok || where.epoch->kind == EpochKind::fence) {
+            return refusal(target, status);
         }
     }
     return begin(target, FlushScope::remote, request, false);

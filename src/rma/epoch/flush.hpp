@@ -44,6 +44,7 @@ public:
 
 private:
     Status flush_one(int target, FlushScope scope, Request* request) noexcept;
+    [[nodiscard]] Status refusal(int target, Status status) const noexcept;
     Status begin(int target, FlushScope scope, Request* request, bool tells = true) noexcept;
     Status add_epoch(Epoch& epoch, Flush& flush) noexcept;
     Status add(PeerEpochRef where, Flush& flush) noexcept;

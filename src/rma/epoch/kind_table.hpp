@@ -17,7 +17,13 @@ struct EpochSurroundings {
     LockServer& locks;
     Operations& operations;
     Mapped& mapped;
-    bool dynamic; ///< the window
+    bool dynamic;            ///< the window
+    bool no_exclusive_locks; ///< by the program's word
+
+    [[nodiscard]] bool allows(LockType type) const noexcept
+    {
+        return type == LockType::shared || !no_exclusive_locks;
+    }
 
     /// This member's block.
     [[nodiscard]] Control& own() const noexcept { return *contacts.peer(contacts.rank()).control; }

@@ -11,6 +11,8 @@ struct PeerEpochRef {
     std::uint32_t index = 0;
 
     explicit operator bool() const noexcept { return epoch != nullptr; }
+    /// Whether the epoch knows the peer: one without places takes it in at its first operation.
+    [[nodiscard]] bool known() const noexcept { return index < epoch->peers.size(); }
     [[nodiscard]] PeerEpoch& peer() const noexcept { return epoch->peers[index]; }
 };
 
@@ -31,14 +33,16 @@ struct OpenEpochs {
     }
     [[nodiscard]] bool any_passive() const noexcept { return lock_all != nullptr || locks != 0; }
 
-    /// Where an operation on that target belongs.
+    /// Where an operation on that target belongs. Recording makes the peer known there.
     [[nodiscard]] PeerEpochRef find(const Contacts& contacts, int target) const noexcept
     {
         if (contacts.is_met(target) && contacts.peer(target).epoch != nullptr) {
             return {contacts.peer(target).epoch, contacts.peer(target).index};
         }
         if (lock_all != nullptr) {
-            return {lock_all, static_cast<std::uint32_t>(target)};
+            return {lock_all, lock_all->no_check
+                                  ? static_cast<std::uint32_t>(lock_all->peers.size())
+                                  : static_cast<std::uint32_t>(target)};
         }
         return {fence, 0};
     }

@@ -30,6 +30,12 @@ struct alignas(64) Peer {
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
+    /// Operations on it belong to that epoch from now on; null: to none.
+    void lead_to(Epoch* open, std::uint32_t of_the_peer = 0) noexcept
+    {
+        epoch = open;
+        index = of_the_peer;
+    }
     [[nodiscard]] std::uint32_t& places_of(LockType type) noexcept
     {
         return places[static_cast<int>(type)];

@@ -3,6 +3,15 @@
 
 namespace sidelight::rma {
 
+Status Recording::find(int target, PeerEpochRef& where) noexcept
+{
+    where = open_.find(with_.contacts, target);
+    if (!where) {
+        return Status::rma_sync;
+    }
+    return where.known() ? Status::ok : queue_.add_peer(*where.epoch, target);
+}
+
 Status Recording::issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept
 {
     const bool granted = queue_.is_granted(*where.epoch, where.peer());

@@ -10,9 +10,12 @@ namespace sidelight::rma {
 /// access is granted. Guarded by the engine.
 class Recording {
 public:
-    Recording(const EpochSurroundings& with, EpochQueue& queue) noexcept
-        : with_(with), queue_(queue)
+    Recording(const EpochSurroundings& with, EpochQueue& queue, const OpenEpochs& open) noexcept
+        : with_(with), queue_(queue), open_(open)
     {}
+
+    /// Where what is wanted of the target belongs; it is one of the epoch's peers from then on.
+    Status find(int target, PeerEpochRef& where) noexcept;
 
     /// Performs or records an operation in an epoch; `request` completes when it is complete at the
     /// origin.
@@ -26,6 +29,7 @@ private:
 
     EpochSurroundings with_;
     EpochQueue& queue_;
+    const OpenEpochs& open_;
 };
 
 } // namespace sidelight::rma

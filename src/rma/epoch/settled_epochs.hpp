@@ -38,7 +38,7 @@ public:
     [[nodiscard, gnu::always_inline]] bool lock(LockType type, int rank) noexcept
     {
         if (!is_near(rank) || !possible() || open_.access != nullptr || open_.lock_all != nullptr ||
-            locks_ == nullptr) [[unlikely]] {
+            locks_ == nullptr || !with_.allows(type)) [[unlikely]] {
             return false;
         }
         Peer& peer = peers_[rank];

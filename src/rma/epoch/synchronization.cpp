@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "base/log.hpp"
 #include "rma/epoch/exposure.hpp"
+#include "rma/rules.hpp"
 
 namespace sidelight::rma {
 
@@ -69,19 +71,42 @@ void Synchronization::leave_fence() noexcept
 /// An epoch towards the members of a group, the fence epoch before it left.
 Epoch* Synchronization::take_group(EpochKind kind, std::span<const int> ranks) noexcept
 {
-    for (const int rank : ranks) {
-        if (with_.contacts.meet(rank) != Status::ok) {
+    return take_group(kind, ranks.size(), [ranks](std::size_t index) { return ranks[index]; });
+}
+
+template <class RankOf>
+Epoch* Synchronization::take_group(EpochKind kind, std::size_t size, RankOf rank_of) noexcept
+{
+    for (std::size_t index = 0; index < size; ++index) {
+        if (with_.contacts.meet(rank_of(index)) != Status::ok) {
             return nullptr;
         }
     }
-    Epoch* epoch = queue_.take(kind, ranks.size());
+    Epoch* epoch = queue_.take(kind, size);
     if (epoch != nullptr) {
-        for (std::size_t index = 0; index < ranks.size(); ++index) {
-            epoch->peers[index].begin(ranks[index]);
+        for (std::size_t index = 0; index < size; ++index) {
+            epoch->peers[index].begin(rank_of(index));
         }
         leave_fence();
     }
     return epoch;
+}
+
+/// Operations on its peers belong to it from now on.
+void Synchronization::open_for_operations(Epoch& epoch, int polls) noexcept
+{
+    for (std::uint32_t index = 0; index < epoch.peers.size(); ++index) {
+        with_.contacts.peer(epoch.peers[index].rank).lead_to(&epoch, index);
+    }
+    queue_.open(epoch, polls);
+}
+
+void Synchronization::close_for_operations(Epoch*& epoch, Request* request) noexcept
+{
+    for (const PeerEpoch& peer : epoch->peers) {
+        with_.contacts.peer(peer.rank).lead_to(nullptr);
+    }
+    queue_.close(*std::exchange(epoch, nullptr), request);
 }
 
 Status Synchronization::post(std::span<const int> origins, Request* request) noexcept
@@ -110,13 +135,8 @@ Status Synchronization::start(std::span<const int> targets, Assertion assertion,
         return Status::no_memory;
     }
     epoch->no_check = assertion.no_check;
-    for (std::uint32_t index = 0; index < epoch->peers.size(); ++index) {
-        Peer& target = with_.contacts.peer(epoch->peers[index].rank);
-        target.epoch = epoch;
-        target.index = index;
-    }
     open_.access = epoch;
-    queue_.open(*epoch, polls);
+    open_for_operations(*epoch, polls);
     finish(request);
     return Status::ok;
 }
@@ -126,10 +146,7 @@ Status Synchronization::complete(Request* request) noexcept
     if (open_.access == nullptr) {
         return Status::rma_sync;
     }
-    for (const PeerEpoch& peer : open_.access->peers) {
-        with_.contacts.peer(peer.rank).epoch = nullptr;
-    }
-    queue_.close(*std::exchange(open_.access, nullptr), request);
+    close_for_operations(open_.access, request);
     return Status::ok;
 }
 
@@ -167,6 +184,11 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion,
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
     }
+    if (!with_.allows(type)) {
+        log(LogLevel::error, "an exclusive lock of a window that was made for none "
+                             "(sidelight_no_exclusive_locks): it is refused");
+        return Status::lock_type;
+    }
     if (Status status = with_.contacts.reach(target); status != Status::ok) {
         return status;
     }
@@ -181,10 +203,9 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion,
     }
     leave_fence();
     epoch->lock_type = type;
-    epoch->no_check = assertion.no_check;
+    epoch->no_check = !rules::takes_place(type, assertion.no_check, with_.no_exclusive_locks);
     epoch->peers[0].begin(target);
-    locked.epoch = epoch;
-    locked.index = 0;
+    locked.lead_to(epoch);
     ++open_.locks;
     queue_.open(*epoch);
     finish(request);
@@ -208,29 +229,29 @@ Status Synchronization::unlock(int target, Request* request) noexcept
     return Status::ok;
 }
 
+/// Where places are needed every member is a peer, in rank order. Else nobody is asked: the peers
+/// are those on this node, and others when something is issued.
 Status Synchronization::lock_all(Assertion assertion, Request* request) noexcept
 {
     if (open_.any_access() || fence_in_use()) {
         return Status::rma_sync;
     }
-    const std::uint32_t members = with_.contacts.size();
-    for (std::uint32_t rank = 0; rank < members; ++rank) {
-        if (Status status = with_.contacts.meet(static_cast<int>(rank)); status != Status::ok) {
-            return status;
-        }
-    }
-    Epoch* epoch = queue_.take(EpochKind::lock_all, members);
+    const bool places =
+        rules::takes_place(LockType::shared, assertion.no_check, with_.no_exclusive_locks);
+    Epoch* epoch = places ? take_group(EpochKind::lock_all, with_.contacts.size(),
+                                       [](std::size_t rank) { return static_cast<int>(rank); })
+                          : take_group(EpochKind::lock_all, with_.contacts.neighbours());
     if (epoch == nullptr) {
         return Status::no_memory;
     }
-    leave_fence();
     epoch->lock_type = LockType::shared;
-    epoch->no_check = assertion.no_check;
-    for (std::uint32_t rank = 0; rank < members; ++rank) {
-        epoch->peers[rank].begin(static_cast<int>(rank));
-    }
+    epoch->no_check = !places;
     open_.lock_all = epoch;
-    queue_.open(*epoch);
+    if (places) { // each is found by its rank
+        queue_.open(*epoch);
+    } else {
+        open_for_operations(*epoch);
+    }
     finish(request);
     return Status::ok;
 }
@@ -240,7 +261,11 @@ Status Synchronization::unlock_all(Request* request) noexcept
     if (open_.lock_all == nullptr) {
         return Status::rma_sync;
     }
-    queue_.close(*std::exchange(open_.lock_all, nullptr), request);
+    if (open_.lock_all->no_check) {
+        close_for_operations(open_.lock_all, request);
+    } else {
+        queue_.close(*std::exchange(open_.lock_all, nullptr), request);
+    }
     return Status::ok;
 }
 

@@ -41,6 +41,10 @@ private:
     }
     void leave_fence() noexcept;
     [[nodiscard]] Epoch* take_group(EpochKind kind, std::span<const int> ranks) noexcept;
+    template <class RankOf>
+    [[nodiscard]] Epoch* take_group(EpochKind kind, std::size_t size, RankOf rank_of) noexcept;
+    void open_for_operations(Epoch& epoch, int polls = 0) noexcept;
+    void close_for_operations(Epoch*& epoch, Request* request) noexcept;
     [[nodiscard]] Epoch* take_fence() noexcept;
 
     EpochSurroundings with_;

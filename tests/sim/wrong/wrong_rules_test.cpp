@@ -72,6 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"writer_overtakes", Wrong::writer_joins_readers, order_of_locks},
         Case{"reader_joins_writer", Wrong::reader_joins_writer, exclusion},
         Case{"reader_overtakes", Wrong::reader_joins_writer, order_of_locks},
+        Case{"readers_take_no_places", Wrong::readers_take_no_places, exclusion},
         Case{"unlock_lets_nobody_in", Wrong::unlock_lets_nobody_in,
              "an unlock has let in a rank elsewhere that it does not tell"},
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},

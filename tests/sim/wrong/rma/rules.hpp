@@ -6,6 +6,7 @@
 #define access_granted right_access_granted
 #define exposure_done right_exposure_done
 #define lock_admits right_lock_admits
+#define takes_place right_takes_place
 #define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
 #define may_go_beside right_may_go_beside
@@ -23,6 +24,7 @@
 #undef access_granted
 #undef exposure_done
 #undef lock_admits
+#undef takes_place
 #undef lets_others_in
 #undef flush_waits_for
 #undef may_go_beside
@@ -45,13 +47,14 @@ enum class Wrong {
     exposure_over_early, ///< an exposure ends one access too soon
     writer_joins_readers,
     reader_joins_writer,
-    unlock_lets_nobody_in, ///< who leaves a lock does not tell those who wait for it
-    flush_forgets_last,    ///< the last operation before a flush is none of its own
-    flush_counts_later,    ///< operations issued after a flush count as its own
-    flush_unseen,          ///< a flush passes by operations that are under way
-    flush_hides_failure,   ///< and by one that has failed
-    direct_overtakes,      ///< the direct path is open beside what travels to the same memory
-    accumulate_overtakes,  ///< an accumulate on mapped memory passes one that goes by messages
+    readers_take_no_places, ///< as if there were no exclusive locks
+    unlock_lets_nobody_in,  ///< who leaves a lock does not tell those who wait for it
+    flush_forgets_last,     ///< the last operation before a flush is none of its own
+    flush_counts_later,     ///< operations issued after a flush count as its own
+    flush_unseen,           ///< a flush passes by operations that are under way
+    flush_hides_failure,    ///< and by one that has failed
+    direct_overtakes,       ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,   ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -87,6 +90,12 @@ inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t depart
     }
     return (wrong == Wrong::reader_joins_writer && type == LockType::shared) ||
            right_lock_admits(type, ahead, departed);
+}
+
+inline bool takes_place(LockType type, bool no_check, bool no_exclusive_locks) noexcept
+{
+    return right_takes_place(type, no_check,
+                             no_exclusive_locks || wrong == Wrong::readers_take_no_places);
 }
 
 inline bool lets_others_in(bool others_have_places) noexcept
