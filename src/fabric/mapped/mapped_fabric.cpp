@@ -3,12 +3,14 @@
 
 #include <cerrno>
 #include <new>
-#include <system_error>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <sys/random.h>
 
 #include "base/log.hpp"
+#include "base/system_limits.hpp"
 
 namespace sidelight::fabric {
 namespace {
@@ -27,11 +29,30 @@ ProcessPage* page_in(const Mapping& mapping) noexcept
     return reinterpret_cast<ProcessPage*>(mapping.data());
 }
 
+[[noreturn]] void refuse(const Reason& why)
+{
+    throw std::runtime_error(std::string("cannot make a doorbell: ") + why.c_str());
+}
+
+/// Not with the last files of a process: the host would lack them when the windows are its own.
+File make_file()
+{
+    constexpr int files = 8;
+    if (const Reason lack = lack_of_files(files)) {
+        refuse(lack);
+    }
+    File file = create_memory_file();
+    if (!file) {
+        refuse(reason_of(errno));
+    }
+    return file;
+}
+
 Mapping make_page(const File& file)
 {
-    Mapping mapping = file ? Mapping::shared(file, sizeof(ProcessPage)) : Mapping();
+    Mapping mapping = Mapping::shared(file, sizeof(ProcessPage));
     if (!mapping) {
-        throw std::system_error(errno, std::generic_category(), "cannot make a doorbell");
+        refuse(reason_of(errno));
     }
     return mapping;
 }
@@ -39,7 +60,7 @@ Mapping make_page(const File& file)
 } // namespace
 
 MappedFabric::MappedFabric()
-    : file_(create_memory_file()),
+    : file_(make_file()),
       address_{.identity = random_identity(), .bell = address_of(file_)},
       own_(make_page(file_)),
       inbox_(page_in(own_)->boxes)
@@ -57,7 +78,8 @@ int MappedFabric::meet(const PeerAddress& peer)
     const File file = open_memory_file(peer.bell);
     Mapping mapping = file ? Mapping::shared(file, sizeof(ProcessPage)) : Mapping();
     if (!mapping) {
-        log(LogLevel::warn, "cannot map the doorbell of process %d", peer.bell.owner);
+        log(LogLevel::warn, "cannot map the doorbell of process %d: %s", peer.bell.owner,
+            reason_of(errno).c_str());
     }
     const int number = static_cast<int>(peers_.size());
     ProcessPage* page = page_in(mapping);

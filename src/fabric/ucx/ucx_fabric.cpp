@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/log.hpp"
+#include "base/system_limits.hpp"
 
 namespace sidelight::fabric {
 namespace ucx {
@@ -141,6 +142,13 @@ bool UcxFabric::arm() noexcept
 
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
 {
+    constexpr int files = 32; // a worker has about 15, and some for each network and peer
+    if (const Reason lack = lack_of_files(files)) { // some of UCX ends the process over it
+        log(LogLevel::error,
+            "no network: %s; until then windows that need messages are left to the host MPI",
+            lack.c_str());
+        return nullptr;
+    }
     const ucx::Library* library = ucx::Library::load(options.library);
     if (library == nullptr) {
         return nullptr;
@@ -149,7 +157,8 @@ std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkO
         return std::make_unique<ucx::UcxFabric>(*library, numbers, options);
     } catch (const std::runtime_error& error) {
         log(LogLevel::error,
-            "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use; "
+            "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use "
+            "(shared memory of its own takes room in /dev/shm); "
             "until then windows that need messages are left to the host MPI",
             error.what());
         return nullptr;

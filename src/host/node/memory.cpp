@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/system_limits.hpp"
 #include "host/node/cores.hpp"
 
 namespace sidelight::host::node {
@@ -172,12 +173,15 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     }
     const bool makes_file = members.index() == 0 && spare.window == 0;
     const File own = makes_file ? create_memory_file() : File();
+    if (makes_file && !own) {
+        log(LogLevel::warn, "cannot make a file of memory: %s", reason_of(errno).c_str());
+    }
     const MemoryCard card{.core_set = core_set(),
                           .window_bytes = mine.window_bytes,
                           .alignment = mine.alignment,
                           .file = address_of(own),
                           .spare = spare.window,
-                          .usable = mine.usable};
+                          .usable = mine.usable && makes_file == static_cast<bool>(own)};
     if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }
@@ -204,7 +208,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     Mapping mapping = map_file(room.cards.front().file, own, plan.total, all.alignment);
     if (!mapping) {
         log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
-            std::strerror(errno));
+            reason_of(errno).c_str());
     }
     if (!members.agree(static_cast<bool>(mapping))) {
         return std::nullopt;

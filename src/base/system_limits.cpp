@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/system_limits.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+namespace sidelight {
+namespace {
+
+/// With the brackets around it; empty: nothing in particular.
+const char* cure_of(int error) noexcept
+{
+    switch (error) {
+    case EMFILE:
+        return " (raise ulimit -n)";
+    case ENFILE:
+        return " (raise the system's fs.file-max)";
+    case EFBIG:
+        return " (raise ulimit -f)";
+    case ENOMEM:
+        return " (raise ulimit -v, or the memory of the job's control group)";
+    case ENOENT:
+        return " (/proc is needed)";
+    case EACCES:
+        return " (it takes the same user, and a process that may be looked into)";
+    case EPERM:
+    case ENOSYS:
+        return " (a filter of system calls must allow memfd_create)";
+    default:
+        return "";
+    }
+}
+
+} // namespace
+
+Reason reason_of(int error) noexcept
+{
+    Reason reason;
+    std::snprintf(reason.text.data(), reason.text.size(), "%s%s", std::strerror(error),
+                  cure_of(error));
+    return reason;
+}
+
+Reason lack_of_files(int wanted) noexcept
+{
+    Reason reason;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return reason;
+    }
+    constexpr rlim_t most = std::numeric_limits<int>::max();
+    const int end = static_cast<int>(std::min(limit.rlim_cur, most));
+    int left = 0;
+    for (int descriptor = 0; descriptor < end && left < wanted; ++descriptor) {
+        left += fcntl(descriptor, F_GETFD) < 0 ? 1 : 0;
+    }
+    if (left < wanted) {
+        std::snprintf(reason.text.data(), reason.text.size(),
+                      "it takes %d files, and of the %d of ulimit -n only %d are left: raise it",
+                      wanted, end, left);
+    }
+    return reason;
+}
+
+} // namespace sidelight

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/system_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include <sys/resource.h>
+
+#include "fabric/mapped/mapped_fabric.hpp"
+
+namespace sidelight {
+namespace {
+
+/// The limit of open files, for as long as this lives.
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t files) { set(files); }
+    ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+
+private:
+    void set(rlim_t files)
+    {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit now = before_;
+        now.rlim_cur = files;
+        setrlimit(RLIMIT_NOFILE, &now);
+    }
+    rlimit before_{};
+};
+
+TEST(SystemLimits, SaysWhatMendsAnError)
+{
+    EXPECT_NE(std::string(reason_of(EMFILE).c_str()).find("ulimit -n"), std::string::npos);
+    EXPECT_NE(std::string(reason_of(EFBIG).c_str()).find("ulimit -f"), std::string::npos);
+    EXPECT_NE(std::string(reason_of(ENOMEM).c_str()).find("ulimit -v"), std::string::npos);
+    EXPECT_NE(std::string(reason_of(EPERM).c_str()).find("memfd_create"), std::string::npos);
+    EXPECT_EQ(std::string(reason_of(EINTR).c_str()).find('('), std::string::npos);
+}
+
+TEST(SystemLimits, CountsTheFilesThatAreLeft)
+{
+    const FileLimit limit(100);
+    EXPECT_FALSE(lack_of_files(32));
+    const Reason lack = lack_of_files(100); // some are open
+    ASSERT_TRUE(lack);
+    EXPECT_NE(std::string(lack.c_str()).find("100 of ulimit -n"), std::string::npos);
+}
+
+TEST(SystemLimits, ADoorbellDoesNotTakeTheLastFiles)
+{
+    const FileLimit limit(8);
+    EXPECT_THROW(fabric::MappedFabric(), std::runtime_error);
+}
+
+} // namespace
+} // namespace sidelight
