@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/process_end.hpp"
 #include "runtime/runtime.hpp"
 
 namespace sidelight::runtime {
@@ -15,13 +16,18 @@ using host::node::ExchangePage;
 
 namespace {
 
+constexpr std::chrono::milliseconds look_each{500};
+
 /// Room for what is told while the exchange is made.
 struct Draft {
-    explicit Draft(std::size_t members) : memory(members), addresses(members), peers(members) {}
+    explicit Draft(std::size_t members)
+        : memory(members), addresses(members), peers(members), processes(members)
+    {}
 
     host::node::MemoryRoom memory;
     std::vector<fabric::PeerAddress> addresses;
     std::vector<int> peers;
+    std::vector<int> processes;
 };
 
 std::optional<Draft> make_draft(int members) noexcept
@@ -63,11 +69,14 @@ std::shared_ptr<SharedExchange> SharedExchange::make(MPI_Comm comm) noexcept
         !host.exchange(Runtime::instance().engine().fabric().address(), draft->addresses)) {
         return nullptr;
     }
+    std::transform(draft->addresses.begin(), draft->addresses.end(), draft->processes.begin(),
+                   [](const fabric::PeerAddress& one) { return one.bell.owner; });
     std::shared_ptr<SharedExchange> made;
     if (meet_all(*draft)) {
         try {
             made = std::make_shared<SharedExchange>(Parts{.memory = std::move(*memory),
                                                           .peers = std::move(draft->peers),
+                                                          .processes = std::move(draft->processes),
                                                           .index = host.index()});
         } catch (const std::bad_alloc&) {
             made = nullptr;
@@ -79,6 +88,7 @@ std::shared_ptr<SharedExchange> SharedExchange::make(MPI_Comm comm) noexcept
 SharedExchange::SharedExchange(Parts parts) noexcept
     : memory_(std::move(parts.memory)),
       peers_(std::move(parts.peers)),
+      processes_(std::move(parts.processes)),
       page_(memory_.common(), peers_.size(), static_cast<std::size_t>(parts.index))
 {}
 
@@ -107,15 +117,31 @@ void SharedExchange::wake_others() noexcept
     }
 }
 
-/// False: a member has left.
+/// One that has died tells nothing any more, and nobody tells of it: the others wait for a word in
+/// memory.
+bool SharedExchange::look_for_lost() noexcept
+{
+    const Clock::time_point now = Clock::now();
+    if (now >= next_look_) {
+        next_look_ = now + look_each;
+        lost_ = std::any_of(processes_.begin(), processes_.end(), has_ended);
+    }
+    return lost_;
+}
+
+/// False: a member has left, or is lost.
 bool SharedExchange::tell(std::span<const std::byte> mine) noexcept
 {
+    if (lost_) {
+        return false;
+    }
     if (page_.tell(mine)) {
         wake_others();
-    } else {
-        Runtime::existing()->waiting().until(
-            [this] { return page_.all_told() || page_.is_abandoned(); });
+        return true;
     }
+    next_look_ = Clock::now() + look_each;
+    Runtime::existing()->waiting().until(
+        [this] { return page_.all_told() || page_.is_abandoned() || look_for_lost(); });
     return page_.all_told();
 }
 

@@ -64,6 +64,9 @@ WindowObject* Creation::run()
     if (made) {
         return object_;
     }
+    if (kept_ && kept_->in_memory && kept_->in_memory->lost()) {
+        refused_ = Status::lost;
+    }
     if (refused_ == Status::ok) {
         log(LogLevel::warn, "a window of %d processes is left to the host MPI: %s", members_,
             reason_);
@@ -104,7 +107,7 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
                                                               object_->info.no_exclusive_locks(),
                                         .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
-    if (!found.reached && kept_ && kept_->in_memory) {
+    if (!found.reached && kept_ && kept_->in_memory && !kept_->in_memory->lost()) {
         kept_->in_memory = nullptr;
         found = host::node::survey(all(), mine);
     }

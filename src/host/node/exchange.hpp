@@ -35,6 +35,9 @@ public:
     [[nodiscard]] virtual bool find_least(std::span<const std::uint64_t> mine,
                                           std::span<std::uint64_t> least) noexcept = 0;
 
+    /// Whether a member is known to be gone: nothing is exchanged here any more.
+    [[nodiscard]] virtual bool lost() const noexcept { return false; }
+
     /// Whether all members say yes.
     [[nodiscard]] bool agree(bool mine) noexcept;
     template <class T>

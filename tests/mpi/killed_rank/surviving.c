@@ -5,29 +5,7 @@
  * not. Each prints "survived: rank=..." at its end and then waits to be ended itself: MPI_Finalize
  * would wait for the dead one.
  */
-#include "../windows.h"
-
-#include <time.h>
-
-enum { SECONDS_UNTIL_TOLD = 10 };
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static bool is_loss(int code)
-{
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-#ifdef MPIX_ERR_PROC_FAILED
-    return class == MPIX_ERR_PROC_FAILED;
-#else
-    return class == MPI_ERR_OTHER;
-#endif
-}
+#include "survivors.h"
 
 /* Puts and flushes until that fails. */
 static void put_until_told(MPI_Win win, int target)
@@ -121,8 +99,5 @@ int main(int argc, char **argv)
     check_step("freeing windows that have lost a member");
     free_without(&w[0].win);
     free_without(&w[1].win);
-    printf("survived: rank=%d failures=%d\n", check_rank, check_failures);
-    fflush(stdout);
-    for (;;)
-        pause();
+    sit_down();
 }

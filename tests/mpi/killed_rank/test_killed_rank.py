@@ -3,14 +3,18 @@
 """Ranks that are killed in the middle of their epochs leave nothing behind: no file, no socket, and
 once the launcher has ended no process. Killed are the first rank, the last one, and all at once.
 
-With --surviving the launcher is told to let the others go on, and the last rank kills itself: the
-others must get errors, in time, and work on. Exit status 77 where the machine cannot have nodes."""
+With --surviving the launcher is told to let the others go on, and one rank is killed: the others
+must get errors, in time, and work on or end. `surviving`: the last rank kills itself between two
+calls; `creating`: while windows are made; `mixed`: any rank is killed at any moment, of a program
+that uses windows in every way. --moments: so many times, each in a job of its own, with another
+--seed. Exit status 77 where the machine cannot have nodes."""
 
 import argparse
 import contextlib
 import functools
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -39,7 +43,7 @@ GO_ON = {"openmpi4": ["--enable-recovery"],
 class Job:
     """A run of a program, its output in a file, its temporary files in a folder."""
 
-    def __init__(self, host, program, options, nodes, folder):
+    def __init__(self, host, program, options, nodes, folder, seed=None):
         self.run = uuid.uuid4().hex
         self.folder = folder
         self.ranks = options.n
@@ -47,7 +51,8 @@ class Job:
         extra = {run_ranks.MARK: self.run}
         if nodes and options.n > (os.cpu_count() or 1):
             extra |= run_ranks.UNSEEN_NEIGHBOURS
-        command = launch(options.n, [program], preload=host.require_library(), extra_env=extra,
+        argv = [program] if seed is None else [program, str(seed)]
+        command = launch(options.n, argv, preload=host.require_library(), extra_env=extra,
                          mpiexec_arguments=GO_ON[host.name] if options.surviving else [])
         environment = nodes.environment(host) if nodes else host.environment()
         self.output = open(folder / "output", "w+", encoding="utf-8")  # noqa: SIM115
@@ -73,6 +78,9 @@ class Job:
         """{rank: process} once all of them sit. A node counts processes in its own way."""
         self.wait_for_lines(r"sitting: rank=\d+", self.ranks, SECONDS_TO_START)
         time.sleep(0.2)  # they print it just before they enter their epochs
+        return self.processes()
+
+    def processes(self):
         return {rank: pid for pid, env in run_ranks.processes_of(self.run).items()
                 if (rank := run_ranks.rank_of(env)) is not None}
 
@@ -137,25 +145,47 @@ def kill_and_look(host, program, options, nodes, victims):
     return wrong
 
 
-def watch_survivors(host, options, nodes):
-    """What is wrong with the ranks that outlive the last one, as lines of text."""
-    program = host.program("killed_rank/surviving")
+def kill_one(job, chance):
+    """Kills any rank of a job at any moment of its first second."""
+    job.wait_for_lines(r"running: rank=\d+", job.ranks, SECONDS_TO_START)
+    processes = job.processes()
+    time.sleep(chance.random())
+    os.kill(processes[chance.randrange(job.ranks)], signal.SIGKILL)
+
+
+def watch_survivors(host, options, nodes, seed):
+    """What is wrong with the ranks that outlive another one, as lines of text."""
+    program = host.program(f"killed_rank/{options.surviving}")
     with tempfile.TemporaryDirectory(prefix="killed_rank-") as folder:
         before = names_left(nodes)
-        job = Job(host, program, options, nodes, pathlib.Path(folder))
+        job = Job(host, program, options, nodes, pathlib.Path(folder), seed)
         try:
+            if options.surviving == "mixed":
+                kill_one(job, random.Random(seed))
+            killed = time.monotonic()
             told = job.wait_for_lines(r"survived: rank=(\d+) failures=(\d+)", options.n - 1,
                                       SECONDS_TO_SURVIVE)
+            needed = time.monotonic() - killed
             job.launcher.send_signal(signal.SIGTERM)
             job.wait_for_launcher()
             wrong = [f"process {pid} is left" for pid in run_ranks.left_behind(job.run)]
             wrong += [f"{name} is left" for name in sorted(names_left(nodes) - before)]
             if any(failures != "0" for _, failures in told):
                 wrong.append(job.text())
+        except RuntimeError as error:
+            print(f"{host.name}, seed {seed}: {error}", flush=True)
+            run_ranks.print_stacks(job.run)
+            return [f"seed {seed}"]
         finally:
             job.close()
-    print(f"{host.name}: {len(told)} of {options.n} ranks went on;",
+    print(f"{host.name}, seed {seed}: {len(told)} of {options.n} ranks ended in {needed:.1f} s;",
           "; ".join(wrong) or "nothing wrong", flush=True)
+    return wrong
+
+
+def kill_at_moments(host, options, nodes):
+    wrong = [line for seed in range(options.seed, options.seed + options.moments)
+             for line in watch_survivors(host, options, nodes, seed)]
     return wrong
 
 
@@ -173,7 +203,10 @@ def main():
     parser.add_argument("-n", type=int, default=4, metavar="N", help="ranks (default 4)")
     parser.add_argument("--nodes", type=int, default=0, metavar="K",
                         help="nodes made of namespaces")
-    parser.add_argument("--surviving", action="store_true", help="the launcher lets others go on")
+    parser.add_argument("--surviving", choices=("surviving", "creating", "mixed"),
+                        help="the launcher lets others go on in that program")
+    parser.add_argument("--moments", type=int, default=1, metavar="M")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the first moment")
     options = parser.parse_args()
     os.environ["SIDELIGHT_BUILD_DIR"] = options.build
     host = hosts.find(options.host)
@@ -181,7 +214,7 @@ def main():
         with contextlib.ExitStack() as stack:
             count = options.nodes
             nodes = stack.enter_context(namespaces.Nodes(count)) if count else None
-            test = watch_survivors if options.surviving else kill_in_turn
+            test = kill_at_moments if options.surviving else kill_in_turn
             return 1 if test(host, options, nodes) else 0
     except namespaces.NodesError as error:
         return run_ranks.refuse(error)

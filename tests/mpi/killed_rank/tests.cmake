@@ -3,8 +3,10 @@
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} killed_rank sitting SOURCES ${CMAKE_CURRENT_LIST_DIR}/sitting.c)
-    sidelight_mpi_program(${host} killed_rank surviving
-        SOURCES ${CMAKE_CURRENT_LIST_DIR}/surviving.c)
+    foreach(program surviving creating mixed)
+        sidelight_mpi_program(${host} killed_rank ${program}
+            SOURCES ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
+    endforeach()
 endforeach()
 
 # mpi.killed_rank.<ranks>.<host>, hosts.<name>.<ranks>.<nodes>.<host>
@@ -27,6 +29,9 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     foreach(ranks 2 4)
         sidelight_killed_rank_test(killed_rank ${host} ${ranks} 0)
     endforeach()
+    if(NOT host STREQUAL mpich4) # its launcher ends the job nevertheless, or itself
+        sidelight_killed_rank_test(killed_creating ${host} 3 0 --surviving creating --moments 3)
+    endif()
 endforeach()
 
 # Across nodes, without MPICH before 4.2 (tests/hosts/tests.cmake says why). Who survives must not
@@ -35,7 +40,7 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     if(NOT host STREQUAL mpich4)
         sidelight_killed_rank_test(killed_rank ${host} 2 2)
         sidelight_killed_rank_test(killed_rank ${host} 4 2)
-        sidelight_killed_rank_test(surviving ${host} 2 2 --surviving)
-        sidelight_killed_rank_test(surviving ${host} 3 3 --surviving)
+        sidelight_killed_rank_test(surviving ${host} 2 2 --surviving surviving)
+        sidelight_killed_rank_test(surviving ${host} 3 3 --surviving surviving)
     endif()
 endforeach()

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What programs share in which some ranks outlive another one. */
+#ifndef SIDELIGHT_TESTS_SURVIVORS_H
+#define SIDELIGHT_TESTS_SURVIVORS_H
+
+#include "../windows.h"
+
+#include <time.h>
+
+enum { SECONDS_UNTIL_TOLD = 10 };
+
+static inline double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline bool is_loss(int code)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+#ifdef MPIX_ERR_PROC_FAILED
+    return class == MPIX_ERR_PROC_FAILED;
+#else
+    return class == MPI_ERR_OTHER;
+#endif
+}
+
+/* The end of a survivor, which is ended by the test: MPI_Finalize would wait for the dead one. It
+ * goes on calling MPI: to others that still ask for windows that it has left it has to say so. */
+_Noreturn static inline void sit_down(void)
+{
+    printf("survived: rank=%d failures=%d\n", check_rank, check_failures);
+    fflush(stdout);
+    for (;;) {
+        int flag;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
+#endif /* SIDELIGHT_TESTS_SURVIVORS_H */

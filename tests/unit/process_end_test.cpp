@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/process_end.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sidelight {
+namespace {
+
+TEST(ProcessEnd, IsSeenBeforeAndAfterSomebodyHasWaited)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        for (;;) {
+            pause();
+        }
+    }
+    EXPECT_FALSE(has_ended(getpid()));
+    EXPECT_FALSE(has_ended(child));
+    kill(child, SIGKILL);
+    siginfo_t info{};
+    waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+    EXPECT_TRUE(has_ended(child)); // a zombie
+    waitpid(child, nullptr, 0);
+    EXPECT_TRUE(has_ended(child));
+}
+
+TEST(ProcessEnd, NeedsNoDescriptor)
+{
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    setrlimit(RLIMIT_NOFILE, &none);
+    const bool self = has_ended(getpid());
+    const bool other = has_ended(child);
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_FALSE(self);
+    EXPECT_TRUE(other);
+}
+
+} // namespace
+} // namespace sidelight
