@@ -9,14 +9,15 @@ PREFIX ?= /usr/local
 SEEDS ?= 2000000
 ROUNDS ?= 1000000
 SECONDS ?= 600
+MOMENTS ?= 200
 UPDATES ?= 10000000
 JOBS ?= $(shell nproc)
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo test soak conformance bench hosts impi setup format check tidy \
-	install clean
+.PHONY: build configure demo test soak conformance by-case bench hosts impi setup format check \
+	tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
@@ -38,7 +39,8 @@ test: build
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
-# UPDATES by all routes at once, and SECONDS of windows that come and go.
+# UPDATES by all routes at once, SECONDS of windows that come and go, and ranks that are killed at
+# MOMENTS of a program that others survive.
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
@@ -49,7 +51,18 @@ soak: build
 			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
 		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
+		case $$host in mpich4|impi) continue ;; esac; \
+		tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 --nodes 3 \
+			--surviving mixed --moments $(MOMENTS); \
+		tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
+			--surviving creating --moments $(MOMENTS); \
 	done
+
+# What becomes of wrong arguments, and of limits of the system, on each host alone and under
+# Sidelight: docs/wrong-arguments.md, docs/limits.md. BY_CASE has options of both.
+by-case: build
+	tests/by_case/wrong_arguments --write $(BY_CASE)
+	tests/by_case/limits --write $(BY_CASE)
 
 # Test suites of others, fetched and run on each host alone and under Sidelight, by every route; on
 # one host with HOST, which may be impi. Writes docs/conformance.md. CONFORMANCE has further options

@@ -71,6 +71,7 @@ sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGH
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(null_arguments RANKS 2)
+sidelight_mpi_test(wrong_arguments RANKS 2 4)
 sidelight_mpi_test(error_handlers RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 sidelight_mpi_test(failed_requests RANKS 2 3)

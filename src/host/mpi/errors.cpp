@@ -63,8 +63,8 @@ int answer_window(Status status, MPI_Win handle) noexcept
     if (status == Status::ok) [[likely]] {
         return MPI_SUCCESS;
     }
-    table().Win_call_errhandler(handle, error_class(status));
-    return error_class(status);
+    const int code = table().Win_call_errhandler(handle, error_class(status));
+    return code == MPI_SUCCESS ? error_class(status) : code; // what is no window is the host's word
 }
 
 int answer_comm(Status status, MPI_Comm comm) noexcept

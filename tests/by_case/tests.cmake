@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Cases that are told one by one, host alone beside Sidelight. The tables are for `make by-case`;
+# here are the few limits of the system that tell most.
+
+add_executable(restrict ${CMAKE_CURRENT_LIST_DIR}/restrict.c)
+set_target_properties(restrict PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_link_libraries(restrict PRIVATE sidelight-options)
+
+if(NOT SIDELIGHT_SANITIZE)
+    foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
+        add_test(NAME mpi.limits.2.${host} COMMAND ${SIDELIGHT_PYTHON}
+            ${CMAKE_CURRENT_LIST_DIR}/limits --build ${PROJECT_BINARY_DIR} --hosts ${host}
+            --quick --check)
+        set_tests_properties(mpi.limits.2.${host} PROPERTIES
+            LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 300 SKIP_RETURN_CODE 77)
+    endforeach()
+endif()
