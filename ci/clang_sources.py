@@ -56,8 +56,10 @@ def entries(host):
     subprocess.run(["cmake", "--preset", "clang", "-B", str(BUILD), f"-DSIDELIGHT_HOSTS={host}",
                     "--log-level=WARNING"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     found = json.loads((BUILD / "compile_commands.json").read_text())
-    engine = [entry for entry in found if "/Unity/" in entry["file"]]
-    return engine, [entry for entry in found if entry["file"].startswith(f"{ROOT}/src/")]
+    engine = [entry for entry in found if "/sidelight-engine.dir/" in entry["command"]
+              or "/sidelight-sim.dir/" in entry["command"]]
+    return engine, [entry for entry in found
+                    if entry not in engine and entry["file"].startswith(f"{ROOT}/src/")]
 
 
 def arguments(entry):

@@ -168,9 +168,10 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     if (!is_info(info)) {
         return host::mpi::answer_window(Status::info, win);
     }
+    const bool agreed = object->info.no_exclusive_locks(); // for good, when the window was made
     try {
         object->info.update(info);
-        object->info.set_no_exclusive_locks(object->window->no_exclusive_locks());
+        object->info.set_no_exclusive_locks(agreed);
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }

@@ -119,7 +119,6 @@ public:
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// Whether a member is lost: fences and closes end with Status::lost from now on.
     [[nodiscard]] bool broken() const noexcept;
-    [[nodiscard]] bool no_exclusive_locks() const noexcept;
     [[nodiscard]] Flavor flavor() const noexcept { return flavor_; }
     /// What is known of a member; nothing yet where there was no contact.
     [[nodiscard]] const Target& target(int rank) const noexcept;

@@ -40,8 +40,6 @@ bool Window::closed() const noexcept { return parts_->queue.closed(); }
 
 bool Window::broken() const noexcept { return parts_->contacts.broken(); }
 
-bool Window::no_exclusive_locks() const noexcept { return parts_->surroundings.no_exclusive_locks; }
-
 const Target& Window::target(int rank) const noexcept { return parts_->contacts.target(rank); }
 
 const Target* Window::look_up(int rank) noexcept

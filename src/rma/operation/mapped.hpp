@@ -13,13 +13,6 @@ namespace sidelight::rma {
 
 inline constexpr auto relaxed = std::memory_order_relaxed;
 
-/// What operations may do at once with a member's memory where that is mapped: a view of the epoch
-/// that is open towards it.
-struct Opening {
-    bool reachable = false; ///< the epoch is granted, and nothing before them is under way
-    bool flushable = false; ///< the same, and it has flushes, which nothing has to be told by
-};
-
 /// The path that must be as fast as the machine: operations on mapped memory in an epoch that is
 /// active and granted, with nothing recorded before them. Anything else is answered "no" (null,
 /// false) and goes the long way through Window::issue, which finds the error if there is one.

@@ -50,4 +50,11 @@ struct alignas(64) Target {
 };
 static_assert(sizeof(Target) == 128);
 
+/// What operations may do at once with a member's memory where that is mapped: a view of the epoch
+/// that is open towards it.
+struct Opening {
+    bool reachable = false; ///< the epoch is granted, and nothing before them is under way
+    bool flushable = false; ///< the same, and it has flushes, which nothing has to be told by
+};
+
 } // namespace sidelight::rma
