@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "host/mpi/progress.hpp"
+
 namespace sidelight::runtime {
 
 void Network::hear_messages(bool messages) noexcept
@@ -25,13 +27,22 @@ bool Network::open()
     return open;
 }
 
-/// A helper that may not have the engine sleeps unarmed, until its limit.
+/// Who may not have the engine sleeps unarmed, until its limit: a helper, or a thread in the host's
+/// loop, for which whoever has it may wait.
 bool Network::arm(void* self) noexcept
 {
     Engine& engine = static_cast<Network*>(self)->engine_;
     if (Engine::is_helper()) {
         const HelperToken token(engine);
         return !token || engine.fabric().network()->arm();
+    }
+    if (host::mpi::is_in_hook()) {
+        if (!engine.lock().try_acquire()) {
+            return true;
+        }
+        const bool armed = engine.fabric().network()->arm();
+        engine.lock().release();
+        return armed;
     }
     const EngineToken token(engine);
     return engine.fabric().network()->arm();

@@ -63,7 +63,8 @@ void Waiting::pause(bool (*host_sweep)() noexcept, bool moved) noexcept
 void Waiting::pause_in_loop(host::node::LoopPause& loop, bool (*host_sweep)() noexcept,
                             bool moved) noexcept
 {
-    loop.leave(waiter_, moved, sweep_of, &host_sweep);
+    // With several threads the host may hold a lock in its loop, for which the others would wait.
+    loop.leave(waiter_, moved, !Engine::program_has_threads(), sweep_of, &host_sweep);
 }
 
 } // namespace sidelight::runtime

@@ -129,7 +129,7 @@ int naps_beside_another(int messages, std::chrono::seconds time)
         const auto end = std::chrono::steady_clock::now() + time;
         for (int turn = 0; naps < 10 && std::chrono::steady_clock::now() < end; ++turn) {
             pause.enter();
-            pause.leave(waiter, false, count, &naps);
+            pause.leave(waiter, false, true, count, &naps);
             // At first nothing comes, as while a window is made.
             for (int message = 0; turn > 10'000 && message < messages; ++message) {
                 static_cast<void>(core_use(start));
@@ -155,7 +155,7 @@ TEST(LoopPause, GoesOnWhileSomethingMoves)
     const auto end = std::chrono::steady_clock::now() + 50ms;
     for (int turn = 0; std::chrono::steady_clock::now() < end; ++turn) {
         pause.enter();
-        pause.leave(waiter, turn % 8 == 0, count, &naps);
+        pause.leave(waiter, turn % 8 == 0, true, count, &naps);
     }
     EXPECT_EQ(naps, 0);
 }

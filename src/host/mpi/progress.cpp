@@ -207,6 +207,8 @@ void stop_hook() noexcept
     drop_idle_request();
 }
 
+bool is_in_hook() noexcept { return is_inside; }
+
 bool is_in_worker_hook() noexcept
 {
     return is_inside && is_on_worker.load(std::memory_order_relaxed);

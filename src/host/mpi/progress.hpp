@@ -22,6 +22,10 @@ bool start_hook(bool (*sweep)(bool host_moved) noexcept) noexcept;
 /// once more meanwhile. Does nothing if there is none.
 void stop_hook() noexcept;
 
+/// Whether this thread is in a sweep that the host's loop has called: it may hold a lock of the
+/// host's, and the engine.
+[[nodiscard]] bool is_in_hook() noexcept;
+
 /// Whether this thread is in a sweep that comes by way of the worker hook. With
 /// MPI_THREAD_MULTIPLE MPICH holds a lock there, which its own calls would take again.
 [[nodiscard]] bool is_in_worker_hook() noexcept;

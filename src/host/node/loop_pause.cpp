@@ -34,7 +34,8 @@ std::chrono::nanoseconds length_of_nap(int naps) noexcept
 
 } // namespace
 
-void LoopPause::look(Waiter& waiter, bool (*poll)(void*) noexcept, void* context) noexcept
+void LoopPause::look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcept,
+                     void* context) noexcept
 {
     const Time now = time();
     if (measures_) {
@@ -52,7 +53,7 @@ void LoopPause::look(Waiter& waiter, bool (*poll)(void*) noexcept, void* context
     if (turns_ % turns_per_yield == 0 && waiter.crowded()) {
         sched_yield();
     }
-    if (wanted && calm_.lasts() && settings().sleep &&
+    if (wanted && calm_.lasts() && may_sleep && settings().sleep &&
         now - begin_ >= (naps_ == 0 ? stretch_before_naps : stretch_between_naps)) {
         nap(waiter, poll, context);
     }

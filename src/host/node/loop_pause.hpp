@@ -23,16 +23,16 @@ public:
             outside_ += time() - left_;
         }
     }
-    /// At its end; it has `moved` something or not. Must not hold the engine. Calls `poll` before
-    /// it sleeps.
-    void leave(Waiter& waiter, bool moved, bool (*poll)(void* context) noexcept,
+    /// At its end; it has `moved` something or not. Must not hold the engine. Where it `may_sleep`
+    /// it calls `poll` before it does.
+    void leave(Waiter& waiter, bool moved, bool may_sleep, bool (*poll)(void* context) noexcept,
                void* context) noexcept
     {
         if (moved) {
             calm_.disturb();
         }
         if (++turns_ % turns_per_look == 0) {
-            look(waiter, poll, context);
+            look(waiter, may_sleep, poll, context);
         }
         if (measures_) {
             left_ = time();
@@ -45,7 +45,7 @@ private:
     static constexpr unsigned turns_per_look = 16;
 
     static Time time() noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
-    void look(Waiter& waiter, bool (*poll)(void*) noexcept, void* context) noexcept;
+    void look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcept, void* context) noexcept;
     void nap(Waiter& waiter, bool (*poll)(void*) noexcept, void* context) noexcept;
 
     unsigned turns_ = 0;
