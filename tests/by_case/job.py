@@ -72,10 +72,8 @@ def run(
     program: list[str | Path] = list(argv)
     if under:
         # Only the program loads the library, not what is run before it.
-        library = [str(host.require_library())]
-        if host.family == "openmpi":
-            library.append(str(host.libmpi))
-        program = ["env", "LD_PRELOAD=" + ":".join(library), *program]
+        libraries = host.preloaded(host.require_library())
+        program = ["env", "LD_PRELOAD=" + ":".join(libraries), *program]
     command = [
         *map(str, around),
         *host.command(ranks, [*each, *program], None, variables, mpiexec_arguments),

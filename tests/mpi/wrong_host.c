@@ -3,19 +3,7 @@
  * Runs with the library of another host preloaded: that steps aside, and each call of every kind
  * that it takes over does what the host does alone.
  */
-#include "check.h"
-
-static bool under_sidelight(void)
-{
-    char line[512];
-    bool found = false;
-    FILE *const maps = fopen("/proc/self/maps", "r");
-    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
-        found = strstr(line, "/memfd:sidelight") != NULL;
-    if (maps != NULL)
-        fclose(maps);
-    return found;
-}
+#include "whose_memory.h"
 
 static MPI_Win new_window(int64_t **memory)
 {
@@ -23,7 +11,7 @@ static MPI_Win new_window(int64_t **memory)
     CHECK_OK(MPI_Win_allocate(4 * sizeof **memory, sizeof **memory, MPI_INFO_NULL, MPI_COMM_WORLD,
                               (void *)memory, &win));
     memset(*memory, 0, 4 * sizeof **memory);
-    CHECK(!under_sidelight());
+    CHECK(!is_sidelights(NULL));
     return win;
 }
 
@@ -91,7 +79,7 @@ static void memory_of_mpi(void)
     void *block = NULL;
     CHECK_OK(MPI_Alloc_mem(4096, MPI_INFO_NULL, (void *)&block));
     memset(block, 1, 4096);
-    CHECK(!under_sidelight());
+    CHECK(!is_sidelights(NULL));
     CHECK_OK(MPI_Free_mem(block));
 }
 

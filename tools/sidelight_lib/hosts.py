@@ -117,19 +117,19 @@ class Host:
         variables = dict(extra_env or {})
         if preload is not None:
             existing = variables.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
-            libraries = [existing, str(preload), *self._loaded_at_start()]
+            libraries = [existing, *self.preloaded(preload)]
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))
         assignments = [f"{key}={value}" for key, value in variables.items()]
         launcher = [str(self.mpiexec), "-n", str(ranks), *mpiexec_arguments]
         return launcher + (["env", *assignments] if assignments else []) + [str(a) for a in argv]
 
-    def _loaded_at_start(self) -> list[str]:
-        """Host libraries that must be there as early as Sidelight.
+    def preloaded(self, library: str | Path) -> list[str]:
+        """What is preloaded with Sidelight: host libraries that must be there as early, too.
 
         Open MPI's predefined handles are addresses in its library. The loader binds Sidelight's
         references to them when the program starts, to null where an interpreter loads MPI later.
         """
-        return [str(self.libmpi)] if self.family == "openmpi" else []
+        return [str(library), *([str(self.libmpi)] if self.family == "openmpi" else [])]
 
     def require_library(self) -> Path:
         """The library for this host. Raises HostError if it is not built."""

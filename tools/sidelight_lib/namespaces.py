@@ -25,6 +25,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from . import launchers
 from .hosts import Host, HostError
@@ -217,18 +218,9 @@ class Nodes:
         stay = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", os.getcwd()]
         return [*entered, *stay]
 
-    def launch(
-        self,
-        host: Host,
-        ranks: int,
-        argv: Sequence[str | Path],
-        preload: str | Path | None = None,
-        extra_env: Mapping[str, str] | None = None,
-        mpiexec_arguments: Sequence[str] = (),
-    ) -> list[str]:
-        """As Host.command, with the ranks on the nodes in equal parts: the first on the first."""
-        command = self.command(host, ranks, argv, preload, extra_env, mpiexec_arguments)
-        return [*self.outside, *command]
+    def launch(self, *what: Any, **how: Any) -> list[str]:
+        """What `command` answers to the same arguments, started beside the nodes."""
+        return [*self.outside, *self.command(*what, **how)]
 
     def command(
         self,
@@ -239,7 +231,8 @@ class Nodes:
         extra_env: Mapping[str, str] | None = None,
         mpiexec_arguments: Sequence[str] = (),
     ) -> list[str]:
-        """What `launch` runs beside the nodes. It can be asked for before they are there."""
+        """As Host.command, with the ranks on the nodes in equal parts: the first on the first. It
+        can be asked for before the nodes are there."""
         if ranks % self.count != 0:
             raise HostError(f"{ranks} ranks cannot be in equal parts on {self.count} nodes")
         each = ranks // self.count

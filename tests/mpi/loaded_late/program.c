@@ -3,23 +3,10 @@
  * An MPI program as a shared object, as an extension module of an interpreter is one. It uses
  * predefined handles where Sidelight compares with them or takes them apart.
  */
-#include "../check.h"
+#include "../whose_memory.h"
 
 /* What the loader of this object calls. */
 int run(void);
-
-/* Whether Sidelight has mapped memory: it has, if it owns a window of this process. */
-static bool under_sidelight(void)
-{
-    char line[512];
-    bool found = false;
-    FILE *const maps = fopen("/proc/self/maps", "r");
-    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
-        found = strstr(line, "/memfd:sidelight") != NULL;
-    if (maps != NULL)
-        fclose(maps);
-    return found;
-}
 
 static MPI_Win new_window(int64_t **memory)
 {
@@ -30,7 +17,7 @@ static MPI_Win new_window(int64_t **memory)
     CHECK_OK(MPI_Win_allocate(4 * sizeof **memory, sizeof **memory, info, MPI_COMM_WORLD,
                               (void *)memory, &win));
     CHECK_OK(MPI_Info_free(&info));
-    CHECK(under_sidelight());
+    CHECK(is_sidelights(NULL));
     memset(*memory, 0, 4 * sizeof **memory);
     return win;
 }

@@ -3,25 +3,9 @@
  * A program with a known number of calls, for the tool to count. Each rank also prints whether the
  * memory of its window is Sidelight's.
  */
-#include "../check.h"
+#include "../whose_memory.h"
 
 enum { ROUNDS = 10 };
-
-/* Whether an address lies in memory that Sidelight has mapped. */
-static bool is_sidelights(const void *address)
-{
-    uintptr_t const wanted = (uintptr_t)address;
-    unsigned long first, end;
-    char line[512];
-    bool found = false;
-    FILE *const maps = fopen("/proc/self/maps", "r");
-    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
-        found = sscanf(line, "%lx-%lx", &first, &end) == 2 && first <= wanted && wanted < end &&
-                strstr(line, "/memfd:sidelight") != NULL;
-    if (maps != NULL)
-        fclose(maps);
-    return found;
-}
 
 int main(int argc, char **argv)
 {
