@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sidelight: nonblocking epochs for MPI one-sided communication.
+ * Sidelight: nonblocking epochs for MPI one-sided communication, and more of it.
  *
  * Include it after or instead of <mpi.h>; link with -lsidelight before the MPI library, or run the
  * program under `sidelight run`. The header is strict C99 and may be used from C++.
  *
- * Every call below is the nonblocking form of the standard call of the same name without the "i":
- * same arguments and errors, and a request as last argument.
+ * Every call MPIX_Win_iX is the nonblocking form of the standard call MPI_Win_X: same arguments and
+ * errors, and a request as last argument. What the others are is said where they are.
  *
  * Completion   The request of an opening call (ipost, istart, ilock, ilock_all) is complete at
  *              once, even while the epoch is still deferred. The request of a closing call
@@ -94,6 +94,55 @@ int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
 
 /* As iflush_local, for every target. */
 int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
+
+/* --- Operations with a request that waits for the target -------------------------------------- */
+
+/* As MPI_Rput, MPI_Raccumulate and MPI_Rget_accumulate, with the same arguments and errors, in any
+ * epoch; but the request completes when the operation is complete at the target, as it is after a
+ * flush. It waits for that operation alone: not for others, nor for those of other threads. Then
+ * the buffers may be used again, too. Any number may be under way. What MPI_Rget does is complete
+ * at the target as well when its request is, so there is no other form of it.
+ *
+ * Source: J. Schuchart, C. Niethammer, J. Gracia, G. Bosilca, "Quo Vadis MPI RMA? Towards a More
+ * Efficient Use of MPI One-Sided Communication", 2021 (section IV). */
+int MPIX_Rrput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, int target_count,
+               MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int MPIX_Rrput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                 int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                 MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int MPIX_Rraccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, int target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rraccumulate_c(const void *origin_addr, MPI_Count origin_count,
+                        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                        MPI_Win win, MPI_Request *request);
+int MPIX_Rrget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, int result_count, MPI_Datatype result_datatype,
+                          int target_rank, MPI_Aint target_disp, int target_count,
+                          MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                          MPI_Request *request);
+int MPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+                            MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+                            MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                            MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                            MPI_Win win, MPI_Request *request);
+
+/* --- Accumulates of the origin's own ---------------------------------------------------------- */
+
+/* Whether accumulates on this window need no processor of any target: flag is 1 if all operations
+ * in ops, on up to max_count elements of the predefined type datatype, are performed by this
+ * process itself, each element atomically by instructions for it, whatever the target; else 0. ops
+ * is a list of names with commas between them: the second half of the name of a predefined
+ * operation, in lower case, as "sum,min"; "replace", "no_op"; and "cas" for
+ * MPI_Compare_and_swap. A name that is none is MPI_ERR_OP. Today the answer is 1 where the memory
+ * of all members is mapped: on one node, but for dynamic windows and memory that is not shared.
+ * Local.
+ *
+ * Source: as above (section II.C). */
+int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype datatype, MPI_Win win,
+                          int *flag);
 
 /* --- About the library ------------------------------------------------------------------------ */
 

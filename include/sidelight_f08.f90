@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Sidelight: nonblocking epochs for MPI one-sided communication, for programs that use mpi_f08. What
+! Sidelight: what it adds to MPI one-sided communication, for programs that use mpi_f08. What
 ! the calls promise: include/sidelight.h; how a program gets them: docs/guide/fortran.md.
 !
 ! A module file belongs to one compiler and one MPI, so this one is compiled with the program:
@@ -10,10 +10,10 @@
 ! It holds interfaces alone: there is nothing of it to link but the library. As for the nonblocking
 ! calls of MPI, buffers that an epoch still uses should be ASYNCHRONOUS in the program.
 module sidelight_f08
-    use, intrinsic :: iso_c_binding, only: c_int
-    use mpi_f08, only: MPI_Group, MPI_Request, MPI_Win
+    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
+    use mpi_f08, only: MPI_Datatype, MPI_Group, MPI_Op, MPI_Request, MPI_Win
     implicit none
-    private :: c_int, MPI_Group, MPI_Request, MPI_Win
+    private :: c_int, c_int64_t, c_intptr_t, MPI_Datatype, MPI_Group, MPI_Op, MPI_Request, MPI_Win
 
     interface
 
@@ -140,6 +140,145 @@ module sidelight_f08
             import :: c_int
             integer(c_int), value, intent(in) :: fd
         end subroutine sidelight_dump
+
+    end interface
+
+    ! --- Operations with a request that waits for the target
+
+    interface MPIX_Rrput
+
+        subroutine MPIX_Rrput_int(origin_addr, origin_count, origin_datatype, &
+            target_rank, target_disp, target_count, target_datatype, win, request, &
+            ierror) &
+            bind(C, name='mpix_rrput_')
+            import :: c_int, c_intptr_t, MPI_Datatype, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), intent(in) :: origin_count, target_count, target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrput_int
+
+        subroutine MPIX_Rrput_large(origin_addr, origin_count, origin_datatype, &
+            target_rank, target_disp, target_count, target_datatype, win, request, &
+            ierror) &
+            bind(C, name='mpix_rrput_c_')
+            import :: c_int, c_intptr_t, c_int64_t, MPI_Datatype, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int64_t), intent(in) :: origin_count, target_count
+            integer(c_int), intent(in) :: target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrput_large
+
+    end interface MPIX_Rrput
+
+    interface MPIX_Rraccumulate
+
+        subroutine MPIX_Rraccumulate_int(origin_addr, origin_count, origin_datatype, &
+            target_rank, target_disp, target_count, target_datatype, op, win, request, &
+            ierror) &
+            bind(C, name='mpix_rraccumulate_')
+            import :: c_int, c_intptr_t, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), intent(in) :: origin_count, target_count, target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rraccumulate_int
+
+        subroutine MPIX_Rraccumulate_large(origin_addr, origin_count, origin_datatype, &
+            target_rank, target_disp, target_count, target_datatype, op, win, request, &
+            ierror) &
+            bind(C, name='mpix_rraccumulate_c_')
+            import :: c_int, c_intptr_t, c_int64_t, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int64_t), intent(in) :: origin_count, target_count
+            integer(c_int), intent(in) :: target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rraccumulate_large
+
+    end interface MPIX_Rraccumulate
+
+    interface MPIX_Rrget_accumulate
+
+        subroutine MPIX_Rrget_accumulate_int(origin_addr, origin_count, origin_datatype, &
+            result_addr, result_count, result_datatype, target_rank, target_disp, &
+            target_count, target_datatype, op, win, request, ierror) &
+            bind(C, name='mpix_rrget_accumulate_')
+            import :: c_int, c_intptr_t, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: result_addr
+            !DIR$ IGNORE_TKR result_addr
+            type(*), asynchronous :: result_addr
+            integer(c_int), intent(in) :: origin_count, result_count, target_count, target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, result_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrget_accumulate_int
+
+        subroutine MPIX_Rrget_accumulate_large(origin_addr, origin_count, &
+            origin_datatype, result_addr, result_count, result_datatype, target_rank, &
+            target_disp, target_count, target_datatype, op, win, request, ierror) &
+            bind(C, name='mpix_rrget_accumulate_c_')
+            import :: c_int, c_intptr_t, c_int64_t, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: result_addr
+            !DIR$ IGNORE_TKR result_addr
+            type(*), asynchronous :: result_addr
+            integer(c_int64_t), intent(in) :: origin_count, result_count, target_count
+            integer(c_int), intent(in) :: target_rank
+            type(MPI_Datatype), intent(in) :: origin_datatype, result_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Request), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrget_accumulate_large
+
+    end interface MPIX_Rrget_accumulate
+
+    ! --- Accumulates of the origin's own
+
+    interface
+
+        subroutine MPIX_Win_op_intrinsic(ops, max_count, datatype, win, flag, ierror)
+            import :: c_int, c_intptr_t, MPI_Datatype, MPI_Win
+            character(len=*), intent(in) :: ops
+            integer(c_intptr_t), intent(in) :: max_count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Win), intent(in) :: win
+            logical, intent(out) :: flag
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_op_intrinsic
 
     end interface
 

@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Sidelight: nonblocking epochs for MPI one-sided communication, for programs that use the module
+! Sidelight: what it adds to MPI one-sided communication, for programs that use the module
 ! mpi or mpif.h. As sidelight_f08.f90, where more is said, with integers for handles. A program may
 ! also call these subroutines without any module; then ierror may not be left out.
 module sidelight_mpi
-    use, intrinsic :: iso_c_binding, only: c_int
+    use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t
     implicit none
-    private :: c_int
+    private :: c_int, c_intptr_t
 
     interface
 
@@ -122,6 +122,66 @@ module sidelight_mpi
             import :: c_int
             integer(c_int), value, intent(in) :: fd
         end subroutine sidelight_dump
+
+        ! --- Operations with a request that waits for the target
+
+        subroutine MPIX_Rrput(origin_addr, origin_count, origin_datatype, target_rank, &
+            target_disp, target_count, target_datatype, win, request, ierror) &
+            bind(C, name='mpix_rrput_')
+            import :: c_int, c_intptr_t
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), intent(in) :: origin_count, target_count, target_rank, win
+            integer(c_int), intent(in) :: origin_datatype, target_datatype
+            integer(c_intptr_t), intent(in) :: target_disp
+            integer(c_int), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrput
+
+        subroutine MPIX_Rraccumulate(origin_addr, origin_count, origin_datatype, &
+            target_rank, target_disp, target_count, target_datatype, op, win, request, &
+            ierror) &
+            bind(C, name='mpix_rraccumulate_')
+            import :: c_int, c_intptr_t
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), intent(in) :: origin_count, target_count, target_rank, win
+            integer(c_int), intent(in) :: origin_datatype, target_datatype, op
+            integer(c_intptr_t), intent(in) :: target_disp
+            integer(c_int), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rraccumulate
+
+        subroutine MPIX_Rrget_accumulate(origin_addr, origin_count, origin_datatype, &
+            result_addr, result_count, result_datatype, target_rank, target_disp, &
+            target_count, target_datatype, op, win, request, ierror) &
+            bind(C, name='mpix_rrget_accumulate_')
+            import :: c_int, c_intptr_t
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            !DIR$ IGNORE_TKR origin_addr
+            type(*), intent(in), asynchronous :: origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: result_addr
+            !DIR$ IGNORE_TKR result_addr
+            type(*), asynchronous :: result_addr
+            integer(c_int), intent(in) :: origin_count, result_count, target_count, target_rank, win
+            integer(c_int), intent(in) :: origin_datatype, result_datatype, target_datatype, op
+            integer(c_intptr_t), intent(in) :: target_disp
+            integer(c_int), intent(out) :: request
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Rrget_accumulate
+
+        ! --- Accumulates of the origin's own
+
+        subroutine MPIX_Win_op_intrinsic(ops, max_count, datatype, win, flag, ierror)
+            import :: c_int, c_intptr_t
+            character(len=*), intent(in) :: ops
+            integer(c_intptr_t), intent(in) :: max_count
+            integer(c_int), intent(in) :: datatype, win
+            logical, intent(out) :: flag
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_op_intrinsic
 
     end interface
 

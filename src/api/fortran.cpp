@@ -25,7 +25,7 @@ constexpr MPI_Fint fortran_above_c = MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
 void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
               MPI_Fint* flag, MPI_Fint* error) noexcept
 {
-    WindowObject* object = window_table::find(window_of(*win));
+    WindowObject* object = window_table::find(c_handle<MPI_Win>(*win));
     const auto predefined =
         object == nullptr ? std::nullopt : predefined_attribute(*object, *keyval - fortran_above_c);
     if (!predefined) {

@@ -9,38 +9,44 @@
 /// the same ones and the conversions are macros; else the host has functions for them.
 namespace sidelight::api {
 
-template <typename To, typename From>
-[[nodiscard]] To convert_handle(From handle, [[maybe_unused]] To (*convert)(From)) noexcept
+/// The host's name of the function that makes a handle of C.
+template <class Handle>
+[[nodiscard]] constexpr const char* conversion_to() noexcept
 {
-    if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if constexpr (std::is_same_v<Handle, MPI_Win>) {
+        return "PMPI_Win_f2c";
+    } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
+        return "PMPI_Group_f2c";
+    } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
+        return "PMPI_Type_f2c";
+    } else {
+        static_assert(std::is_same_v<Handle, MPI_Op>);
+        return "PMPI_Op_f2c";
+    }
+}
+
+template <class Handle>
+[[nodiscard]] Handle c_handle(MPI_Fint handle) noexcept
+{
+    if constexpr (std::is_integral_v<Handle>) {
         return handle;
     } else {
+        static const auto convert =
+            reinterpret_cast<Handle (*)(MPI_Fint)>(host::mpi::find_symbol(conversion_to<Handle>()));
         return convert(handle);
     }
 }
 
-template <typename To, typename From>
-[[nodiscard]] auto find_conversion(const char* name) noexcept
+template <class Request = MPI_Request>
+[[nodiscard]] MPI_Fint fortran_handle(Request request) noexcept
 {
-    return reinterpret_cast<To (*)(From)>(host::mpi::find_symbol(name));
-}
-
-[[nodiscard]] inline MPI_Win window_of(MPI_Fint handle) noexcept
-{
-    static const auto convert = find_conversion<MPI_Win, MPI_Fint>("PMPI_Win_f2c");
-    return convert_handle(handle, convert);
-}
-
-[[nodiscard]] inline MPI_Group group_of(MPI_Fint handle) noexcept
-{
-    static const auto convert = find_conversion<MPI_Group, MPI_Fint>("PMPI_Group_f2c");
-    return convert_handle(handle, convert);
-}
-
-[[nodiscard]] inline MPI_Fint fortran_handle(MPI_Request request) noexcept
-{
-    static const auto convert = find_conversion<MPI_Fint, MPI_Request>("PMPI_Request_c2f");
-    return convert_handle(request, convert);
+    if constexpr (std::is_integral_v<Request>) {
+        return request;
+    } else {
+        static const auto convert =
+            reinterpret_cast<MPI_Fint (*)(Request)>(host::mpi::find_symbol("PMPI_Request_c2f"));
+        return convert(request);
+    }
 }
 
 } // namespace sidelight::api

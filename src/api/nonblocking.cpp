@@ -2,7 +2,7 @@
 #include <sidelight.h>
 
 #include "api/entry.hpp"
-#include "api/fortran_handles.hpp"
+#include "api/fortran_arguments.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"
@@ -72,35 +72,16 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
 // include/sidelight_mpi.f90 bind to that name. All arguments come by reference, handles as
 // integers; `error` is null where a program leaves ierror out, which the modules allow.
 
-namespace {
-
-int from_fortran_int(MPI_Fint value) noexcept { return value; }
-MPI_Group from_fortran_MPI_Group(MPI_Fint handle) noexcept { return group_of(handle); }
-
-/// As in C, the request is not set on error.
-template <class Call, class... Arguments>
-void begin_for_fortran(MPI_Fint* request, MPI_Fint* error, MPI_Win win,
-                       Arguments... arguments) noexcept
-{
-    MPI_Request begun = MPI_REQUEST_NULL;
-    const int code = begin<Call>(&begun, win, arguments...);
-    if (code == MPI_SUCCESS) {
-        *request = fortran_handle(begun);
-    }
-    if (error != nullptr) {
-        *error = code;
-    }
-}
-
-} // namespace
-
-#define SIDELIGHT_DECLARE_REFERENCE(type, name) const MPI_Fint *name,
-#define SIDELIGHT_PASS_VALUE(type, name) , from_fortran_##type(*name)
+#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
+#define SIDELIGHT_PASS_CONVERTED(type, name) , from_fortran<type>(name)
 #define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
-    SIDELIGHT_ENTRY void mpix_win_i##name##_(parameters(SIDELIGHT_DECLARE_REFERENCE)               \
-                                                 const MPI_Fint* win,                              \
-                                             MPI_Fint* request, MPI_Fint* error)                   \
+    SIDELIGHT_ENTRY void mpix_win_i##name##_(                                                      \
+        parameters(SIDELIGHT_DECLARE_FORTRAN) FortranArgument<MPI_Win> win, MPI_Fint* request,     \
+        MPI_Fint* error)                                                                           \
     {                                                                                              \
-        begin_for_fortran<Call>(request, error, window_of(*win) parameters(SIDELIGHT_PASS_VALUE)); \
+        MPI_Request begun = MPI_REQUEST_NULL;                                                      \
+        const int code =                                                                           \
+            begin<Call>(&begun, from_fortran<MPI_Win>(win) parameters(SIDELIGHT_PASS_CONVERTED));  \
+        return_to_fortran(code, begun, request, error);                                            \
     }
 #include "api/synchronization.def"

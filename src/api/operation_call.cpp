@@ -53,6 +53,7 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
     operation.target = call.target;
     operation.displacement = call.displacement;
     operation.compare = call.compare;
+    operation.request_scope = call.request_scope;
     if (call.kind == OperationKind::accumulate &&
         (!find_reduce_op(call.op, operation.reduce) ||
          (operation.reduce == ReduceOp::no_op && !call.fetches))) {

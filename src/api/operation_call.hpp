@@ -26,6 +26,7 @@ struct OperationCall {
     MPI_Datatype result_type{};
     const void* compare = nullptr; ///< compare_and_swap
     bool one_element = false;      ///< fetch_and_op and compare_and_swap: predefined types only
+    rma::FlushScope request_scope = rma::FlushScope::local; ///< of a request-based form
 };
 
 /// The long way of an operation: checks the arguments and hands it to the engine, which performs or
@@ -33,7 +34,8 @@ struct OperationCall {
 /// need not be in memory before.
 int issue(const WindowObject& object, OperationCall call) noexcept;
 
-/// The request-based form: `request` completes when the operation is complete at the origin.
+/// The request-based forms: `request` completes when the operation is complete where its
+/// `request_scope` says.
 int issue(const WindowObject& object, OperationCall call, MPI_Request* request) noexcept;
 
 /// The predefined operation behind a handle; false where there is none: MPI_OP_NULL, or one that

@@ -30,8 +30,9 @@ struct Operation {
     datatype::Buffer origin{};         ///< what is read, or for a get written, here
     datatype::Buffer result{};         ///< accumulate that fetches, compare_and_swap: old values
     const void* compare = nullptr;     ///< compare_and_swap
-    const datatype::Layout* layout = nullptr; ///< one element at the target
-    std::size_t count = 0;                    ///< elements at the target
+    const datatype::Layout* layout = nullptr;     ///< one element at the target
+    std::size_t count = 0;                        ///< elements at the target
+    FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
 };
 
 /// How much of the target's memory it reads or writes. The origin's side may be missing.
@@ -87,7 +88,7 @@ enum class OperationEvent : std::uint8_t {
 /// until it is complete at the target. Holds a reference to each layout it names.
 struct Op {
     Operation operation;
-    Request* request = nullptr; ///< of the request-based forms
+    Request* request = nullptr; ///< of the request-based forms, until it is complete
     std::uint64_t age = 0;      ///< position in the order of issue on this window
     std::size_t address = 0;    ///< offset in the target's memory, range already checked
     Epoch* epoch = nullptr;     ///< the epoch that it was issued in
@@ -100,6 +101,12 @@ struct Op {
     Channel* ordered_on = nullptr; ///< counted there among the accumulates that travel
     Op* next = nullptr;
 };
+
+/// Whether a request waits for it to be complete at the target.
+[[nodiscard]] inline bool has_remote_request(const Op& op) noexcept
+{
+    return op.request != nullptr && op.operation.request_scope == FlushScope::remote;
+}
 
 /// Who keeps count of operations that travel. Implemented by the owner of the epochs.
 class OperationObserver {

@@ -62,6 +62,13 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
+/// Whether the request of an operation completes: with the origin's side, or when the target has
+/// performed it, too (P2, section 5).
+constexpr bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
+{
+    return scope == FlushScope::local ? is_local : is_complete;
+}
+
 /// Whether operations may reach a target directly while so many are under way there. Where all go
 /// by one route the direct path is open to all of them or to none; where there are several, those
 /// that travel must be waited for by flushes, and must not be overtaken by accumulates.

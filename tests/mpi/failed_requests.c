@@ -143,6 +143,26 @@ static void operation_request(complete_request *complete)
     CHECK_EQ(word, 3);
 }
 
+/* A request that waits for the target always tells, and a flush that waits for the operation does
+ * not. */
+static void remote_request(complete_request *complete)
+{
+    static int64_t const value = 7;
+    int64_t word = 3;
+    MPI_Aint at;
+    MPI_Request request;
+    MPI_Win win = open_window(&word, &at);
+    check_step("an operation with a request that waits for the target");
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    int const code = MPIX_Rrput(&value, 1, MPI_INT64_T, right(), MPI_Aint_add(at, 8), 1,
+                                MPI_INT64_T, win, &request);
+    CHECK_OK(MPI_Win_flush(right(), win));
+    told(win, code != MPI_SUCCESS ? code : complete(&request));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    close_window(win, &word);
+    CHECK_EQ(word, 3);
+}
+
 /* One that is found to be wrong while a later blocking call waits for the lock before its own: that
  * call succeeds, and the end of the wrong access's epoch tells. */
 static void behind_another_lock(void)
@@ -176,6 +196,7 @@ int main(int argc, char **argv)
         deferred_epoch(completions[i]);
         flushed(completions[i]);
         operation_request(completions[i]);
+        remote_request(completions[i]);
     }
     behind_another_lock();
     return check_end();

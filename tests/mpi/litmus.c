@@ -118,6 +118,48 @@ static const struct step writes[] = {{"put", put},
                                      {"fetch_and_op replace", fetch_and_replace},
                                      {"compare_and_swap", compare_and_swap}};
 
+/* Operations whose request waits for the target need no completing call. Found at run time: this
+ * program knows nothing of Sidelight, and runs without it. */
+typedef int rrput_call(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win,
+                       MPI_Request *);
+typedef int rraccumulate_call(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype,
+                              MPI_Op, MPI_Win, MPI_Request *);
+static rrput_call *find_rrput;
+static rraccumulate_call *find_rraccumulate;
+
+static void rrput(struct game *g)
+{
+    MPI_Request r;
+    find_rrput(&g->round, 1, MPI_INT64_T, g->write_rank, g->write_at, 1, MPI_INT64_T, g->w.win, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void rrput_strided(struct game *g)
+{
+    number const both[2] = {g->round, g->round};
+    MPI_Request r;
+    find_rrput(both, 2, MPI_INT64_T, g->write_rank, g->write_at, 1, g->strided, g->w.win, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void rraccumulate(struct game *g)
+{
+    MPI_Request r;
+    find_rraccumulate(&one, 1, MPI_INT64_T, g->write_rank, g->write_at, 1, MPI_INT64_T, MPI_SUM,
+                      g->w.win, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static const struct step remote_writes[] = {
+    {"rrput", rrput}, {"strided rrput", rrput_strided}, {"rraccumulate", rraccumulate}};
+
+static bool find_remote_writes(void)
+{
+    *(void **)&find_rrput = dlsym(RTLD_DEFAULT, "MPIX_Rrput");
+    *(void **)&find_rraccumulate = dlsym(RTLD_DEFAULT, "MPIX_Rraccumulate");
+    return find_rrput != NULL && find_rraccumulate != NULL;
+}
+
 /* --- Completing ------------------------------------------------------------------------------- */
 
 static void flush(struct game *g) { MPI_Win_flush(g->write_rank, g->w.win); }
@@ -154,6 +196,8 @@ static void unlock_all(struct game *g)
 }
 
 static void nothing(struct game *g) { (void)g; }
+
+static const struct step no_completion = {"nothing", nothing};
 
 static const struct step completions[] = {{"flush", flush},
                                           {"flush_all", flush_all},
@@ -287,10 +331,9 @@ static void pair(struct game *g, const struct step *write, const struct step *co
 
 static void control(struct game *g, number rounds)
 {
-    static const struct step none = {"nothing", nothing};
     check_step("control");
     place(g, 0);
-    struct tally const t = play_placed(g, &writes[0], &none, rounds);
+    struct tally const t = play_placed(g, &writes[0], &no_completion, rounds);
     if (check_rank == 0)
         printf("without completion, %lld of %lld rounds saw both old values, %lld one\n",
                (long long)t.both_old, (long long)rounds, (long long)t.one_old);
@@ -319,6 +362,9 @@ static void all_pairs(enum flavor flavor, number rounds)
         for (size_t c = 0; c < sizeof completions / sizeof *completions; ++c)
             if (!host_cannot(writes[i].name, flavor, 2))
                 pair(&g, &writes[i], &completions[c], rounds);
+    for (size_t i = 0; i < sizeof remote_writes / sizeof *remote_writes; ++i)
+        if (find_remote_writes())
+            pair(&g, &remote_writes[i], &no_completion, rounds);
     if (!host_is_alone())
         control(&g, rounds);
     MPI_Type_free(&g.strided);

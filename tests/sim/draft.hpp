@@ -85,6 +85,9 @@ public:
     [[nodiscard]] int number() const noexcept { return rank_; }
     /// The latest step, an operation, gets no request.
     void make_bare() { script().back().bare = true; }
+    /// The latest step, an operation, gets a request that completes when it is complete at the
+    /// target.
+    void make_remote() { script().back().request_scope = rma::FlushScope::remote; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }
 

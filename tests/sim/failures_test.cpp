@@ -125,6 +125,23 @@ TEST_P(Failures, AreToldByTheirRequestsAlone)
     }
 }
 
+/// One that waits for the target fails by all routes.
+TEST_P(Failures, AreToldByTheRequestsThatWaitForTheTarget)
+{
+    for (const bool direct : {false, true}) {
+        Draft d = waiting(direct);
+        Author a = d.rank(0);
+        const auto told = a.stray(1);
+        a.make_remote();
+        const auto waited = a.flush(1, FlushScope::remote, nonblocking);
+        a.meet();
+        a.wait_for({static_cast<int>(told), static_cast<int>(waited)});
+        const auto again = a.flush(1, FlushScope::remote, blocking);
+        const auto unlock = a.unlock(1, blocking);
+        expect(d.finish(), {waited, again, unlock}, told);
+    }
+}
+
 /// Recorded before the barrier of the fence is passed.
 TEST_P(Failures, AreToldByTheNextFence)
 {

@@ -167,6 +167,8 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
     const auto step = drawn_operation(rank, target, may_be_wide);
     if (random_.chance(30)) {
         a.make_bare();
+    } else if (random_.chance(30)) {
+        a.make_remote();
     }
     return step;
 }
@@ -177,6 +179,8 @@ std::size_t Generator::stray(int rank, int target)
     const auto step = author(rank).stray(target);
     if (random_.chance(75)) {
         author(rank).make_bare();
+    } else if (random_.chance(50)) {
+        author(rank).make_remote();
     }
     return step;
 }

@@ -20,6 +20,12 @@ void scribble(Rank& rank, std::size_t step)
     std::fill_n(rank.origin(step), rank.script()[step].words, garbage);
 }
 
+/// Whether the operation's own request tells of its failure, whatever its route.
+bool tells_itself(const Step& step)
+{
+    return !step.bare && step.request_scope == rma::FlushScope::remote;
+}
+
 } // namespace
 
 void Statistics::add(const Statistics& other) noexcept
@@ -74,6 +80,9 @@ void Ledger::completed(Rank& rank, std::size_t step)
 /// goes by messages may be complete before it is refused.
 void Ledger::stray_ended(const Rank& rank, std::size_t step)
 {
+    if (tells_itself(rank.script()[step]) && rank.status(step) == Status::ok) {
+        return fail(rank.number(), "a request that waits for the target tells of no failure");
+    }
     if (rank.status(step) == Status::rma_range) {
         std::erase_if(strays_, [&](const Stray& stray) {
             return stray.epoch->rank == rank.number() && stray.step == step;
@@ -116,7 +125,8 @@ void Ledger::check_status(const Rank& rank, std::size_t step)
     };
     std::vector<Stray*> waited_for;
     for (Stray& stray : strays_) {
-        if (covers(rank, step, stray) || ended(stray)) {
+        if ((covers(rank, step, stray) || ended(stray)) &&
+            !tells_itself(rank.script()[stray.step])) {
             waited_for.push_back(&stray);
         }
     }
@@ -251,17 +261,23 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
 
 void Ledger::operation_completed(Rank& rank, std::size_t step)
 {
-    const Call call = rank.script()[step].call;
-    if (rank.script()[step].bare) {
+    const Step& s = rank.script()[step];
+    if (s.bare) {
         return; // nobody has said that it is complete
     }
-    if (!is_read(call) && call != Call::read_tally) {
+    const bool reads = is_read(s.call) || s.call == Call::read_tally;
+    if (!reads && s.request_scope == rma::FlushScope::local) {
         return scribble(rank, step);
     }
     for (const OpRecord& op : outstanding_) {
         if (op.epoch->rank == rank.number() && op.step == step) {
-            fail(rank.number(), "a get is complete with wrong data");
+            return fail(rank.number(), reads ? "a get is complete with wrong data"
+                                             : "a request is complete before its operation is at "
+                                               "the target");
         }
+    }
+    if (!reads) {
+        scribble(rank, step);
     }
 }
 

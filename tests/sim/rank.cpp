@@ -382,6 +382,7 @@ Status Rank::issue(const Step& step, rma::Request* request)
     operation.layout = step.stride == 1 ? word : world_.spread();
     operation.count = step.words / step.stride;
     operation.reduce = rma::ReduceOp::sum;
+    operation.request_scope = step.request_scope;
     switch (step.call) {
     case Call::put:
     case Call::stray:

@@ -80,7 +80,8 @@ struct Step {
     int window = 0;
     int target = 0; ///< may be rma::all_targets for a flush
     rma::LockType lock_type = rma::LockType::shared;
-    rma::FlushScope scope = rma::FlushScope::remote;
+    rma::FlushScope scope = rma::FlushScope::remote;        ///< of a flush
+    rma::FlushScope request_scope = rma::FlushScope::local; ///< of an operation
     rma::Assertion assertion{};
     std::vector<int> list{}; ///< a group, or numbers of earlier steps
     rma::Reorder keys{};

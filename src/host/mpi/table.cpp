@@ -63,4 +63,6 @@ const Table& table() noexcept
 
 void* find_symbol(const char* name) noexcept { return dlsym(host_library(), name); }
 
+void* find_in_program(const char* name) noexcept { return dlsym(RTLD_DEFAULT, name); }
+
 } // namespace sidelight::host::mpi

@@ -18,14 +18,15 @@ bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcep
 }
 
 /// The first one asks, so that whoever waits for it has no need to; others leave that to those who
-/// wait. Nobody waits for those of an access epoch.
+/// wait, but for those that a request of their own waits for. Else nobody waits for those of an
+/// access epoch.
 bool Credit::count(Flight& flight) noexcept
 {
     Channel& target = *flight.channel;
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
     const bool nothing_requested = target.requested == target.acknowledged;
-    if ((nothing_requested && flight.op->awaited) ||
+    if ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
         target.fragments_sent - target.requested >= requested_by_itself) {
         target.requested = target.fragments_sent;
         return true;

@@ -2,11 +2,11 @@
 #include "rma/channel/life.hpp"
 
 #include "rma/channel/channel.hpp"
+#include "rma/rules.hpp"
 
 namespace sidelight::rma {
 
-/// Its own request, if it has one, completes with the origin's side, and tells a failure that is
-/// known by then.
+/// Its own request, if it has one, tells a failure that is known when it completes.
 void OperationLife::step(Op& op, OperationEvent event) noexcept
 {
     const OperationState from = op.state;
@@ -15,13 +15,15 @@ void OperationLife::step(Op& op, OperationEvent event) noexcept
         return; // whatever a peer has sent
     }
     op.state = to;
-    const bool becomes_local = from < OperationState::local && op.state >= OperationState::local;
-    Request* request = becomes_local ? op.request : nullptr;
+    const bool due =
+        rules::request_completes(op.operation.request_scope, op.state >= OperationState::local,
+                                 op.state == OperationState::complete);
+    Request* request = due ? op.request : nullptr;
     if (request != nullptr) {
         request->status = op.failure;
     }
-    if (op.state == OperationState::local) {
-        op.request = nullptr;
+    if (due && op.state == OperationState::local) {
+        op.request = nullptr; // who completes it later looks for whom it tells of a failure
     }
     observer_->moved(op, from);
     finish(request);

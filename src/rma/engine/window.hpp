@@ -91,7 +91,7 @@ public:
 
     // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------
     /// Performs or records an operation. `request` completes when a request-based form would: the
-    /// operation is complete at the origin.
+    /// operation is complete at the origin, or at the target, as its `request_scope` has it.
     Status issue(const Operation& operation, Request* request) noexcept;
 
     // --- Dynamic memory (MPI-4.1, 12.2.4): local calls ------------------------------------------

@@ -36,7 +36,10 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
         where.peer().to_be_flushed = true;
         show(with_, *where.epoch, where.peer());
     }
-    if (status == Status::ok) {
+    if (status == Status::ok && request != nullptr) {
+        if (operation.request_scope == FlushScope::remote) {
+            with_.mapped.order(); // as a flush
+        }
         finish(request);
     }
     return status;
@@ -61,7 +64,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     PeerEpoch& peer = where.peer();
     op->epoch = &epoch;
     op->peer = where.index;
-    op->awaited = epoch.kind != EpochKind::access;
+    op->awaited = epoch.kind != EpochKind::access || has_remote_request(*op);
     op->first = peer.outstanding == 0;
     op->holds_back = true;
     ++epoch.unanswered;

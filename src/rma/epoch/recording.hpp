@@ -17,8 +17,8 @@ public:
     /// Where what is wanted of the target belongs; it is one of the epoch's peers from then on.
     Status find(int target, PeerEpochRef& where) noexcept;
 
-    /// Performs or records an operation in an epoch; `request` completes when it is complete at the
-    /// origin.
+    /// Performs or records an operation in an epoch; `request` completes when it is complete where
+    /// `request_scope` says.
     Status issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept;
     /// Records a marker, which completes in its turn.
     Status mark(PeerEpochRef where) noexcept;

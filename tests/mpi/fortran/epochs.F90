@@ -32,6 +32,8 @@ program epochs
     call late_target
     call locks
     call locks_of_all
+    call requests_of_operations
+    call intrinsic
     call errors
     call MPI_Group_free(origins, ierror)
     call MPI_Group_free(targets, ierror)
@@ -180,7 +182,57 @@ contains
         call check(found == mine, 'MPIX_Win_iunlock_all')
     end subroutine locks_of_all
 
-    ! An error is an answer, and leaves the request alone.
+    ! Their requests wait for the target. Addresses are absolute where MPI_BOTTOM is the buffer.
+    subroutine requests_of_operations
+        HANDLE(MPI_Request) :: requests(4)
+        HANDLE(MPI_Datatype) :: absolute
+        integer(word), asynchronous :: mine(2), one, old
+        integer(MPI_ADDRESS_KIND) :: address
+        integer(MPI_ADDRESS_KIND), parameter :: cell_6 = 5, cell_7 = 6, cell_8 = 7, cell_9 = 8
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        memory(6:9) = 0
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        mine = [600 + rank, 700 + rank]
+        one = 1
+        old = -1
+        call MPI_Get_address(mine(2), address, ierror)
+        call MPI_Type_create_hindexed(1, [1], [address], MPI_INTEGER8, absolute, ierror)
+        call MPI_Type_commit(absolute, ierror)
+        call MPI_Win_lock_all(0, win, ierror)
+        call MPIX_Rrput(mine, 1, MPI_INTEGER8, right, cell_6, 1, MPI_INTEGER8, win, requests(1), &
+                        ierror)
+        call expect_success(ierror, 'MPIX_Rrput')
+        call MPIX_Rrput(MPI_BOTTOM, 1, absolute, right, cell_7, 1, MPI_INTEGER8, win, &
+                        requests(2), ierror)
+        call expect_success(ierror, 'MPIX_Rrput of MPI_BOTTOM')
+        call MPIX_Rraccumulate(one, 1, MPI_INTEGER8, right, cell_8, 1, MPI_INTEGER8, MPI_SUM, &
+                               win, requests(3), ierror)
+        call expect_success(ierror, 'MPIX_Rraccumulate')
+        call MPIX_Rrget_accumulate(one, 1, MPI_INTEGER8, old, 1, MPI_INTEGER8, right, cell_9, 1, &
+                                   MPI_INTEGER8, MPI_SUM, win, requests(4), ierror)
+        call expect_success(ierror, 'MPIX_Rrget_accumulate')
+        call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, ierror)
+        call expect_success(ierror, 'requests that wait for the target')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPI_Win_sync(win, ierror)
+        call check(all(memory(6:9) == [600 + left, 700 + left, 1, 1]), 'at the target')
+        call check(old == 0, 'MPIX_Rrget_accumulate')
+        call MPI_Win_unlock_all(win, ierror)
+        call MPI_Type_free(absolute, ierror)
+    end subroutine requests_of_operations
+
+    subroutine intrinsic
+        integer(MPI_ADDRESS_KIND), parameter :: many_elements = 100
+        logical :: adds, both
+        call MPIX_Win_op_intrinsic('sum', many_elements, MPI_INTEGER8, win, adds, ierror)
+        call expect_success(ierror, 'MPIX_Win_op_intrinsic')
+        call MPIX_Win_op_intrinsic('sum,cas  ', many_elements, MPI_INTEGER8, win, both, ierror)
+        call expect_success(ierror, 'MPIX_Win_op_intrinsic of two')
+        call check(adds .eqv. both, 'MPIX_Win_op_intrinsic')
+    end subroutine intrinsic
+
+    ! An error is an answer, and leaves the request alone. With the modules that is INTENT(OUT): what
+    ! it was before the call is gone.
     subroutine errors
         HANDLE(MPI_Request) :: request
         integer :: class
@@ -189,7 +241,9 @@ contains
         call MPIX_Win_iunlock(0, win, request, ierror)
         call MPI_Error_class(ierror, class, ierror)
         call check(class == MPI_ERR_RMA_SYNC, 'MPIX_Win_iunlock without a lock')
+#ifdef MPIF_H
         call check(request == MPI_REQUEST_NULL, 'the request is not set on error')
+#endif
         call MPIX_Win_iflush(ranks, win, request, ierror)
         call check(ierror /= MPI_SUCCESS, 'MPIX_Win_iflush of no rank')
     end subroutine errors

@@ -78,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
         Case{"flush_counts_later", Wrong::flush_counts_later,
              "a flush is complete before an operation issued earlier"},
+        Case{"request_early", Wrong::request_early, "before its operation is at the target"},
         Case{"flush_unseen", Wrong::flush_unseen,
              "a flush is complete before an operation issued earlier"},
         Case{"flush_hides_failure", Wrong::flush_hides_failure,

@@ -9,6 +9,7 @@
 #define takes_place right_takes_place
 #define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define request_completes right_request_completes
 #define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
 #define may_combine_at_once right_may_combine_at_once
@@ -27,6 +28,7 @@
 #undef takes_place
 #undef lets_others_in
 #undef flush_waits_for
+#undef request_completes
 #undef may_go_beside
 #undef may_flush_unseen
 #undef may_combine_at_once
@@ -51,6 +53,7 @@ enum class Wrong {
     unlock_lets_nobody_in,  ///< who leaves a lock does not tell those who wait for it
     flush_forgets_last,     ///< the last operation before a flush is none of its own
     flush_counts_later,     ///< operations issued after a flush count as its own
+    request_early,          ///< one that waits for the target completes with the origin's side
     flush_unseen,           ///< a flush passes by operations that are under way
     flush_hides_failure,    ///< and by one that has failed
     direct_overtakes,       ///< the direct path is open beside what travels to the same memory
@@ -107,6 +110,12 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
+}
+
+inline bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
+{
+    return right_request_completes(wrong == Wrong::request_early ? FlushScope::local : scope,
+                                   is_local, is_complete);
 }
 
 inline bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept

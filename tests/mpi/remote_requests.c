@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations whose request waits for the target: MPIX_Rrput, MPIX_Rraccumulate and
+ * MPIX_Rrget_accumulate. Each rank writes to the one on its right, waits for the request alone, and
+ * says so in a message; the other then finds the data in its own memory.
+ *
+ * remote_requests
+ */
+#include "nonblocking.h"
+#include <sidelight.h>
+
+enum { MANY = 10000, LONG = 40000 };
+
+/* Everybody's operations are complete at their targets: the requests have said so, nobody flushes.
+ * What a process has is told by a message, which orders nothing but itself. */
+static void tell_right(const struct window *w)
+{
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, right_of(w), 7, NULL, 0, MPI_BYTE, left_of(w), 7, w->comm,
+                 MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Win_sync(w->win));
+}
+
+static MPI_Aint at(const struct window *w, int target, int index)
+{
+    return window_at(w, target, 8 * (MPI_Aint)index);
+}
+
+static void expect_cell(const struct window *w, int index, int64_t expected)
+{
+    CHECK_EQ(cell(w, index), expected);
+}
+
+static void begin(struct window *w, const char *what)
+{
+    check_step(what);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    memset(w->base, 0, (size_t)w->bytes);
+    CHECK_OK(MPI_Win_sync(w->win));
+    MPI_Barrier(w->comm);
+}
+
+static void end(struct window *w)
+{
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+}
+
+static void each_operation(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 100 + w->rank, one = 1;
+    int64_t old = -1;
+    MPI_Request r[3];
+    begin(w, "each operation");
+    CHECK_OK(MPIX_Rrput(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, w->win, &r[0]));
+    CHECK_OK(MPIX_Rraccumulate(&one, 1, MPI_INT64_T, to, at(w, to, 2), 1, MPI_INT64_T, MPI_SUM,
+                               w->win, &r[1]));
+    CHECK_OK(MPIX_Rrget_accumulate(&value, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, to, at(w, to, 3),
+                                   1, MPI_INT64_T, MPI_REPLACE, w->win, &r[2]));
+    CHECK_OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
+    tell_right(w);
+    CHECK_EQ(old, 0);
+    expect_cell(w, 1, 100 + left_of(w));
+    expect_cell(w, 2, 1);
+    expect_cell(w, 3, 100 + left_of(w));
+    end(w);
+}
+
+static void large_counts(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const values[2] = {7, w->rank};
+    int64_t old[2] = {-1, -1};
+    MPI_Request r[3];
+    begin(w, "large counts");
+    CHECK_OK(MPIX_Rrput_c(values, 2, MPI_INT64_T, to, at(w, to, 1), 2, MPI_INT64_T, w->win, &r[0]));
+    CHECK_OK(MPIX_Rraccumulate_c(values, 2, MPI_INT64_T, to, at(w, to, 3), 2, MPI_INT64_T, MPI_SUM,
+                                 w->win, &r[1]));
+    CHECK_OK(MPIX_Rrget_accumulate_c(values, 2, MPI_INT64_T, old, 2, MPI_INT64_T, to, at(w, to, 5),
+                                     2, MPI_INT64_T, MPI_SUM, w->win, &r[2]));
+    CHECK_OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
+    tell_right(w);
+    for (int i = 1; i < 7; i += 2) {
+        expect_cell(w, i, 7);
+        expect_cell(w, i + 1, left_of(w));
+    }
+    CHECK_EQ(old[0] + old[1], 0);
+    end(w);
+}
+
+/* Long enough for messages without copies, and in many pieces. */
+static void long_and_strided(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t *values = malloc(LONG * sizeof *values);
+    MPI_Datatype every_other;
+    MPI_Request r[2];
+    for (int i = 0; i < LONG; ++i)
+        values[i] = 1000 * (int64_t)w->rank + i;
+    CHECK_OK(MPI_Type_vector(CELLS, 1, 2, MPI_INT64_T, &every_other));
+    CHECK_OK(MPI_Type_commit(&every_other));
+    begin(w, "long and strided");
+    CHECK_OK(
+        MPIX_Rrput(values, LONG, MPI_INT64_T, to, at(w, to, 0), LONG, MPI_INT64_T, w->win, &r[0]));
+    CHECK_OK(
+        MPIX_Rrput(values, CELLS, MPI_INT64_T, to, at(w, to, LONG), 1, every_other, w->win, &r[1]));
+    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    memset(values, 0xff, LONG * sizeof *values); /* the buffer is free, too */
+    tell_right(w);
+    for (int i = 0; i < LONG; ++i)
+        if (cell(w, i) != 1000 * (int64_t)left_of(w) + i) {
+            expect_cell(w, i, 1000 * (int64_t)left_of(w) + i);
+            break;
+        }
+    for (int i = 0; i < CELLS; ++i)
+        expect_cell(w, LONG + 2 * i, 1000 * (int64_t)left_of(w) + i);
+    end(w);
+    CHECK_OK(MPI_Type_free(&every_other));
+    free(values);
+}
+
+/* The exposure is opened late, and the request waits for the operation, not for the epoch's end. */
+static void access_epoch(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 31 + w->rank;
+    MPI_Request opened, r;
+    MPI_Group origin = only(w, left_of(w)), target = only(w, to);
+    check_step("an access epoch");
+    memset(w->base, 0, (size_t)w->bytes);
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPIX_Win_istart(target, 0, w->win, &opened));
+    wait_for(&opened);
+    CHECK_OK(MPIX_Rrput(&value, 1, MPI_INT64_T, to, at(w, to, 4), 1, MPI_INT64_T, w->win, &r));
+    CHECK(check_pending(&r));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_post(origin, 0, w->win));
+    wait_for(&r);
+    tell_right(w);
+    expect_cell(w, 4, 31 + left_of(w));
+    CHECK_OK(MPI_Win_complete(w->win));
+    CHECK_OK(MPI_Win_wait(w->win));
+    MPI_Group_free(&origin);
+    MPI_Group_free(&target);
+}
+
+/* One that cannot begin, for a lock that another holds, keeps none up that can. */
+static void unrelated_operation(struct window *w)
+{
+    int64_t const value = 17;
+    MPI_Request opened, held, r;
+    check_step("an unrelated operation that waits");
+    MPI_Barrier(w->comm);
+    if (w->rank == 1)
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
+    MPI_Barrier(w->comm);
+    if (w->rank == 0) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_SHARED, 1, 0, w->win, &opened));
+        wait_for(&opened);
+        CHECK_OK(MPIX_Rrput(&value, 1, MPI_INT64_T, 1, at(w, 1, 9), 1, MPI_INT64_T, w->win, &held));
+        CHECK_OK(MPIX_Rrput(&value, 1, MPI_INT64_T, 0, at(w, 0, 9), 1, MPI_INT64_T, w->win, &r));
+        wait_for(&r);
+        expect_cell(w, 9, 17);
+        CHECK(check_pending(&held));
+    }
+    MPI_Barrier(w->comm);
+    if (w->rank == 1)
+        CHECK_OK(MPI_Win_unlock(1, w->win));
+    if (w->rank == 0) {
+        wait_for(&held);
+        CHECK_OK(MPI_Win_unlock(1, w->win));
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    }
+    MPI_Barrier(w->comm);
+}
+
+/* More than any host has numbers for. */
+static void many_at_once(struct window *w)
+{
+    int const to = right_of(w);
+    static int64_t values[MANY], old[MANY];
+    static MPI_Request r[MANY];
+    begin(w, "many requests");
+    for (int i = 0; i < MANY; ++i) {
+        values[i] = i;
+        old[i] = -1;
+        MPI_Aint const place = at(w, to, i);
+        if (i % 3 == 0)
+            CHECK_OK(
+                MPIX_Rrput(&values[i], 1, MPI_INT64_T, to, place, 1, MPI_INT64_T, w->win, &r[i]));
+        else if (i % 3 == 1)
+            CHECK_OK(MPIX_Rraccumulate(&values[i], 1, MPI_INT64_T, to, place, 1, MPI_INT64_T,
+                                       MPI_SUM, w->win, &r[i]));
+        else
+            CHECK_OK(MPIX_Rrget_accumulate(&values[i], 1, MPI_INT64_T, &old[i], 1, MPI_INT64_T, to,
+                                           place, 1, MPI_INT64_T, MPI_SUM, w->win, &r[i]));
+    }
+    CHECK_OK(MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE));
+    tell_right(w);
+    for (int i = 0; i < MANY; ++i) {
+        int64_t const result = i % 3 == 2 ? 0 : -1;
+        if (cell(w, i) == i && old[i] == result)
+            continue;
+        expect_cell(w, i, i);
+        CHECK_EQ(old[i], result);
+        break; /* one is enough */
+    }
+    end(w);
+}
+
+static void wrong_calls(struct window *w)
+{
+    int64_t const value = 1;
+    MPI_Request r = MPI_REQUEST_NULL;
+    check_step("wrong calls");
+    CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    CHECK_ERROR(MPIX_Rrput(&value, 1, MPI_INT64_T, 0, at(w, 0, 0), 1, MPI_INT64_T, w->win, &r),
+                MPI_ERR_RMA_SYNC);
+    CHECK(r == MPI_REQUEST_NULL);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    CHECK_ERROR(MPIX_Rrput(&value, 1, MPI_INT64_T, 0, at(w, 0, 0), 1, MPI_INT64_T, w->win, NULL),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPIX_Rrput(&value, 1, MPI_INT64_T, w->size, 0, 1, MPI_INT64_T, w->win, &r),
+                MPI_ERR_RANK);
+    CHECK_ERROR(MPIX_Rraccumulate(&value, 1, MPI_INT64_T, 0, at(w, 0, 0), 1, MPI_INT64_T,
+                                  MPI_OP_NULL, w->win, &r),
+                MPI_ERR_OP);
+    CHECK(r == MPI_REQUEST_NULL);
+    CHECK_OK(MPIX_Rrput(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, w->win, &r));
+    wait_for(&r);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    for (int flavor = 0; flavor < FLAVORS; ++flavor) {
+        int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
+        struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
+        each_operation(&w);
+        large_counts(&w);
+        long_and_strided(&w);
+        access_epoch(&w);
+        unrelated_operation(&w);
+        many_at_once(&w);
+        wrong_calls(&w);
+        window_close(&w);
+    }
+    return check_end();
+}
