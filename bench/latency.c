@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Latency of the standard's one-sided calls. It knows nothing of Sidelight: the same program runs
- * on the host alone and under `sidelight run`.
+ * Latency of one-sided calls. It knows nothing of Sidelight, but for MPIX_Rrput, which it looks
+ * for: the same program runs on the host alone and under `sidelight run`.
  *
  *     latency [--quick] [--window allocate|allocate_shared|create|dynamic] [--beside] [LINE...]
  *
@@ -13,8 +13,10 @@
  * Accumulates of any size and type are lines, too, if they are named: OPERATION_TYPE_BYTES as in
  * sum_float_4096, see the tables of operations and types.
  */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "measure.h"
 
+#include <dlfcn.h>
 #include <getopt.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -78,6 +80,61 @@ static void puts_100(void *context, long repetitions)
                     bench->win);
         }
         MPI_Win_flush(TARGET, bench->win);
+    }
+}
+
+static void put_local_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                bench->win);
+        MPI_Win_flush_local(TARGET, bench->win);
+    }
+}
+
+static void rput_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    MPI_Request request;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Rput(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                 bench->win, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void rget_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    MPI_Request request;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Rget(&bench->result, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                 bench->win, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Until the number is at the target: by the request of MPIX_Rrput where there is that call. */
+static void rrput_8(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    int (*rrput)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win,
+                 MPI_Request *);
+    MPI_Request request;
+    *(void **)&rrput = dlsym(RTLD_DEFAULT, "MPIX_Rrput");
+    for (long i = 0; i < repetitions; ++i) {
+        if (rrput != NULL) {
+            rrput(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,
+                  bench->win, &request);
+        } else {
+            MPI_Rput(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1,
+                     MPI_INT64_T, bench->win, &request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rrput == NULL) {
+            MPI_Win_flush(TARGET, bench->win);
+        }
     }
 }
 
@@ -201,6 +258,10 @@ static const struct {
 } lines[] = {
     {{"put_8", put_8, NULL}, LOCK_ALL, 1},
     {{"puts_100", puts_100, NULL}, LOCK_ALL, IN_FLIGHT},
+    {{"put_local_8", put_local_8, NULL}, LOCK_ALL, 1},
+    {{"rput_8", rput_8, NULL}, LOCK_ALL, 1},
+    {{"rrput_8", rrput_8, NULL}, LOCK_ALL, 1},
+    {{"rget_8", rget_8, NULL}, LOCK_ALL, 1},
     {{"get_8", get_8, NULL}, LOCK_ALL, 1},
     {{"fetch_and_op", fetch_and_op, NULL}, LOCK_ALL, 1},
     {{"compare_and_swap", compare_and_swap, NULL}, LOCK_ALL, 1},

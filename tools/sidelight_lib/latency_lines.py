@@ -64,6 +64,10 @@ def _rows(op: str, type_name: str, *sizes: int) -> list[Line]:
 _LINES = (
     Line("put_8", "put 8 B + flush", "store, locked instruction", 2.5, 0.75),
     Line("puts_100", "put 8 B, a flush after 100", ""),
+    Line("put_local_8", "put 8 B + flush_local", ""),
+    Line("rput_8", "Rput 8 B + Wait", "", host_limit=1.0),
+    Line("rrput_8", "Rrput 8 B + Wait (hosts: Rput, Wait, flush)", "", host_limit=1.0),
+    Line("rget_8", "Rget 8 B + Wait", "", host_limit=1.0),
     Line("get_8", "get 8 B + flush", "load, locked instruction", 2.5, 0.75),
     Line("fetch_and_op", "fetch_and_op + flush", "fetch-add", 2.5, 0.5),
     Line("compare_and_swap", "compare_and_swap + flush", "compare-exchange", 2.5, 0.75),
@@ -101,6 +105,8 @@ _SMALL = _TRIP | {"bare_limit": 2.5, "host_limit": 0.1}
 _ACROSS_NODES = {
     "put_8": _SMALL,
     "puts_100": {"other": "put_8", "other_limit": 1 / 20},
+    "put_local_8": {"other": "put_8", "other_limit": 1 / 5},
+    "rrput_8": _SMALL,
     "get_8": _SMALL,
     "fetch_and_op": _SMALL,
     "compare_and_swap": _TRIP,
