@@ -33,7 +33,7 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
         if (const WindowObject* object = made.object; object != nullptr) {
             *win = object->handle;
             if (baseptr != nullptr) {
-                *static_cast<void**>(baseptr) = object->base;
+                *static_cast<void**>(baseptr) = object->body->base;
             }
             return MPI_SUCCESS;
         }

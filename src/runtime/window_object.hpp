@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "base/status.hpp"
@@ -27,12 +28,27 @@ struct WindowKey {
     rma::Window* window = nullptr;
 };
 
-/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
-/// another window may look at it at any time.
+struct WindowBody;
+
+/// A handle of a window of ours, as MPI sees it: the window's own, or that of a duplicate. What it
+/// has of its own is here, what all of a window share is in the body. Its storage is never
+/// returned, so that a thread that looks up another window may look at it at any time.
 struct WindowObject : WindowKey {
-    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many windows it has been
+    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many handles it has been
     MPI_Win handle{};
     MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
+    std::shared_ptr<WindowBody> body;
+    WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
+    TranslatedGroup start_group;
+    TranslatedGroup post_group;
+};
+
+/// The keys of a handle with the values in force. Takes the engine. Throws std::bad_alloc.
+[[nodiscard]] WindowInfo info_in_force(const WindowObject& object);
+
+/// What the handles of a window share. The window's own handle has made it, and ends its use.
+struct WindowBody {
+    WindowObject* original = nullptr; ///< the window's own handle
     MPI_Group group{};
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
@@ -48,9 +64,16 @@ struct WindowObject : WindowKey {
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
     bool told_private = false;         ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
-    WindowInfo info;
-    TranslatedGroup start_group;
-    TranslatedGroup post_group;
+
+    /// The memory ends with the window, though duplicates may keep the body.
+    void release_memory() noexcept
+    {
+        members.reset();
+        brought.release();
+        attached.clear();
+        memory.reset();
+        communicators.reset();
+    }
 };
 
 } // namespace sidelight::runtime

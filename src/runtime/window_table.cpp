@@ -82,16 +82,10 @@ void give_back(WindowObject& object) noexcept
 {
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
-    object.told_private = false;
-    object.members.reset();
-    object.brought.release();
-    object.attached.clear();
-    object.memory.reset();
-    object.communicators.reset();
+    object.body.reset();
     object.info = {};
     object.start_group = {};
     object.post_group = {};
-    object.loads_and_stores.store(false, std::memory_order_relaxed);
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     all.spare.push_back(&object);
