@@ -8,6 +8,7 @@
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/window_duplicate.hpp"
 
 /// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
 /// user's and error handlers live on the handle: those calls reach the host untouched.
@@ -170,13 +171,12 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     if (!is_info(info)) {
         return host::mpi::answer_window(Status::info, win);
     }
-    const bool is_original = object->body->original == object;
     try {
         WindowInfo changed = info_in_force(*object);
-        changed.update(info, is_original ? KeyScope::window : KeyScope::handle);
+        changed.update(info, object->duplicate ? KeyScope::handle : KeyScope::window);
         const EngineToken token(Runtime::existing()->engine());
         object->info = std::move(changed);
-        if (is_original) {
+        if (!object->duplicate) {
             object->window->set_reorder(object->info.reorder());
         }
     } catch (const std::bad_alloc&) {

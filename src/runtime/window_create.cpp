@@ -98,14 +98,6 @@ NewWindow create_window(const WindowRequest& request)
     return {.object = made};
 }
 
-WindowInfo info_in_force(const WindowObject& object)
-{
-    const EngineToken token(Runtime::existing()->engine());
-    WindowInfo found = object.info;
-    found.share(object.body->original->info);
-    return found;
-}
-
 void discard_window(WindowObject& object) noexcept
 {
     Runtime& runtime = Runtime::instance();

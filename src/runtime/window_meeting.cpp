@@ -75,7 +75,7 @@ void Creation::make_handle() noexcept
     object_->own = host::mpi::own_communicator(request_.comm);
     datatype::set_commit_probe(object_->own);
     has_handle_ = object_->own != MPI_COMM_NULL &&
-                  host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
+                  host::mpi::create_handle(object_->own, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &body().group) == MPI_SUCCESS;
 }
 

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "base/list.hpp"
 #include "base/status.hpp"
 #include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
@@ -36,19 +38,20 @@ struct WindowBody;
 struct WindowObject : WindowKey {
     std::atomic<std::uint64_t> life{0}; ///< of its storage: how many handles it has been
     MPI_Win handle{};
-    MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
+    MPI_Comm own{};            ///< a communicator of this process alone; null after MPI_Finalize
+    bool duplicate = false;    ///< not the window's own handle
+    Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
     std::shared_ptr<WindowBody> body;
     WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
     TranslatedGroup start_group;
     TranslatedGroup post_group;
+    std::vector<int> attribute_keys; ///< of the program's, that are set: see attribute_keys.hpp
 };
-
-/// The keys of a handle with the values in force. Takes the engine. Throws std::bad_alloc.
-[[nodiscard]] WindowInfo info_in_force(const WindowObject& object);
 
 /// What the handles of a window share. The window's own handle has made it, and ends its use.
 struct WindowBody {
-    WindowObject* original = nullptr; ///< the window's own handle
+    WindowObject* original = nullptr;                    ///< the window's own handle; null: freed
+    List<WindowObject, &WindowObject::among> duplicates; ///< while it is there; as `among`
     MPI_Group group{};
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
