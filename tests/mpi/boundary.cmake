@@ -3,6 +3,7 @@
 # profiling tools, interpreters, Fortran, the kernel.
 
 sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 240)
+sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
 # One rank: on two, UCX under MPICH 5 has refused an address after MPI had started again.
