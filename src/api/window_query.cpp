@@ -175,6 +175,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
+    object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
     const EngineToken token(Runtime::existing()->engine());
     object->window->set_reorder(object->info.reorder());
     return MPI_SUCCESS;

@@ -51,6 +51,12 @@ enum class ReduceOp : std::uint8_t {
 
 enum class FlushScope : std::uint8_t { local, remote };
 
+/// Which thread of the program an operation or a flush is of, where the window has thread scope
+/// (P2, section 2.1): 1 to most_thread_numbers. 0: the process's, or a thread's without a number.
+using ThreadNumber = std::uint8_t;
+inline constexpr ThreadNumber no_thread = 0;
+inline constexpr ThreadNumber most_thread_numbers = 63;
+
 /// What a window is, as MPI_WIN_CREATE_FLAVOR has it.
 enum class Flavor : std::uint8_t { create, allocate, dynamic, shared };
 

@@ -33,6 +33,7 @@ struct Operation {
     const datatype::Layout* layout = nullptr;     ///< one element at the target
     std::size_t count = 0;                        ///< elements at the target
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
+    ThreadNumber thread = no_thread;              ///< whose flushes wait for it, beside others
 };
 
 /// How much of the target's memory it reads or writes. The origin's side may be missing.

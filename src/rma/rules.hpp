@@ -62,6 +62,13 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
+/// Whether a flush waits for operations of a thread: one of the process for all, one of a thread
+/// for its own (P2, section 2.1), and for those that may be: their thread has no number.
+constexpr bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
+{
+    return flushing == no_thread || issuing == no_thread || flushing == issuing;
+}
+
 /// Whether the request of an operation completes: with the origin's side, or when the target has
 /// performed it, too (P2, section 5).
 constexpr bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept

@@ -35,6 +35,7 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         info.update(request.info);
         object = &window_table::take();
         object->info = std::move(info);
+        object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
     });
     return worked ? object : nullptr;
 }

@@ -22,8 +22,12 @@ enum Key : std::size_t {
     share_memory,
     least_alignment,
     no_exclusive,
+    scope,
     first_other,
 };
+
+constexpr const char* process_scope = "process";
+constexpr const char* scope_of_thread = "thread";
 
 struct KnownKey {
     const char* name;
@@ -31,7 +35,7 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 15> known{{
+constexpr std::array<KnownKey, 16> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
@@ -40,6 +44,7 @@ constexpr std::array<KnownKey, 15> known{{
     {"sidelight_share_memory", nullptr, "auto"},
     {"mpi_minimum_memory_alignment", nullptr, "1"},
     {"sidelight_no_exclusive_locks", nullptr, "false"},
+    {"mpi_win_scope", nullptr, process_scope},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -102,9 +107,13 @@ void WindowInfo::update(MPI_Info info)
     if (info == MPI_INFO_NULL) {
         return;
     }
+    const std::string scope_before = values_[scope];
     for (std::size_t key = 0; key < keys; ++key) {
         get(info, known[key].short_name, values_[key]);
         get(info, known[key].name, values_[key]);
+    }
+    if (values_[scope] != process_scope && !thread_scope()) {
+        values_[scope] = scope_before;
     }
 }
 
@@ -162,6 +171,8 @@ void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {
     values_[no_exclusive] = promised ? "true" : "false";
 }
+
+bool WindowInfo::thread_scope() const noexcept { return values_[scope] == scope_of_thread; }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 

@@ -21,7 +21,8 @@ public:
     /// The defaults, with the reorder keys from the settings.
     WindowInfo();
 
-    /// Takes over the known keys of `info`; MPI_INFO_NULL has none.
+    /// Takes over the known keys of `info`; MPI_INFO_NULL has none. A scope that is none changes
+    /// nothing.
     void update(MPI_Info info);
 
     /// A new info object with every known key. The host's error code.
@@ -29,6 +30,8 @@ public:
 
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
+    /// mpi_win_scope=thread (P2, section 2.1).
+    [[nodiscard]] bool thread_scope() const noexcept;
     /// In force where all members have promised it when the window was made; nothing changes it
     /// later.
     [[nodiscard]] bool no_exclusive_locks() const noexcept;
@@ -39,7 +42,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 15;
+    static constexpr std::size_t keys = 16;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

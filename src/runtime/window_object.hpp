@@ -12,6 +12,7 @@
 #include "host/node/memory.hpp"
 #include "host/node/node_communicator_cache.hpp"
 #include "rma/engine/window.hpp"
+#include "runtime/thread_numbers.hpp"
 #include "runtime/translated_group.hpp"
 #include "runtime/window_info.hpp"
 #include "runtime/window_members.hpp"
@@ -42,6 +43,8 @@ struct WindowObject : WindowKey {
     /// The program may reach other members' memory by loads and stores: a shared window, or one
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
+    /// Flushes wait for the operations of the calling thread (P2, section 2.1).
+    std::atomic<bool> thread_scope{false};
     std::optional<host::node::NodeMemory> memory;
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
@@ -52,5 +55,12 @@ struct WindowObject : WindowKey {
     TranslatedGroup start_group;
     TranslatedGroup post_group;
 };
+
+/// Whose operations an operation or a flush by this handle counts among.
+[[nodiscard]] inline rma::ThreadNumber flushing_thread(const WindowObject& object) noexcept
+{
+    return object.thread_scope.load(std::memory_order_relaxed) ? number_of_caller()
+                                                               : rma::no_thread;
+}
 
 } // namespace sidelight::runtime

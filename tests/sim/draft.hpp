@@ -88,6 +88,8 @@ public:
     /// The latest step, an operation, gets a request that completes when it is complete at the
     /// target.
     void make_remote() { script().back().request_scope = rma::FlushScope::remote; }
+    /// The latest step, an operation or a flush, is that of a thread.
+    void make_thread(rma::ThreadNumber thread) { script().back().thread = thread; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }
 

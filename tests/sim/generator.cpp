@@ -19,6 +19,7 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       wait_percent_(std::array<unsigned, 3>{0, 20, 60}[random_.below(3)]),
       longest_compute_(random_.chance(50) ? 2'000 : 200'000),
       only_shared_(random_.chance(20)),
+      threads_(random_.chance(25)),
       keys_(static_cast<std::size_t>(windows_),
             std::vector<rma::Reorder>(static_cast<std::size_t>(ranks_))),
       requests_(static_cast<std::size_t>(ranks_)),
@@ -165,12 +166,21 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
         return stray(rank, target);
     }
     const auto step = drawn_operation(rank, target, may_be_wide);
+    maybe_by_thread(rank);
     if (random_.chance(30)) {
         a.make_bare();
     } else if (random_.chance(30)) {
         a.make_remote();
     }
     return step;
+}
+
+/// The latest step, an operation or a flush, is that of one of few threads.
+void Generator::maybe_by_thread(int rank)
+{
+    if (threads_ && random_.chance(70)) {
+        author(rank).make_thread(static_cast<rma::ThreadNumber>(random_.between(1, 3)));
+    }
 }
 
 /// A put that fails, wherever it is performed. Mostly others have to tell of that.

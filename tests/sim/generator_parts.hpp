@@ -50,6 +50,7 @@ private:
     void unchecked_locks();
     void nobody(int rank, bool access);
     void maybe_flush(int rank, int target, bool may_block);
+    void maybe_by_thread(int rank);
     void maybe_compute(int rank);
     void maybe_wait(int rank);
     void close_exposure(int rank);
@@ -74,6 +75,7 @@ private:
     unsigned wait_percent_;
     Time longest_compute_;
     bool only_shared_;
+    bool threads_;                                ///< the window has thread scope
     std::vector<std::vector<rma::Reorder>> keys_; ///< per window and rank: set now
     std::vector<Ranks> requests_;                 ///< per rank: nonblocking steps not waited for
     std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet

@@ -26,6 +26,12 @@ bool tells_itself(const Step& step)
     return !step.bare && step.request_scope == rma::FlushScope::remote;
 }
 
+/// Those of no thread are everybody's.
+bool of_another_thread(const Step& operation, const Step& flush)
+{
+    return operation.thread != 0 && operation.thread != flush.thread;
+}
+
 } // namespace
 
 void Statistics::add(const Statistics& other) noexcept
@@ -246,7 +252,8 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
     for (const OpRecord& op : outstanding_) {
         if (op.epoch->rank != rank.number() || op.epoch->window != s.window ||
             (s.target != rma::all_targets && op.target != s.target) ||
-            (op.epoch->closed != 0 && op.epoch->closed <= clock)) {
+            (op.epoch->closed != 0 && op.epoch->closed <= clock) ||
+            (s.thread != 0 && of_another_thread(rank.script()[op.step], s))) {
             continue;
         }
         if (op.step > step) {

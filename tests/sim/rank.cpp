@@ -266,7 +266,7 @@ Status Rank::synchronise_passive(const Step& step, rma::Request* request)
     case Call::unlock_all:
         return w.unlock_all(request);
     case Call::flush:
-        return w.flush(step.target, step.scope, request);
+        return w.flush(step.target, step.scope, request, step.thread);
     case Call::await_grant:
         return w.await_grant(step.target, request);
     default:
@@ -383,6 +383,7 @@ Status Rank::issue(const Step& step, rma::Request* request)
     operation.count = step.words / step.stride;
     operation.reduce = rma::ReduceOp::sum;
     operation.request_scope = step.request_scope;
+    operation.thread = step.thread;
     switch (step.call) {
     case Call::put:
     case Call::stray:

@@ -82,6 +82,7 @@ struct Step {
     rma::LockType lock_type = rma::LockType::shared;
     rma::FlushScope scope = rma::FlushScope::remote;        ///< of a flush
     rma::FlushScope request_scope = rma::FlushScope::local; ///< of an operation
+    rma::ThreadNumber thread = rma::no_thread; ///< of an operation or a flush with thread scope
     rma::Assertion assertion{};
     std::vector<int> list{}; ///< a group, or numbers of earlier steps
     rma::Reorder keys{};

@@ -78,6 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"flush_forgets_last", Wrong::flush_forgets_last, "deadlock"},
         Case{"flush_counts_later", Wrong::flush_counts_later,
              "a flush is complete before an operation issued earlier"},
+        Case{"flush_leaves_out_threads", Wrong::flush_leaves_out_threads,
+             "a flush is complete before an operation issued earlier"},
         Case{"request_early", Wrong::request_early, "before its operation is at the target"},
         Case{"flush_unseen", Wrong::flush_unseen,
              "a flush is complete before an operation issued earlier"},

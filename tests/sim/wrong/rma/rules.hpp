@@ -9,6 +9,7 @@
 #define takes_place right_takes_place
 #define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define flush_includes right_flush_includes
 #define request_completes right_request_completes
 #define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
@@ -28,6 +29,7 @@
 #undef takes_place
 #undef lets_others_in
 #undef flush_waits_for
+#undef flush_includes
 #undef request_completes
 #undef may_go_beside
 #undef may_flush_unseen
@@ -49,15 +51,16 @@ enum class Wrong {
     exposure_over_early, ///< an exposure ends one access too soon
     writer_joins_readers,
     reader_joins_writer,
-    readers_take_no_places, ///< as if there were no exclusive locks
-    unlock_lets_nobody_in,  ///< who leaves a lock does not tell those who wait for it
-    flush_forgets_last,     ///< the last operation before a flush is none of its own
-    flush_counts_later,     ///< operations issued after a flush count as its own
-    request_early,          ///< one that waits for the target completes with the origin's side
-    flush_unseen,           ///< a flush passes by operations that are under way
-    flush_hides_failure,    ///< and by one that has failed
-    direct_overtakes,       ///< the direct path is open beside what travels to the same memory
-    accumulate_overtakes,   ///< an accumulate on mapped memory passes one that goes by messages
+    readers_take_no_places,   ///< as if there were no exclusive locks
+    unlock_lets_nobody_in,    ///< who leaves a lock does not tell those who wait for it
+    flush_forgets_last,       ///< the last operation before a flush is none of its own
+    flush_counts_later,       ///< operations issued after a flush count as its own
+    flush_leaves_out_threads, ///< the process's flush leaves out what is a thread's
+    request_early,            ///< one that waits for the target completes with the origin's side
+    flush_unseen,             ///< a flush passes by operations that are under way
+    flush_hides_failure,      ///< and by one that has failed
+    direct_overtakes,         ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,     ///< an accumulate on mapped memory passes one that goes by messages
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -110,6 +113,14 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
     return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
+}
+
+inline bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
+{
+    if (wrong == Wrong::flush_leaves_out_threads && issuing != no_thread) {
+        return flushing == issuing;
+    }
+    return right_flush_includes(flushing, issuing);
 }
 
 inline bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
