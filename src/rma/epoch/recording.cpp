@@ -26,7 +26,7 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
         return status;
     }
     if (where.epoch->kind == EpochKind::fence) {
-        with_.mapped.note_fence_use();
+        with_.mapped.set_fence_used(true);
     }
     bool done = false;
     Status status = Status::ok;

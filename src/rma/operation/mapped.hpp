@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/bytes.hpp"
@@ -46,8 +45,8 @@ public:
                                                          : nullptr;
     }
 
-    /// Plain loads or stores were made: the next flush needs a barrier. Where several threads call
-    /// every flush has one, and nothing is written that another thread reads.
+    /// Plain loads or stores were made: the next flush needs a barrier. Where threads call each has
+    /// one, and nothing is written that others read.
     void made_plain_access() noexcept
     {
         if (!unfenced_.load(relaxed)) {
@@ -81,20 +80,18 @@ public:
     /// A flush of a target whose operations are all complete when they are issued.
     [[nodiscard]] bool flush(int rank) noexcept
     {
-        if (!flush_local(rank)) [[unlikely]] {
-            return false;
+        const bool done = flush_local(rank);
+        if (done) [[likely]] {
+            order();
         }
-        order();
-        return true;
+        return done;
     }
 
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
-        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return false;
-        }
-        return targets_[rank].flushable.load(std::memory_order_acquire);
+        return static_cast<std::uint32_t>(rank) < members_ &&
+               targets_[rank].flushable.load(std::memory_order_acquire);
     }
 
     // --- For the epochs, with the engine ---------------------------------------------------------
@@ -133,11 +130,8 @@ public:
 
     /// Whether operations were issued in the fence epoch that was opened last.
     [[nodiscard]] bool fence_used() const noexcept { return fence_used_.load(relaxed); }
-    void note_fence_use() noexcept { fence_used_.store(true, relaxed); }
-    void forget_fence_use() noexcept { fence_used_.store(false, relaxed); }
+    void set_fence_used(bool used) noexcept { fence_used_.store(used, relaxed); }
 
-    /// Plain accesses were made by the engine's thread.
-    void note_unfenced() noexcept { unfenced_.store(true, relaxed); }
     /// Orders the loads and stores of the direct path before everything after it, as a flush must:
     /// two members that each put, flush and get the other's value must not both miss it.
     void order() noexcept
@@ -183,7 +177,7 @@ private:
             found = target.latest.known_at(static_cast<std::uint64_t>(displacement), bytes);
         }
         if (found != nullptr) {
-            note_fence_use();
+            set_fence_used(true);
         }
         return found;
     }

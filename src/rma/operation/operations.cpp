@@ -55,14 +55,14 @@ Status Operations::perform_at_once(const Operation& operation, Destination& dest
 {
     done = destination.mapped && !must_keep_order(operation);
     if (done) {
-        with_.mapped.note_unfenced();
+        with_.mapped.made_plain_access();
         return perform_mapped(operation, destination.memory);
     }
     if (with_.native.move_at_once(operation, with_.targets[operation.target], destination,
                                   rules::is_first_since_wait(ages_ + 1, waited_for_))) {
         done = true;
         ++ages_;
-        with_.mapped.note_unfenced();
+        with_.mapped.made_plain_access();
     }
     return Status::ok;
 }
