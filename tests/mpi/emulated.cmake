@@ -16,7 +16,7 @@ foreach(program reductions datatype_edges ordering blocking_calls two_sided argu
         thread_calls sessions nonblocking_late own_memory)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
-foreach(program fence gats nonblocking_ahead)
+foreach(program fence gats locks_in_order nonblocking_ahead)
     sidelight_emulated_test(${program} RANKS 3)
 endforeach()
 

@@ -53,6 +53,7 @@ sidelight_mpi_test(shared_locks RANKS 2 4)
 sidelight_mpi_test(nonblocking RANKS 2 4)
 sidelight_mpi_test(nonblocking_late RANKS 2 4)
 sidelight_mpi_test(nonblocking_ahead RANKS 2 3)
+sidelight_mpi_test(locks_in_order RANKS 3)
 foreach(program two_sided blocking_calls)
     sidelight_mpi_test(${program} RANKS 2
         SKIP_HOSTS impi "has no hook: where nothing travels, only one-sided calls make progress")
