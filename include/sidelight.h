@@ -144,6 +144,33 @@ int MPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
 int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype datatype, MPI_Win win,
                           int *flag);
 
+/* --- Duplicated windows ----------------------------------------------------------------------- */
+
+/* Another handle of the window win, with info keys of its own: the same memory, the same epochs and
+ * the same atomicity of accumulates. To open, flush or close an epoch through any handle does so
+ * for all of them; to lock a process again through another one is MPI_ERR_RMA_SYNC. Local; any
+ * number, also of duplicates.
+ *
+ * Keys         The new handle has those of win as they are now, and then those of info. A key that
+ *              it cannot have, or not with that value, stays as it was: MPI_Win_get_info tells what
+ *              is in force, defaults included. What belongs to the whole window (its memory, the
+ *              order of its epochs) changes with MPI_Win_set_info on the window that was made
+ *              first alone, for all. On a duplicate MPI_Win_set_info is local, not collective.
+ * Other        Attributes and the error handler are handed on as by MPI_Comm_dup: the copy callback
+ *              of each key is called with win, the error handler is that of win. The name is not.
+ *              (The paper says nothing of these.)
+ * Freeing      MPI_Win_free of a duplicate is local, and may come at any time: epochs that were
+ *              opened through it stay open. MPI_Win_free of the window that was made first is
+ *              collective as ever, and ends all access: its duplicates can then be freed, and every
+ *              other call of MPI with one of them is undefined or MPI_ERR_WIN.
+ * Threads      Any thread, also beside others that use or free handles of the same window.
+ * Errors       newwin is not set. MPI_ERR_INFO, MPI_ERR_ARG; MPI_ERR_OTHER where the host makes no
+ *              more windows, or a copy callback has failed. On a window that Sidelight leaves to
+ *              the host MPI: MPI_ERR_UNSUPPORTED_OPERATION.
+ *
+ * Source: as above (section III). */
+int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
+
 /* --- About the library ------------------------------------------------------------------------ */
 
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */

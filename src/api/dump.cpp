@@ -27,6 +27,9 @@ void write_line(void* context, const char* text) noexcept
 
 void describe(WindowObject& object, void* context)
 {
+    if (object.duplicate) {
+        return;
+    }
     char text[128];
     std::snprintf(text, sizeof text, "window %" PRIx64 ", rank %d of %d: %zu epochs pending",
                   object.window->id(), object.window->rank(), object.window->size(),

@@ -45,12 +45,13 @@ template <class Type>
     }
 }
 
-/// As in C, the request is not set on error; `error` is null where a program leaves ierror out.
-inline void return_to_fortran(int code, MPI_Request started, MPI_Fint* request,
-                              MPI_Fint* error) noexcept
+/// As in C, the request or window is not set on error; `error` is null where a program leaves
+/// ierror out.
+template <class Handle>
+void return_to_fortran(int code, Handle made, MPI_Fint* handle, MPI_Fint* error) noexcept
 {
     if (code == MPI_SUCCESS) {
-        *request = fortran_handle(started);
+        *handle = fortran_handle(made);
     }
     if (error != nullptr) {
         *error = code;

@@ -15,6 +15,8 @@ template <class Handle>
 {
     if constexpr (std::is_same_v<Handle, MPI_Win>) {
         return "PMPI_Win_f2c";
+    } else if constexpr (std::is_same_v<Handle, MPI_Info>) {
+        return "PMPI_Info_f2c";
     } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
         return "PMPI_Group_f2c";
     } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
@@ -22,6 +24,18 @@ template <class Handle>
     } else {
         static_assert(std::is_same_v<Handle, MPI_Op>);
         return "PMPI_Op_f2c";
+    }
+}
+
+/// And of the one that makes a handle of Fortran.
+template <class Handle>
+[[nodiscard]] constexpr const char* conversion_from() noexcept
+{
+    if constexpr (std::is_same_v<Handle, MPI_Win>) {
+        return "PMPI_Win_c2f";
+    } else {
+        static_assert(std::is_same_v<Handle, MPI_Request>);
+        return "PMPI_Request_c2f";
     }
 }
 
@@ -37,15 +51,15 @@ template <class Handle>
     }
 }
 
-template <class Request = MPI_Request>
-[[nodiscard]] MPI_Fint fortran_handle(Request request) noexcept
+template <class Handle>
+[[nodiscard]] MPI_Fint fortran_handle(Handle handle) noexcept
 {
-    if constexpr (std::is_integral_v<Request>) {
-        return request;
+    if constexpr (std::is_integral_v<Handle>) {
+        return handle;
     } else {
-        static const auto convert =
-            reinterpret_cast<MPI_Fint (*)(Request)>(host::mpi::find_symbol("PMPI_Request_c2f"));
-        return convert(request);
+        static const auto convert = reinterpret_cast<MPI_Fint (*)(Handle)>(
+            host::mpi::find_symbol(conversion_from<Handle>()));
+        return convert(handle);
     }
 }
 

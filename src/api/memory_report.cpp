@@ -25,7 +25,7 @@ std::size_t interface_bytes(const rma::WindowExtent& window) noexcept
     constexpr std::size_t for_each = sizeof(runtime::Greeting) + sizeof(Mapping) +
                                      sizeof(std::int32_t) +                       // its rank
                                      sizeof(std::size_t) + sizeof(std::uint64_t); // place and size
-    return sizeof(runtime::WindowObject) + window.on_node * for_each;
+    return sizeof(runtime::WindowObject) + sizeof(runtime::WindowBody) + window.on_node * for_each;
 }
 
 } // namespace

@@ -8,14 +8,18 @@
 
 namespace sidelight::api {
 
-/// For windows that are not ours: an error for a null or freed handle, else the host's answer.
+/// For windows that are not ours: an error for a null or freed handle, and for what is left of a
+/// window that was freed; else the host's answer.
 template <class HostCall>
 int pass_through(MPI_Win win, HostCall call) noexcept
 {
-    if (runtime::window_table::is_stale(win)) {
-        return host::mpi::answer(Status::win);
+    using runtime::window_table::Standing;
+    const Standing standing = runtime::window_table::standing(win);
+    if (standing == Standing::good) {
+        return call();
     }
-    return call();
+    return standing == Standing::orphan ? host::mpi::answer_window(Status::win, win)
+                                        : host::mpi::answer(Status::win);
 }
 
 /// The same, by the name of the host's function. One that the host lacks is an operation that it

@@ -33,7 +33,7 @@ bool is_nobody(int rank, Request* request) noexcept
 
 bool uses_loads_and_stores(const WindowObject& object) noexcept
 {
-    return object.loads_and_stores.load(std::memory_order_relaxed);
+    return object.body->loads_and_stores.load(std::memory_order_relaxed);
 }
 
 /// Whether a lock must be granted before the call returns: see LockOrder.
@@ -73,7 +73,7 @@ Status start_access(WindowObject& object, MPI_Group group, int assertion, Reques
         return Status::assertion;
     }
     std::span<const int> targets;
-    const Status status = object.start_group.translate(group, object.group, targets);
+    const Status status = object.start_group.translate(group, object.body->group, targets);
     return status == Status::ok ? object.window->start(targets, asserted, request, polls) : status;
 }
 
@@ -111,7 +111,7 @@ Status Post::start(WindowObject& object, MPI_Group group, int assertion, Request
         return Status::assertion;
     }
     std::span<const int> origins;
-    const Status status = object.post_group.translate(group, object.group, origins);
+    const Status status = object.post_group.translate(group, object.body->group, origins);
     return status == Status::ok ? object.window->post(origins, request) : status;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/attached_memory.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
+#include "runtime/window_duplicate.hpp"
 
 /// Making and freeing windows (MPI-4.1, 12.2).
 namespace sidelight::api {
@@ -33,7 +34,7 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
         if (const WindowObject* object = made.object; object != nullptr) {
             *win = object->handle;
             if (baseptr != nullptr) {
-                *static_cast<void**>(baseptr) = object->base;
+                *static_cast<void**>(baseptr) = object->body->base;
             }
             return MPI_SUCCESS;
         }
@@ -150,16 +151,20 @@ SIDELIGHT_OWN int own_Win_detach(MPI_Win win, const void* base)
     return host::mpi::answer_window(detach(*object, base), win);
 }
 
-/// Collective, and a barrier. The attributes' delete callbacks run while the window still answers.
-/// Where a member is lost it tells that, and frees the window nevertheless.
+/// Collective, and a barrier; of a duplicate neither. The attributes' delete callbacks run while
+/// the window still answers. Where a member is lost it tells that, and frees the window
+/// nevertheless.
 SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
 {
     if (win == nullptr) {
         return host::mpi::answer(Status::argument);
     }
-    WindowObject* object = window_table::find(*win);
+    WindowObject* object = window_table::find_to_free(*win);
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });
+    }
+    if (object->duplicate) {
+        return free_duplicate(*object, win);
     }
     int code = MPI_SUCCESS;
     if (!object->window->closed()) { // else a delete callback has refused before
@@ -172,7 +177,7 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
     window_table::retire(*object);
     const int freed = host::mpi::destroy_handle(win);
     if (freed != MPI_SUCCESS) {
-        window_table::insert(*object);
+        window_table::keep(*object);
         return freed;
     }
     discard_window(*object);

@@ -2,11 +2,13 @@
 #include "api/window_query.hpp"
 
 #include <new>
+#include <utility>
 
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/window_duplicate.hpp"
 
 /// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
 /// user's and error handlers live on the handle: those calls reach the host untouched.
@@ -58,7 +60,7 @@ Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
     const rma::Target* member =
         rank == MPI_PROC_NULL ? first_with_memory(window) : window.look_up(rank);
     found = member != nullptr ? memory_of(*member) : SharedMemory{};
-    object.loads_and_stores.store(true, std::memory_order_relaxed);
+    object.body->loads_and_stores.store(true, std::memory_order_relaxed);
     return Status::ok;
 }
 
@@ -94,17 +96,18 @@ PredefinedAttribute number(Number& value) noexcept
 std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowObject& object,
                                                                         int keyval) noexcept
 {
+    WindowBody& body = *object.body;
     switch (keyval) {
     case MPI_WIN_BASE:
-        return PredefinedAttribute{object.base, reinterpret_cast<MPI_Aint>(object.base)};
+        return PredefinedAttribute{body.base, reinterpret_cast<MPI_Aint>(body.base)};
     case MPI_WIN_SIZE:
-        return number(object.size);
+        return number(body.size);
     case MPI_WIN_DISP_UNIT:
-        return number(object.disp_unit);
+        return number(body.disp_unit);
     case MPI_WIN_CREATE_FLAVOR:
-        return number(object.flavor);
+        return number(body.flavor);
     case MPI_WIN_MODEL:
-        return number(object.model);
+        return number(body.model);
     default:
         return std::nullopt;
     }
@@ -137,7 +140,7 @@ SIDELIGHT_OWN int own_Win_get_group(MPI_Win win, MPI_Group* group)
     if (group == nullptr) {
         return host::mpi::answer_window(Status::argument, win);
     }
-    return table().Group_union(object->group, MPI_GROUP_EMPTY, group);
+    return table().Group_union(object->body->group, MPI_GROUP_EMPTY, group);
 }
 
 SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
@@ -157,7 +160,7 @@ SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int
     return MPI_SUCCESS;
 }
 
-/// Collective, so no other thread uses the keys meanwhile. Changes to the reorder keys count from
+/// Collective on the window itself, local on a duplicate. Changes to the reorder keys count from
 /// the next epoch on.
 SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
 {
@@ -168,16 +171,18 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     if (!is_info(info)) {
         return host::mpi::answer_window(Status::info, win);
     }
-    const bool agreed = object->info.no_exclusive_locks(); // for good, when the window was made
     try {
-        object->info.update(info);
-        object->info.set_no_exclusive_locks(agreed);
+        WindowInfo changed = info_in_force(*object);
+        changed.update(info, object->duplicate ? KeyScope::handle : KeyScope::window);
+        const EngineToken token(Runtime::existing()->engine());
+        object->info = std::move(changed);
+        if (!object->duplicate) {
+            object->window->set_reorder(object->info.reorder());
+        }
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
     object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
-    const EngineToken token(Runtime::existing()->engine());
-    object->window->set_reorder(object->info.reorder());
     return MPI_SUCCESS;
 }
 
@@ -190,5 +195,9 @@ SIDELIGHT_OWN int own_Win_get_info(MPI_Win win, MPI_Info* info)
     if (info == nullptr) {
         return host::mpi::answer_window(Status::argument, win);
     }
-    return object->info.create(info);
+    try {
+        return info_in_force(*object).create(info);
+    } catch (const std::bad_alloc&) {
+        return host::mpi::answer_window(Status::no_memory, win);
+    }
 }

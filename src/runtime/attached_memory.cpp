@@ -20,18 +20,18 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
     const auto bytes = static_cast<std::size_t>(size);
     try {
         host::memory::SharedRange range;
-        if (bytes != 0 && object.members->neighbours().size() > 1 &&
+        if (bytes != 0 && object.body->members->neighbours().size() > 1 &&
             object.window->flavor() == rma::Flavor::dynamic) {
             range = share_brought(object, base, bytes);
         }
         const auto where = range ? std::optional(range.where()) : std::nullopt;
         const EngineToken token(Runtime::existing()->engine());
-        const auto kept = object.attached.try_emplace(base);
+        const auto kept = object.body->attached.try_emplace(base);
         const Status status = object.window->attach(static_cast<std::byte*>(base), bytes, where);
         if (status == Status::ok) {
             kept.first->second = std::move(range);
         } else if (kept.second) {
-            object.attached.erase(kept.first);
+            object.body->attached.erase(kept.first);
         }
         return status;
     } catch (const std::bad_alloc&) {
@@ -45,7 +45,7 @@ Status detach(WindowObject& object, const void* base) noexcept
     const EngineToken token(Runtime::existing()->engine());
     const Status status = object.window->detach(static_cast<const std::byte*>(base));
     if (status == Status::ok) {
-        object.attached.erase(base);
+        object.body->attached.erase(base);
     }
     return status;
 }

@@ -20,7 +20,7 @@ public:
     static void remember(WindowObject& object) noexcept
     {
         if (!Engine::program_has_threads() && object.window->waits_for_lock()) {
-            ungranted_ = &object;
+            ungranted_ = object.body->original;
         }
     }
     /// Whether a blocking call that asks for a lock has to `settle` first.

@@ -41,12 +41,13 @@ bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
 void describe_to_mpi(WindowObject& object, const WindowRequest& request, int rank) noexcept
 {
     const rma::Target& own = object.window->target(rank);
-    object.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
-    object.size = static_cast<MPI_Aint>(own.size);
-    object.disp_unit = static_cast<int>(own.disp_unit);
-    object.flavor = mpi_flavor(request.flavor);
-    object.model = MPI_WIN_UNIFIED;
-    object.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
+    WindowBody& body = *object.body;
+    body.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
+    body.size = static_cast<MPI_Aint>(own.size);
+    body.disp_unit = static_cast<int>(own.disp_unit);
+    body.flavor = mpi_flavor(request.flavor);
+    body.model = MPI_WIN_UNIFIED;
+    body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
 /// No process gets more from the kernel, unless it asks for addresses above these.
@@ -93,7 +94,7 @@ NewWindow create_window(const WindowRequest& request)
     }
     Runtime& runtime = Runtime::instance();
     describe_to_mpi(*made, request, rank);
-    runtime.waiting().learn_neighbours(made->memory->neighbours());
+    runtime.waiting().learn_neighbours(made->body->memory->neighbours());
     return {.object = made};
 }
 
@@ -110,10 +111,12 @@ void discard_window(WindowObject& object) noexcept
         freed = runtime.engine().process().shrink() + runtime.requests().shrink();
     }
     trim_heap(freed);
-    if (object.communicators && all_have_left) {
-        object.communicators->spare.put(id, std::move(*object.memory));
+    WindowBody& body = *object.body;
+    if (body.communicators && all_have_left) {
+        body.communicators->spare.put(id, std::move(*body.memory));
     }
-    host::mpi::table().Group_free(&object.group);
+    host::mpi::table().Group_free(&body.group);
+    body.release_memory();
     window_table::give_back(object);
 }
 

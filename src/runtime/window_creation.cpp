@@ -32,8 +32,11 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         datatype::register_predefined();
         Runtime::instance();
         WindowInfo info;
-        info.update(request.info);
+        info.update(request.info, KeyScope::creation);
+        auto body = std::make_shared<WindowBody>();
         object = &window_table::take();
+        body->original = object;
+        object->body = std::move(body);
         object->info = std::move(info);
         object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
     });
@@ -73,7 +76,7 @@ WindowObject* Creation::run()
             reason_);
     }
     if (has_handle_) {
-        host::mpi::table().Group_free(&object_->group);
+        host::mpi::table().Group_free(&body().group);
         static_cast<void>(host::mpi::destroy_handle(&object_->handle));
     }
     if (object_ != nullptr) {
@@ -179,13 +182,13 @@ bool Creation::share_memory(bool wanted)
     if (wanted) {
         share_brought_memory();
     }
-    return all_agree(bytes() == 0 || static_cast<bool>(object_->brought));
+    return all_agree(bytes() == 0 || static_cast<bool>(body().brought));
 }
 
 void Creation::share_brought_memory() noexcept
 {
     if (request_.flavor == Flavor::create && bytes() != 0) {
-        object_->brought = share_brought(*object_, request_.base, bytes());
+        body().brought = share_brought(*object_, request_.base, bytes());
     }
 }
 
@@ -242,12 +245,24 @@ bool Creation::take_member_table()
     return true;
 }
 
+namespace {
+
+/// Another thread may be about to change the info of a duplicate.
+SharePolicy share_policy(const WindowObject& object) noexcept
+{
+    const EngineToken token(Runtime::instance().engine());
+    return object.info.share_policy();
+}
+
+} // namespace
+
 host::memory::SharedRange share_brought(WindowObject& object, const void* base,
                                         std::size_t bytes) noexcept
 {
-    host::memory::SharedRange range = host::memory::share(base, bytes, object.info.share_policy());
-    if (!range && !object.told_private) {
-        object.told_private = true;
+    host::memory::SharedRange range = host::memory::share(base, bytes, share_policy(object));
+    WindowBody& body = *object.body;
+    if (!range && !body.told_private) {
+        body.told_private = true;
         log(LogLevel::info,
             "%zu bytes at %p of a window are private: %s. Others reach them by copies of the "
             "kernel "

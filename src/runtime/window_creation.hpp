@@ -95,6 +95,8 @@ private:
         return carried_ ? &*kept_->member_table : nullptr;
     }
 
+    [[nodiscard]] WindowBody& body() const noexcept { return *object_->body; }
+
     const WindowRequest& request_;
     Status refused_;
     int members_;

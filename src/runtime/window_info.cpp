@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/window_info.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -26,33 +29,55 @@ enum Key : std::size_t {
     first_other,
 };
 
-constexpr const char* process_scope = "process";
-constexpr const char* scope_of_thread = "thread";
-
 struct KnownKey {
     const char* name;
     const char* short_name; ///< where `name` is too long for some hosts; null: none
     const char* fallback;
+    KeyScope scope;
+    std::string_view honoured; ///< the values that can be, with commas between; empty: all
 };
 
-constexpr std::array<KnownKey, 16> known{{
-    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
-    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
-    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
-    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0"},
-    {"alloc_shared_noncontig", nullptr, "false"},
-    {"sidelight_share_memory", nullptr, "auto"},
-    {"mpi_minimum_memory_alignment", nullptr, "1"},
-    {"sidelight_no_exclusive_locks", nullptr, "false"},
-    {"mpi_win_scope", nullptr, process_scope},
-    {"no_locks", nullptr, "false"},
-    {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
-    {"accumulate_ops", nullptr, "same_op_no_op"},
-    {"same_size", nullptr, "false"},
-    {"same_disp_unit", nullptr, "false"},
-    {"mpi_accumulate_granularity", nullptr, "0"},
-    {"mpi_assert_memory_alloc_kinds", nullptr, ""},
+constexpr auto at_creation = KeyScope::creation;
+constexpr auto of_window = KeyScope::window;
+constexpr auto of_handle = KeyScope::handle;
+
+constexpr std::array<KnownKey, 17> known{{
+    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
+    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
+    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
+    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0", of_window, {}},
+    {"alloc_shared_noncontig", nullptr, "false", at_creation, {}},
+    {"sidelight_share_memory", nullptr, "auto", of_handle, {}},
+    {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, {}},
+    {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
+    {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
+    {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
+    {"no_locks", nullptr, "false", of_window, {}},
+    {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
+    {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
+    {"same_size", nullptr, "false", of_window, {}},
+    {"same_disp_unit", nullptr, "false", of_window, {}},
+    {"mpi_accumulate_granularity", nullptr, "0", of_handle, {}},
+    {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, {}},
 }};
+
+/// Whether a value is one of a list.
+constexpr bool is_among(std::string_view value, std::string_view list) noexcept
+{
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(','), list.size());
+        if (value == list.substr(0, end)) {
+            return true;
+        }
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return false;
+}
+
+bool can_honour(const KnownKey& key, std::string_view value) noexcept
+{
+    return key.honoured.empty() || is_among(value, key.honoured);
+}
 
 /// Open MPI takes 35 characters, MPICH 254: a longer key is an error there, not just unknown.
 bool host_takes(const char* key) noexcept
@@ -102,18 +127,28 @@ WindowInfo::WindowInfo()
     }
 }
 
-void WindowInfo::update(MPI_Info info)
+void WindowInfo::update(MPI_Info info, KeyScope by)
 {
     if (info == MPI_INFO_NULL) {
         return;
     }
-    const std::string scope_before = values_[scope];
     for (std::size_t key = 0; key < keys; ++key) {
-        get(info, known[key].short_name, values_[key]);
-        get(info, known[key].name, values_[key]);
+        std::string value;
+        get(info, known[key].short_name, value);
+        const bool shortly = get(info, known[key].short_name, value);
+        const bool given = get(info, known[key].name, value) || shortly;
+        if (given && known[key].scope >= by && can_honour(known[key], value)) {
+            values_[key] = std::move(value);
+        }
     }
-    if (values_[scope] != process_scope && !thread_scope()) {
-        values_[scope] = scope_before;
+}
+
+void WindowInfo::share(const WindowInfo& original)
+{
+    for (std::size_t key = 0; key < keys; ++key) {
+        if (known[key].scope != KeyScope::handle) {
+            values_[key] = original.values_[key];
+        }
     }
 }
 
@@ -172,7 +207,7 @@ void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
     values_[no_exclusive] = promised ? "true" : "false";
 }
 
-bool WindowInfo::thread_scope() const noexcept { return values_[scope] == scope_of_thread; }
+bool WindowInfo::thread_scope() const noexcept { return values_[scope] == "thread"; }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/settings.hpp"
@@ -14,16 +15,26 @@ namespace sidelight::runtime {
 /// Whether it is one, or MPI_INFO_NULL, as far as the host can tell.
 [[nodiscard]] bool is_info(MPI_Info info) noexcept;
 
-/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
-/// four of P1. Keys that are not known are ignored, as the standard has it.
+/// Who may give a key another value.
+enum class KeyScope : std::uint8_t {
+    creation, ///< whoever makes the window, and nobody later
+    window,   ///< MPI_Win_set_info on the window itself, for all its handles
+    handle,   ///< whoever makes a handle or sets its info, for this handle alone
+};
+
+/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, those of
+/// P1 and P2, and ours. Keys that are not known are ignored, as the standard has it, and so are
+/// values that cannot be honoured.
 class WindowInfo {
 public:
     /// The defaults, with the reorder keys from the settings.
     WindowInfo();
 
-    /// Takes over the known keys of `info`; MPI_INFO_NULL has none. A scope that is none changes
-    /// nothing.
-    void update(MPI_Info info);
+    /// Takes over the keys of `info` that may be changed by who may change those of this scope; so
+    /// KeyScope::creation takes all. MPI_INFO_NULL has none. Throws std::bad_alloc.
+    void update(MPI_Info info, KeyScope by);
+    /// Takes over what all handles of a window have alike. Throws std::bad_alloc.
+    void share(const WindowInfo& original);
 
     /// A new info object with every known key. The host's error code.
     int create(MPI_Info* info) const noexcept;
@@ -42,7 +53,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 16;
+    static constexpr std::size_t keys = 17;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -18,16 +18,17 @@ using rma::Flavor;
 
 rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, int rank)
 {
+    WindowBody& body = *object.body;
     rma::WindowShape shape;
-    shape.id = object.members->window_id();
+    shape.id = body.members->window_id();
     shape.rank = rank;
-    shape.size = object.members->size();
+    shape.size = body.members->size();
     shape.flavor = request.flavor;
-    shape.members = &*object.members;
-    shape.neighbours = object.members->neighbours();
-    shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(object.memory->common()),
-                     .node = object.members->node(),
-                     .leaders = object.members->leaders()};
+    shape.members = &*body.members;
+    shape.neighbours = body.members->neighbours();
+    shape.barrier = {.word = reinterpret_cast<rma::BarrierWord*>(body.memory->common()),
+                     .node = body.members->node(),
+                     .leaders = body.members->leaders()};
     shape.reorder = object.info.reorder();
     shape.no_exclusive_locks = object.info.no_exclusive_locks();
     return shape;
@@ -43,7 +44,7 @@ bool Creation::get_memory()
     const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
     const bool keeps_spare = one_node_ && kept_->in_memory;
     const host::node::MemberTableDraft* table = member_table();
-    object_->memory = host::node::allocate_node_memory(
+    body().memory = host::node::allocate_node_memory(
         here(),
         {.common_bytes = member_table_at + (table != nullptr ? table->bytes() : 0),
          .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
@@ -53,19 +54,19 @@ bool Creation::get_memory()
          .alignment = object_->info.minimum_alignment()},
         std::move(room_->memory),
         keeps_spare ? kept_->spare.take() : host::node::SpareMemory::Taken{});
-    if (object_->memory) {
-        object_->communicators = keeps_spare ? kept_ : nullptr;
-        rma::Control::create(object_->memory->control(index()));
+    if (body().memory) {
+        body().communicators = keeps_spare ? kept_ : nullptr;
+        rma::Control::create(body().memory->control(index()));
         if (index() == 0) {
-            new (object_->memory->common()) rma::BarrierWord;
+            new (body().memory->common()) rma::BarrierWord;
             if (table != nullptr) {
-                table->write(object_->memory->common() + member_table_at);
+                table->write(body().memory->common() + member_table_at);
             }
         }
     }
     // Those on one node have answered alike.
-    return one_node_ || members_ == 1 ? object_->memory.has_value()
-                                      : all_agree(object_->memory.has_value());
+    return one_node_ || members_ == 1 ? body().memory.has_value()
+                                      : all_agree(body().memory.has_value());
 }
 
 /// Whether it worked is told at the end, with the window.
@@ -74,8 +75,8 @@ void Creation::make_handle() noexcept
     object_->own = host::mpi::own_communicator(request_.comm);
     datatype::set_commit_probe(object_->own);
     has_handle_ = object_->own != MPI_COMM_NULL &&
-                  host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
-                  host::mpi::table().Comm_group(request_.comm, &object_->group) == MPI_SUCCESS;
+                  host::mpi::create_handle(object_->own, &object_->handle) == Status::ok &&
+                  host::mpi::table().Comm_group(request_.comm, &body().group) == MPI_SUCCESS;
 }
 
 /// After that the words of the members on this node, and the member table, are there. Whether there
@@ -98,8 +99,8 @@ bool Creation::meet_neighbours()
             copied ? reinterpret_cast<std::uintptr_t>(&runtime.engine().fabric().address().identity)
                    : 0,
         .brings = brings,
-        .shared = static_cast<bool>(object_->brought),
-        .where = object_->brought.where()};
+        .shared = static_cast<bool>(body().brought),
+        .where = body().brought.where()};
     std::vector<Greeting>& greetings = room_->greetings;
     greetings.resize(static_cast<std::size_t>(neighbours())); // never more
     if (!here().exchange(mine, greetings)) {
@@ -107,17 +108,17 @@ bool Creation::meet_neighbours()
     }
     std::optional<host::node::MemberTable> table;
     if (member_table() != nullptr) {
-        table.emplace(object_->memory->common() + sizeof(rma::BarrierWord), member_table()->members,
+        table.emplace(body().memory->common() + sizeof(rma::BarrierWord), member_table()->members,
                       member_table()->nodes);
     }
     knows_members_ = attempt([&] {
-        object_->members.emplace(*object_->memory, std::move(greetings), table,
-                                 runtime.engine().fabric());
+        body().members.emplace(*body().memory, std::move(greetings), table,
+                               runtime.engine().fabric());
     });
     if (knows_members_ && brings_memory(request_.flavor)) {
-        object_->members->bring(rank_, request_.flavor == Flavor::create
-                                           ? static_cast<std::byte*>(request_.base)
-                                           : nullptr);
+        body().members->bring(rank_, request_.flavor == Flavor::create
+                                         ? static_cast<std::byte*>(request_.base)
+                                         : nullptr);
     }
     return true;
 }

@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "base/list.hpp"
 #include "base/status.hpp"
 #include "host/memory/shareable.hpp"
 #include "host/mpi/declarations.hpp"
@@ -28,12 +31,30 @@ struct WindowKey {
     rma::Window* window = nullptr;
 };
 
-/// A window of ours, as MPI sees it. Its storage is never returned, so that a thread that looks up
-/// another window may look at it at any time.
+struct WindowBody;
+
+/// A handle of a window of ours, as MPI sees it: the window's own, or that of a duplicate. What it
+/// has of its own is here, what all of a window share is in the body. Its storage is never
+/// returned, so that a thread that looks up another window may look at it at any time.
 struct WindowObject : WindowKey {
-    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many windows it has been
+    std::atomic<std::uint64_t> life{0}; ///< of its storage: how many handles it has been
     MPI_Win handle{};
-    MPI_Comm own{}; ///< a communicator of this process alone; null after MPI_Finalize
+    MPI_Comm own{};            ///< a communicator of this process alone; null after MPI_Finalize
+    bool duplicate = false;    ///< not the window's own handle
+    Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
+    std::shared_ptr<WindowBody> body;
+    /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
+    std::atomic<bool> thread_scope{false};
+    WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
+    TranslatedGroup start_group;
+    TranslatedGroup post_group;
+    std::vector<int> attribute_keys; ///< of the program's, that are set: see attribute_keys.hpp
+};
+
+/// What the handles of a window share. The window's own handle has made it, and ends its use.
+struct WindowBody {
+    WindowObject* original = nullptr;                    ///< the window's own handle; null: freed
+    List<WindowObject, &WindowObject::among> duplicates; ///< while it is there; as `among`
     MPI_Group group{};
     void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
     MPI_Aint size = 0;
@@ -43,17 +64,22 @@ struct WindowObject : WindowKey {
     /// The program may reach other members' memory by loads and stores: a shared window, or one
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
-    /// Flushes wait for the operations of the calling thread (P2, section 2.1).
-    std::atomic<bool> thread_scope{false};
     std::optional<host::node::NodeMemory> memory;
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
     bool told_private = false;         ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
-    WindowInfo info;
-    TranslatedGroup start_group;
-    TranslatedGroup post_group;
+
+    /// The memory ends with the window, though duplicates may keep the body.
+    void release_memory() noexcept
+    {
+        members.reset();
+        brought.release();
+        attached.clear();
+        memory.reset();
+        communicators.reset();
+    }
 };
 
 /// Whose operations an operation or a flush by this handle counts among.

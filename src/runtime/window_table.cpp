@@ -39,6 +39,19 @@ Registry& registry()
     return *made;
 }
 
+/// Needs the lock, as the next one does.
+bool is_orphan(const WindowObject& object) noexcept { return object.body->original == nullptr; }
+
+/// They keep their handles, but nothing looks at the window through them any more.
+void make_orphans(WindowBody& body) noexcept
+{
+    body.original = nullptr;
+    while (WindowObject* object = body.duplicates.front()) {
+        body.duplicates.remove(object);
+        object->key.store(no_handle, std::memory_order_relaxed);
+    }
+}
+
 constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
 constinit WindowKey nobody;
 
@@ -59,7 +72,7 @@ WindowObject* find_slowly(std::uint64_t key) noexcept
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     const auto found = all.by_key.find(key);
-    if (found == all.by_key.end()) {
+    if (found == all.by_key.end() || is_orphan(*found->second)) {
         return nullptr;
     }
     slots[slot_of(key)].store(found->second, std::memory_order_release);
@@ -82,16 +95,12 @@ void give_back(WindowObject& object) noexcept
 {
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
-    object.told_private = false;
-    object.members.reset();
-    object.brought.release();
-    object.attached.clear();
-    object.memory.reset();
-    object.communicators.reset();
+    object.duplicate = false;
+    object.body.reset();
     object.info = {};
+    object.attribute_keys.clear();
     object.start_group = {};
     object.post_group = {};
-    object.loads_and_stores.store(false, std::memory_order_relaxed);
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     all.spare.push_back(&object);
@@ -105,6 +114,9 @@ void insert(WindowObject& object)
     all.displace(key, &object);
     all.by_key.insert_or_assign(key, &object);
     all.freed.erase(key);
+    if (object.duplicate) {
+        object.body->duplicates.push(&object);
+    }
     object.key.store(key, std::memory_order_relaxed);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }
@@ -114,21 +126,41 @@ void retire(const WindowObject& object) noexcept
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     try {
-        all.freed.insert(object.key.load(std::memory_order_relaxed));
+        all.freed.insert(key_of(object.handle));
     } catch (const std::bad_alloc&) {
         // A use after free is then the host's to find.
     }
+}
+
+void keep(const WindowObject& object) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.freed.erase(key_of(object.handle));
 }
 
 void remove(WindowObject& object) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const std::uint64_t key = object.key.exchange(no_handle, std::memory_order_relaxed);
-    const auto found = all.by_key.find(key);
+    object.key.store(no_handle, std::memory_order_relaxed);
+    const auto found = all.by_key.find(key_of(object.handle));
     if (found != all.by_key.end() && found->second == &object) {
         all.by_key.erase(found);
     }
+    if (!object.duplicate) {
+        make_orphans(*object.body);
+    } else if (!is_orphan(object)) {
+        object.body->duplicates.remove(&object);
+    }
+}
+
+WindowObject* find_to_free(MPI_Win win) noexcept
+{
+    Registry& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_key.find(key_of(win));
+    return found != all.by_key.end() ? found->second : nullptr;
 }
 
 void forget_freed(MPI_Win win) noexcept
@@ -139,11 +171,16 @@ void forget_freed(MPI_Win win) noexcept
     all.freed.erase(key_of(win));
 }
 
-bool is_stale(MPI_Win win) noexcept
+Standing standing(MPI_Win win) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    return win == MPI_WIN_NULL || all.freed.contains(key_of(win));
+    if (win == MPI_WIN_NULL || all.freed.contains(key_of(win))) {
+        return Standing::stale;
+    }
+    const auto found = all.by_key.find(key_of(win));
+    return found != all.by_key.end() && is_orphan(*found->second) ? Standing::orphan
+                                                                  : Standing::good;
 }
 
 void for_each(void (*visit)(WindowObject& object, void* context), void* context)
@@ -151,7 +188,9 @@ void for_each(void (*visit)(WindowObject& object, void* context), void* context)
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     for (const auto& [key, object] : all.by_key) {
-        visit(*object, context);
+        if (!is_orphan(*object)) {
+            visit(*object, context);
+        }
     }
 }
 

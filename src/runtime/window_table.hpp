@@ -77,11 +77,22 @@ void insert(WindowObject& object);
 /// Its handle is about to be freed, and counts as freed as soon as `remove` has been called, unless
 /// the host has by then used it again. Until then the window is still found.
 void retire(const WindowObject& object) noexcept;
+/// It was not freed after all.
+void keep(const WindowObject& object) noexcept;
+/// Together with the window's own handle go its duplicates: they are orphans, which `find` does not
+/// find, and remain to be freed.
 void remove(WindowObject& object) noexcept;
+/// As `find`, but for orphans, too.
+[[nodiscard]] WindowObject* find_to_free(MPI_Win win) noexcept;
 /// The host uses the handle for a window of its own.
 void forget_freed(MPI_Win win) noexcept;
-/// Whether it is a null handle, or that of a window of ours that was freed.
-[[nodiscard]] bool is_stale(MPI_Win win) noexcept;
+/// What may be asked of a handle.
+enum class Standing : std::uint8_t {
+    good,   ///< whatever the host makes of it
+    stale,  ///< nothing: it is null, or that of a window of ours that was freed
+    orphan, ///< to be freed: the window is gone
+};
+[[nodiscard]] Standing standing(MPI_Win win) noexcept;
 
 /// Calls `visit` for every window of ours.
 void for_each(void (*visit)(WindowObject& object, void* context), void* context);

@@ -22,6 +22,8 @@ sidelight_mpi_test(shared_windows RANKS 2 4)
 sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS ask
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(attributes RANKS 2 4)
+sidelight_mpi_test(duplicates RANKS 1 2 4)
+sidelight_mpi_test(duplicate_keys RANKS 2)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)

@@ -15,6 +15,7 @@ extern "C" {
 int PMPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session*);
 int PMPI_Session_finalize(MPI_Session*);
 int PMPI_Session_get_info(MPI_Session, MPI_Info*);
+int PMPI_Comm_create_from_group(MPI_Group, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
 int PMPI_Type_get_envelope_c(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
 int PMPI_Type_get_contents_c(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*,
                              MPI_Aint*, MPI_Count*, MPI_Datatype*);

@@ -19,6 +19,13 @@ constexpr MPI_Aint handle_bytes = 8;
 std::recursive_mutex own_mutex;
 MPI_Comm own = MPI_COMM_NULL;
 
+/// A split, not a duplicate: that would copy the program's attributes.
+MPI_Comm split_self() noexcept
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    return table().Comm_split(MPI_COMM_SELF, 0, 0, &made) == MPI_SUCCESS ? made : MPI_COMM_NULL;
+}
+
 /// In a program of sessions: the own process out of a communicator, without any other process.
 MPI_Comm single_out(MPI_Comm comm) noexcept
 {
@@ -40,37 +47,42 @@ MPI_Comm single_out(MPI_Comm comm) noexcept
     return made;
 }
 
-MPI_Comm make_own(MPI_Comm comm) noexcept
+/// The same, where no communicator may be left. Only a host with sessions is asked.
+MPI_Comm single_out(MPI_Group group, int rank) noexcept
 {
+    MPI_Group self = MPI_GROUP_NULL;
     MPI_Comm made = MPI_COMM_NULL;
-    if (!world_is_up()) {
-        made = single_out(comm);
-    } else if (table().Comm_split(MPI_COMM_SELF, 0, 0, &made) != MPI_SUCCESS) {
-        // A split, not a duplicate: that would copy the program's attributes.
+    if (table().Comm_create_from_group == nullptr ||
+        table().Group_incl(group, 1, &rank, &self) != MPI_SUCCESS) {
+        return MPI_COMM_NULL;
+    }
+    if (table().Comm_create_from_group(self, "sidelight.own", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                       &made) != MPI_SUCCESS) {
         made = MPI_COMM_NULL;
     }
-    if (made != MPI_COMM_NULL) {
-        table().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    }
+    table().Group_free(&self);
     return made;
 }
 
-/// Needs `own_mutex`.
-MPI_Comm find_own(MPI_Comm comm) noexcept
+/// `source...`: what the own process can be singled out of.
+template <class... Source>
+MPI_Comm find_own(Source... source) noexcept
 {
+    const std::scoped_lock lock(own_mutex);
     if (own == MPI_COMM_NULL) {
-        own = make_own(comm);
+        own = world_is_up() ? split_self() : single_out(source...);
+        if (own != MPI_COMM_NULL) {
+            table().Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        }
     }
     return own;
 }
 
 } // namespace
 
-MPI_Comm own_communicator(MPI_Comm comm) noexcept
-{
-    const std::scoped_lock lock(own_mutex);
-    return find_own(comm);
-}
+MPI_Comm own_communicator(MPI_Comm comm) noexcept { return find_own(comm); }
+
+MPI_Comm own_communicator(MPI_Group group, int rank) noexcept { return find_own(group, rank); }
 
 void free_own_communicator() noexcept
 {
@@ -81,11 +93,10 @@ void free_own_communicator() noexcept
     }
 }
 
-Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept
+Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept
 {
     // Also keeps two threads from making windows on the one communicator at once.
     const std::scoped_lock lock(own_mutex);
-    const MPI_Comm alone = find_own(comm);
     void* unused = nullptr;
     if (alone == MPI_COMM_NULL || table().Win_allocate_shared(handle_bytes, 1, MPI_INFO_NULL, alone,
                                                               &unused, handle) != MPI_SUCCESS) {

@@ -12,12 +12,14 @@ namespace sidelight::host::mpi {
 /// program of sessions from `comm`, which includes this process. Local. MPI_COMM_NULL if the host
 /// refuses, or if there is nothing to make it from. Its errors return.
 [[nodiscard]] MPI_Comm own_communicator(MPI_Comm comm) noexcept;
+/// The same where there is no such communicator any more: this process is `rank` in `group`.
+[[nodiscard]] MPI_Comm own_communicator(MPI_Group group, int rank) noexcept;
 
 /// Frees it. Comes before the end of MPI, or of the last session; another may be made afterwards.
 void free_own_communicator() noexcept;
 
-/// Makes a handle for a window over `comm`. Local. `other` if the host refuses.
-[[nodiscard]] Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept;
+/// Makes a handle on the own communicator. Local. `other` if the host refuses.
+[[nodiscard]] Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept;
 
 /// Frees it, which runs the delete callbacks of its attributes, and sets it to MPI_WIN_NULL.
 /// Returns the host's error code: a callback may have refused, then the handle is still valid.

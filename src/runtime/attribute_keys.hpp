@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/status.hpp"
+#include "runtime/window_object.hpp"
+
+/// What a duplicate needs to know of the program's attributes, which live on the handle: the copy
+/// callback of each key, and which keys a handle has a value for. Keys and values that Fortran's
+/// bindings set are not known: they go straight into the host. Any thread.
+namespace sidelight::runtime::attribute_keys {
+
+/// After the host has made a key. A number that was used before is another key now. Throws
+/// std::bad_alloc.
+void learn(int keyval, MPI_Win_copy_attr_function* copy, void* extra_state);
+/// The program frees the key: nobody sets it any more, but where it is set it stays.
+void retire(int keyval) noexcept;
+
+/// Before the attribute is set, so that none is missed when there is no memory: throws
+/// std::bad_alloc.
+void note_set(WindowObject& object, int keyval);
+void note_deleted(WindowObject& object, int keyval) noexcept;
+
+/// As MPI_Comm_dup does it (MPI-4.1, 7.7.2): the callback of each key that is set decides whether
+/// the copy has it, and with which value. The first error of a callback, or of the host.
+[[nodiscard]] int copy(const WindowObject& from, WindowObject& to) noexcept;
+
+} // namespace sidelight::runtime::attribute_keys

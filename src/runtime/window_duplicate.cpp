@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/window_duplicate.hpp"
+
+#include <new>
+#include <utility>
+
+#include "datatype/mpi/cache.hpp"
+#include "host/mpi/handle.hpp"
+#include "host/mpi/table.hpp"
+#include "runtime/attribute_keys.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_table.hpp"
+
+namespace sidelight::runtime {
+
+namespace {
+
+using host::mpi::table;
+
+/// What it has before MPI knows of it. Throws std::bad_alloc.
+WindowObject& prepare(const WindowObject& parent, MPI_Info info)
+{
+    WindowInfo keys = info_in_force(parent);
+    keys.update(info, KeyScope::handle);
+    WindowObject& object = window_table::take();
+    object.window = parent.window;
+    object.body = parent.body;
+    object.thread_scope.store(keys.thread_scope(), std::memory_order_relaxed);
+    object.info = std::move(keys);
+    object.duplicate = true;
+    return object;
+}
+
+/// Makes its handle, by which it is found from then on.
+Status name(WindowObject& object) noexcept
+{
+    object.own = host::mpi::own_communicator(object.body->group, object.window->rank());
+    if (object.own == MPI_COMM_NULL ||
+        host::mpi::create_handle(object.own, &object.handle) != Status::ok) {
+        return Status::other;
+    }
+    datatype::set_commit_probe(object.own);
+    try {
+        window_table::insert(object);
+    } catch (const std::bad_alloc&) {
+        static_cast<void>(host::mpi::destroy_handle(&object.handle));
+        return Status::no_memory;
+    }
+    return Status::ok;
+}
+
+int inherit_error_handler(const WindowObject& parent, const WindowObject& object) noexcept
+{
+    MPI_Errhandler handler{};
+    int code = table().Win_get_errhandler(parent.handle, &handler);
+    if (code == MPI_SUCCESS) {
+        code = table().Win_set_errhandler(object.handle, handler);
+        table().Errhandler_free(&handler);
+    }
+    return code;
+}
+
+} // namespace
+
+/// Parts of it are the original's, which another thread may be about to change.
+WindowInfo info_in_force(const WindowObject& object)
+{
+    const EngineToken token(Runtime::existing()->engine());
+    WindowInfo found = object.info;
+    found.share(object.body->original->info);
+    return found;
+}
+
+Status duplicate_window(const WindowObject& parent, MPI_Info info, MPI_Win* handle) noexcept
+{
+    WindowObject* object = nullptr;
+    try {
+        object = &prepare(parent, info);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+    if (const Status status = name(*object); status != Status::ok) {
+        window_table::give_back(*object);
+        return status;
+    }
+    if (inherit_error_handler(parent, *object) != MPI_SUCCESS ||
+        attribute_keys::copy(parent, *object) != MPI_SUCCESS) {
+        MPI_Win unwanted = object->handle;
+        static_cast<void>(free_duplicate(*object, &unwanted));
+        return Status::other;
+    }
+    *handle = object->handle;
+    return Status::ok;
+}
+
+int free_duplicate(WindowObject& object, MPI_Win* handle) noexcept
+{
+    window_table::retire(object);
+    const int code = host::mpi::destroy_handle(handle);
+    if (code != MPI_SUCCESS) {
+        window_table::keep(object);
+        return code;
+    }
+    window_table::remove(object);
+    window_table::give_back(object);
+    return MPI_SUCCESS;
+}
+
+} // namespace sidelight::runtime
