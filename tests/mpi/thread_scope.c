@@ -21,6 +21,7 @@ enum {
 };
 
 static bool by_messages;
+static MPI_Win of_process; /* a duplicate of the window that is tested */
 
 static struct window open_with_scope(enum flavor flavor, const char *scope)
 {
@@ -52,6 +53,17 @@ static void set_scope(MPI_Win win, const char *scope)
     CHECK_OK(MPI_Info_set(info, "mpi_win_scope", scope));
     CHECK_OK(MPI_Win_set_info(win, info));
     CHECK_OK(MPI_Info_free(&info));
+}
+
+static MPI_Win duplicate_with_scope(MPI_Win win, const char *scope)
+{
+    MPI_Win made;
+    MPI_Info info;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "mpi_win_scope", scope));
+    CHECK_OK(MPIX_Win_dup_with_info(win, info, &made));
+    CHECK_OK(MPI_Info_free(&info));
+    return made;
 }
 
 static void asked_and_told(void)
@@ -134,9 +146,15 @@ static MPI_Aint slot(const struct worker *me, int target)
     return window_at(me->w, target, 8 * (me->w->rank * (MPI_Aint)MANY + me->number));
 }
 
+/* Some threads use another handle of the same window, with the other scope. */
+static MPI_Win handle_of(const struct worker *me)
+{
+    return me->number % 3 == 2 ? of_process : me->w->win;
+}
+
 static void flush_somehow(const struct worker *me, int target, int how)
 {
-    MPI_Win const win = me->w->win;
+    MPI_Win const win = handle_of(me);
     MPI_Request r;
     switch (how % 4) {
     case 0:
@@ -161,19 +179,19 @@ static void put_flush_get(struct worker *me, int rounds)
     for (int k = 0; k < rounds; ++k) {
         int const target = (me->number + k) % me->w->size;
         int64_t value = 1000 * (int64_t)k + me->number, found = -1;
-        CHECK_OK(
-            MPI_Put(&value, 1, MPI_INT64_T, target, slot(me, target), 1, MPI_INT64_T, me->w->win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, target, slot(me, target), 1, MPI_INT64_T,
+                         handle_of(me)));
         if (k % 2 == 0) {
-            CHECK_OK(MPI_Win_flush_local(target, me->w->win));
+            CHECK_OK(MPI_Win_flush_local(target, handle_of(me)));
             value = -2;
         }
         flush_somehow(me, target, k + me->number);
-        CHECK_OK(
-            MPI_Get(&found, 1, MPI_INT64_T, target, slot(me, target), 1, MPI_INT64_T, me->w->win));
+        CHECK_OK(MPI_Get(&found, 1, MPI_INT64_T, target, slot(me, target), 1, MPI_INT64_T,
+                         handle_of(me)));
         if (k % 3 == 0)
-            CHECK_OK(MPI_Win_flush_local_all(me->w->win));
+            CHECK_OK(MPI_Win_flush_local_all(handle_of(me)));
         else
-            CHECK_OK(MPI_Win_flush(target, me->w->win));
+            CHECK_OK(MPI_Win_flush(target, handle_of(me)));
         CHECK_EQ(found, 1000 * (int64_t)k + me->number);
     }
 }
@@ -259,10 +277,14 @@ int main(int argc, char **argv)
     asked_and_told();
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         struct window w = open_with_scope(flavor, "thread");
+        of_process = duplicate_with_scope(w.win, "process");
+        expect_scope(of_process, "process");
+        expect_scope(w.win, "thread");
         waits_for_nobody_else(&w);
         in_one_epoch(&w, many_rounds, "all of its own");
         in_one_epoch(&w, same_counter, "a counter of all");
         many_threads(&w);
+        CHECK_OK(MPI_Win_free(&of_process));
         window_close(&w);
     }
     return check_end();
