@@ -158,12 +158,15 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype data
  *              first alone, for all. On a duplicate MPI_Win_set_info is local, not collective.
  * Other        Attributes and the error handler are handed on as by MPI_Comm_dup: the copy callback
  *              of each key is called with win, the error handler is that of win. The name is not.
- *              (The paper says nothing of these.)
+ *              Attributes whose key or value was set by Fortran stay behind. (The paper says
+ *              nothing of these.)
+ *
  * Freeing      MPI_Win_free of a duplicate is local, and may come at any time: epochs that were
  *              opened through it stay open. MPI_Win_free of the window that was made first is
  *              collective as ever, and ends all access: its duplicates can then be freed, and every
  *              other call of MPI with one of them is undefined or MPI_ERR_WIN.
- * Threads      Any thread, also beside others that use or free handles of the same window.
+ * Threads      Any thread, also beside others that use the window or free duplicates of it. A
+ *              duplicate may be freed while another thread frees the window.
  * Errors       newwin is not set. MPI_ERR_INFO, MPI_ERR_ARG; MPI_ERR_OTHER where the host makes no
  *              more windows, or a copy callback has failed. On a window that Sidelight leaves to
  *              the host MPI: MPI_ERR_UNSUPPORTED_OPERATION.

@@ -11,9 +11,10 @@
 ! calls of MPI, buffers that an epoch still uses should be ASYNCHRONOUS in the program.
 module sidelight_f08
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
-    use mpi_f08, only: MPI_Datatype, MPI_Group, MPI_Op, MPI_Request, MPI_Win
+    use mpi_f08, only: MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Win
     implicit none
-    private :: c_int, c_int64_t, c_intptr_t, MPI_Datatype, MPI_Group, MPI_Op, MPI_Request, MPI_Win
+    private :: c_int, c_int64_t, c_intptr_t
+    private :: MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Win
 
     interface
 
@@ -131,6 +132,17 @@ module sidelight_f08
             type(MPI_Request), intent(out) :: request
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_iflush_local_all
+
+        ! --- Duplicated windows
+
+        subroutine MPIX_Win_dup_with_info(win, info, newwin, ierror) &
+            bind(C, name='mpix_win_dup_with_info_')
+            import :: c_int, MPI_Info, MPI_Win
+            type(MPI_Win), intent(in) :: win
+            type(MPI_Info), intent(in) :: info
+            type(MPI_Win), intent(out) :: newwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_dup_with_info
 
         ! --- About the library
 

@@ -114,6 +114,16 @@ module sidelight_mpi
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_iflush_local_all
 
+        ! --- Duplicated windows
+
+        subroutine MPIX_Win_dup_with_info(win, info, newwin, ierror) &
+            bind(C, name='mpix_win_dup_with_info_')
+            import :: c_int
+            integer(c_int), intent(in) :: win, info
+            integer(c_int), intent(out) :: newwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_dup_with_info
+
         ! --- About the library
 
         ! Write what each window of this process waits for, as sidelight_dump of C; to standard

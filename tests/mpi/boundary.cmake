@@ -10,6 +10,7 @@ sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS message
     ENVIRONMENT SIDELIGHT_ROUTE=native)
 sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
+sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
 # One rank: on two, UCX under MPICH 5 has refused an address after MPI had started again.

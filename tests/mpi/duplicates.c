@@ -95,7 +95,7 @@ static void exposures(struct window *w, MPI_Win other)
 static void flushes(struct window *w, MPI_Win first, MPI_Win second)
 {
     int64_t value = 0;
-    for (int k = 0; k < 20; ++k) {
+    for (int k = 0; k < 20 && w->size > 1; ++k) {
         int64_t const mine = 300 + k;
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right_of(w), 0, first));
         put(w, k % 2 == 0 ? first : second, right_of(w), 2, &mine);
@@ -251,6 +251,7 @@ static void shared(enum flavor flavor)
 static void many(void)
 {
     MPI_Win handles[MANY];
+    int64_t const one = 1;
     int64_t value = 0;
     check_step("many");
     struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8 * WORDS, 8);
@@ -259,11 +260,9 @@ static void many(void)
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, w.win));
         for (int k = 0; k < MANY; ++k)
             handles[k] = duplicate(k % 3 == 0 ? w.win : handles[k - 1], MPI_INFO_NULL);
-        for (int k = 0; k < MANY; ++k) {
-            int64_t const one = 1;
+        for (int k = 0; k < MANY; ++k)
             CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, last, word(&w, last, 0), 1, MPI_INT64_T,
                                     MPI_SUM, handles[k]));
-        }
         for (int k = 0; k < MANY; ++k)
             if (k != 1)
                 free_handle(&handles[(7 * k) % MANY]);

@@ -13,7 +13,8 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         null_arguments error_handlers epoch_errors failed_requests remote_requests threads
-        thread_calls sessions nonblocking_late own_memory duplicate_keys)
+        thread_calls sessions nonblocking_late own_memory duplicate_keys
+        duplicate_threads)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)

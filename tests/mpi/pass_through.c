@@ -276,6 +276,11 @@ static void taking_turns(enum flavor flavor)
         CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
         fences(&w, 1000 * k);
         CHECK_OK(MPI_Win_lock_all(0, w.win));
+        MPI_Win other = MPI_WIN_NULL;
+        if (kind == flavor)
+            CHECK_ERROR(MPIX_Win_dup_with_info(w.win, MPI_INFO_NULL, &other),
+                        MPI_ERR_UNSUPPORTED_OPERATION);
+        CHECK(other == MPI_WIN_NULL);
         if (kind == flavor)
             CHECK_ERROR(MPIX_Win_iflush_all(w.win, &request), MPI_ERR_UNSUPPORTED_OPERATION);
         else

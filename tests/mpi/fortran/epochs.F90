@@ -34,6 +34,7 @@ program epochs
     call locks_of_all
     call requests_of_operations
     call intrinsic
+    call duplicates
     call errors
     call MPI_Group_free(origins, ierror)
     call MPI_Group_free(targets, ierror)
@@ -230,6 +231,37 @@ contains
         call expect_success(ierror, 'MPIX_Win_op_intrinsic of two')
         call check(adds .eqv. both, 'MPIX_Win_op_intrinsic')
     end subroutine intrinsic
+
+    ! Another handle of the window, with a key of its own, takes part in the epochs of the first.
+    subroutine duplicates
+        HANDLE(MPI_Win) :: handle
+        HANDLE(MPI_Info) :: info
+        integer(word) :: number
+        integer(MPI_ADDRESS_KIND) :: bytes
+        character(len=20) :: ordering
+        logical :: found
+        number = 900 + rank
+        call MPI_Info_create(info, ierror)
+        call MPI_Info_set(info, 'accumulate_ordering', 'none', ierror)
+        call MPIX_Win_dup_with_info(win, info, handle, ierror)
+        call expect_success(ierror, 'MPIX_Win_dup_with_info')
+        call check(handle /= win, 'a handle of its own')
+        call MPI_Info_free(info, ierror)
+        call MPI_Win_get_info(handle, info, ierror)
+        call MPI_Info_get(info, 'accumulate_ordering', 19, ordering, found, ierror)
+        call check(found .and. ordering == 'none', 'a key of its own')
+        call MPI_Info_free(info, ierror)
+        call MPI_Win_get_attr(handle, MPI_WIN_SIZE, bytes, found, ierror)
+        call check(found .and. bytes == window_bytes, 'the size of the window')
+        call MPI_Win_fence(0, handle, ierror)
+        call MPI_Put(number, 1, MPI_INTEGER8, right, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER8, win, &
+            ierror)
+        call MPI_Win_fence(MPI_MODE_NOSUCCEED, handle, ierror)
+        call check(memory(1) == 900 + left, 'what came through both handles')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPI_Win_free(handle, ierror)
+        call expect_success(ierror, 'MPI_Win_free of a duplicate')
+    end subroutine duplicates
 
     ! An error is an answer, and leaves the request alone. With the modules that is INTENT(OUT): what
     ! it was before the call is gone.
