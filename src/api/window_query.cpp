@@ -158,7 +158,7 @@ SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int
 }
 
 /// Collective, so no other thread uses the keys meanwhile. Changes to the reorder keys count from
-/// the next epoch on.
+/// the next epoch on, to mpi_win_order from the next operation on.
 SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
 {
     WindowObject* object = window_table::find(win);
@@ -177,6 +177,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     }
     const EngineToken token(Runtime::existing()->engine());
     object->window->set_reorder(object->info.reorder());
+    window_table::set_ordered(*object, object->info.ordered());
     return MPI_SUCCESS;
 }
 

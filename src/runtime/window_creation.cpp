@@ -35,6 +35,7 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         info.update(request.info);
         object = &window_table::take();
         object->info = std::move(info);
+        object->ordered = object->info.ordered();
     });
     return worked ? object : nullptr;
 }

@@ -22,6 +22,7 @@ enum Key : std::size_t {
     share_memory,
     least_alignment,
     no_exclusive,
+    order,
     first_other,
 };
 
@@ -31,7 +32,7 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 15> known{{
+constexpr std::array<KnownKey, 16> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
@@ -40,6 +41,7 @@ constexpr std::array<KnownKey, 15> known{{
     {"sidelight_share_memory", nullptr, "auto"},
     {"mpi_minimum_memory_alignment", nullptr, "1"},
     {"sidelight_no_exclusive_locks", nullptr, "false"},
+    {"mpi_win_order", nullptr, "false"},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -157,6 +159,8 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
 }
 
 bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
+
+bool WindowInfo::ordered() const noexcept { return is_set(order); }
 
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {

@@ -14,8 +14,8 @@ namespace sidelight::runtime {
 /// Whether it is one, or MPI_INFO_NULL, as far as the host can tell.
 [[nodiscard]] bool is_info(MPI_Info info) noexcept;
 
-/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, and the
-/// four of P1. Keys that are not known are ignored, as the standard has it.
+/// The info keys that a window knows, with the values in force: those of MPI-4.1, 12.2, the four of
+/// P1, and mpi_win_order of P2. Keys that are not known are ignored, as the standard has it.
 class WindowInfo {
 public:
     /// The defaults, with the reorder keys from the settings.
@@ -33,13 +33,15 @@ public:
     /// later.
     [[nodiscard]] bool no_exclusive_locks() const noexcept;
     void set_no_exclusive_locks(bool promised) noexcept;
+    /// Operations complete at their target in the order of issue (P2, section 2.2).
+    [[nodiscard]] bool ordered() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 15;
+    static constexpr std::size_t keys = 16;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -24,6 +24,9 @@ inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
 /// What the fastest calls know of a window.
 struct WindowKey {
     std::atomic<std::uint64_t> key{no_handle}; ///< of the handle; no_handle: not in use
+    /// The same for the shortest way of operations; no_handle also where that is closed: its order
+    /// is not kept there.
+    std::atomic<std::uint64_t> shortest{no_handle};
     rma::Window* window = nullptr;
 };
 
@@ -46,6 +49,7 @@ struct WindowObject : WindowKey {
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    bool ordered = false;              ///< its operations, each behind those before it
     bool told_private = false;         ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
     WindowInfo info;

@@ -28,6 +28,7 @@ struct Registry {
         const auto found = by_key.find(key);
         if (found != by_key.end() && found->second != owner) {
             found->second->key.store(no_handle, std::memory_order_relaxed);
+            found->second->shortest.store(no_handle, std::memory_order_relaxed);
             by_key.erase(found);
         }
     }
@@ -83,6 +84,7 @@ void give_back(WindowObject& object) noexcept
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
     object.told_private = false;
+    object.ordered = false;
     object.members.reset();
     object.brought.release();
     object.attached.clear();
@@ -106,7 +108,15 @@ void insert(WindowObject& object)
     all.by_key.insert_or_assign(key, &object);
     all.freed.erase(key);
     object.key.store(key, std::memory_order_relaxed);
+    set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);
+}
+
+void set_ordered(WindowObject& object, bool ordered) noexcept
+{
+    object.ordered = ordered;
+    object.shortest.store(ordered ? no_handle : object.key.load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
 }
 
 void retire(const WindowObject& object) noexcept
@@ -125,6 +135,7 @@ void remove(WindowObject& object) noexcept
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     const std::uint64_t key = object.key.exchange(no_handle, std::memory_order_relaxed);
+    object.shortest.store(no_handle, std::memory_order_relaxed);
     const auto found = all.by_key.find(key);
     if (found != all.by_key.end() && found->second == &object) {
         all.by_key.erase(found);
