@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/bench/latency, own_accesses and windows for each host, and once what has no MPI:
-# build/bench/bare with its library of empty functions, and, where UCX has headers,
+# build/<host>/bench/latency, own_accesses, windows and ordered_put for each host, and once what
+# has no MPI: build/bench/bare with its library of empty functions, and, where UCX has headers,
 # build/bench/network.
 
-foreach(program latency own_accesses windows)
+foreach(program latency own_accesses windows ordered_put)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
