@@ -26,6 +26,7 @@ enum Key : std::size_t {
     least_alignment,
     no_exclusive,
     scope,
+    order,
     first_other,
 };
 
@@ -41,7 +42,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 17> known{{
+constexpr std::array<KnownKey, 18> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -51,6 +52,7 @@ constexpr std::array<KnownKey, 17> known{{
     {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, {}},
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
     {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
+    {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
@@ -201,6 +203,8 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
 }
 
 bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
+
+bool WindowInfo::ordered() const noexcept { return is_set(order); }
 
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {

@@ -22,6 +22,7 @@ private:
     // The machine and the manners of the program.
     void draw_machine();
     void draw_borders(Program& program);
+    void draw_order(Program& program);
     void draw_reorder();
     [[nodiscard]] rma::Reorder draw_keys(bool all);
     void maybe_set_keys();
@@ -46,6 +47,7 @@ private:
     std::size_t drawn_operation(int rank, int target, bool may_be_wide);
     std::size_t accumulate(int rank, int target, std::size_t words);
     std::size_t stray(int rank, int target);
+    void maybe_chain(int rank, int target);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);
