@@ -158,8 +158,9 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype data
  *              first alone, for all. On a duplicate MPI_Win_set_info is local, not collective.
  * Other        Attributes and the error handler are handed on as by MPI_Comm_dup: the copy callback
  *              of each key is called with win, the error handler is that of win. The name is not.
- *              Attributes whose key or value was set by Fortran stay behind. (The paper is silent
- *              about all of these.)
+ *              Attributes whose key or value was set by Fortran stay behind. (The paper says
+ *              nothing of these.)
+ *
  * Freeing      MPI_Win_free of a duplicate is local, and may come at any time: epochs that were
  *              opened through it stay open. MPI_Win_free of the window that was made first is
  *              collective as ever, and ends all access: its duplicates can then be freed, and every

@@ -90,6 +90,8 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
         return Status::ok;
     }
     Operation operation;
+    operation.thread = flushing_thread(object);
+    operation.ordered = object.ordered;
     const Status status = translate(call, operation);
     return status == Status::ok ? object.window->issue(operation, request) : status;
 }

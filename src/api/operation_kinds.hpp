@@ -2,10 +2,12 @@
 #pragma once
 
 #include <tuple>
+#include <type_traits>
 
 #include "api/direct_accumulate.hpp"
 #include "api/direct_call.hpp"
 #include "api/operation_call.hpp"
+#include "rma/operation/ordered_access.hpp"
 
 /// What each row of operations.def does, by functions that take the arguments of the call:
 /// `at_once` and, when that has refused, `directly` perform it in some nanoseconds if they can and
@@ -144,6 +146,17 @@ struct GetAccumulateCall {
         return call;
     }
 };
+
+/// On the direct path, before an operation: in an ordered window those before it come first.
+template <class Operation>
+void order_before(const WindowObject& object) noexcept
+{
+    constexpr bool stores_alone =
+        std::is_same_v<Operation, PutCall> || std::is_same_v<Operation, AccumulateCall>;
+    if (object.ordered) {
+        rma::order_access(object.window->mapped(), stores_alone);
+    }
+}
 
 /// The window is the last argument.
 template <class... Arguments>

@@ -65,11 +65,14 @@ struct CompareAndSwapCall {
     }
 };
 
-/// The longer ways.
+/// The longer ways. In an ordered window the shortest one has not been tried.
 template <class Operation, class... Arguments>
 int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 {
-    return Operation::directly(*object.window, arguments...)
+    order_before<Operation>(object);
+    rma::Window& window = *object.window;
+    return (object.ordered && Operation::at_once(window, arguments...)) ||
+                   Operation::directly(window, arguments...)
                ? MPI_SUCCESS
                : issue(object, Operation::describe(arguments...));
 }

@@ -21,8 +21,10 @@ namespace {
 
 /// The short way, where it is open. What is complete at the target, too, is ordered as by a flush.
 template <class Operation, FlushScope scope, class... Arguments>
-bool is_performed(rma::Window& window, Arguments... arguments) noexcept
+bool is_performed(const WindowObject& object, Arguments... arguments) noexcept
 {
+    order_before<Operation>(object);
+    rma::Window& window = *object.window;
     if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...)) {
         return false;
     }
@@ -38,7 +40,7 @@ int issue_with(MPI_Request* request, const WindowObject& object, Arguments... ar
     if (request == nullptr) {
         return host::mpi::answer_window(Status::argument, object.handle);
     }
-    if (!is_performed<Operation, scope>(*object.window, arguments...)) {
+    if (!is_performed<Operation, scope>(object, arguments...)) {
         OperationCall call = Operation::describe(arguments...);
         call.request_scope = scope;
         return issue(object, call, request);

@@ -83,7 +83,13 @@ Status flush(const WindowObject& object, int rank, rma::FlushScope scope, Reques
     if (is_nobody(rank, request)) {
         return Status::ok;
     }
-    return rank < 0 ? Status::rank : object.window->flush(rank, scope, request);
+    return rank < 0 ? Status::rank
+                    : object.window->flush(rank, scope, request, flushing_thread(object));
+}
+
+Status flush_all(const WindowObject& object, rma::FlushScope scope, Request* request) noexcept
+{
+    return object.window->flush(rma::all_targets, scope, request, flushing_thread(object));
 }
 
 } // namespace
@@ -207,12 +213,12 @@ Status FlushLocal::start(WindowObject& object, int rank, Request* request) noexc
 
 Status FlushAll::start(WindowObject& object, Request* request) noexcept
 {
-    return object.window->flush(rma::all_targets, rma::FlushScope::remote, request);
+    return flush_all(object, rma::FlushScope::remote, request);
 }
 
 Status FlushLocalAll::start(WindowObject& object, Request* request) noexcept
 {
-    return object.window->flush(rma::all_targets, rma::FlushScope::local, request);
+    return flush_all(object, rma::FlushScope::local, request);
 }
 
 } // namespace sidelight::api

@@ -161,7 +161,7 @@ SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int
 }
 
 /// Collective on the window itself, local on a duplicate. Changes to the reorder keys count from
-/// the next epoch on.
+/// the next epoch on, to mpi_win_order from the next operation on.
 SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
 {
     WindowObject* object = window_table::find(win);
@@ -182,6 +182,8 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
+    object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
+    window_table::set_ordered(*object, object->info.ordered());
     return MPI_SUCCESS;
 }
 

@@ -18,6 +18,13 @@ public:
         last_ = object;
     }
 
+    void push_front(T* object) noexcept
+    {
+        object->next = first_;
+        first_ = object;
+        last_ = last_ != nullptr ? last_ : object;
+    }
+
     T* pop() noexcept
     {
         T* object = first_;

@@ -44,6 +44,10 @@ public:
     virtual Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
     virtual Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
 
+    /// Puts to this memory that are started from now on are performed behind all that were before.
+    /// False: that cannot be had.
+    [[nodiscard]] virtual bool fence() noexcept { return false; }
+
     /// Whether an access is never pending: its Completion is not used.
     [[nodiscard]] bool moves_at_once() const noexcept { return at_once_; }
 

@@ -51,6 +51,25 @@ enum class ReduceOp : std::uint8_t {
 
 enum class FlushScope : std::uint8_t { local, remote };
 
+/// Which thread of the program an operation or a flush is of, where the window has thread scope
+/// (P2, section 2.1): 1 to most_thread_numbers. 0: the process's, or a thread's without a number.
+using ThreadNumber = std::uint8_t;
+inline constexpr ThreadNumber no_thread = 0;
+inline constexpr ThreadNumber most_thread_numbers = 63;
+
+/// By what an operation whose place in the order of issue counts is performed, while it is under
+/// way. Those at once never are.
+enum class Road : std::uint8_t {
+    waiting,    ///< for what is under way before it; then it goes by messages
+    messages,   ///< in fragments that are copied, each performed when it comes
+    long_put,   ///< one zero-copy message, which later ones may overtake
+    long_get,   ///< its answer is read from the target's memory after the request has come
+    native_put, ///< all of it is with the fabric
+    native,     ///< any other that the fabric performs
+    at_once,    ///< within the call: mapped, or copied by the kernel
+};
+inline constexpr int roads_under_way = static_cast<int>(Road::at_once);
+
 /// What a window is, as MPI_WIN_CREATE_FLAVOR has it.
 enum class Flavor : std::uint8_t { create, allocate, dynamic, shared };
 

@@ -25,6 +25,7 @@ enum class OperationKind : std::uint8_t {
 struct Operation {
     OperationKind kind = OperationKind::marker;
     ReduceOp reduce = ReduceOp::no_op; ///< accumulate
+    bool ordered = false;              ///< behind all ordered ones before it to the same target
     int target = 0;                    ///< rank in the window
     std::int64_t displacement = 0;     ///< in displacement units of the target
     datatype::Buffer origin{};         ///< what is read, or for a get written, here
@@ -33,6 +34,7 @@ struct Operation {
     const datatype::Layout* layout = nullptr;     ///< one element at the target
     std::size_t count = 0;                        ///< elements at the target
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
+    ThreadNumber thread = no_thread;              ///< whose flushes wait for it, beside others
 };
 
 /// How much of the target's memory it reads or writes. The origin's side may be missing.
@@ -52,6 +54,12 @@ struct Operation {
 {
     return operation.kind == OperationKind::accumulate ||
            operation.kind == OperationKind::compare_and_swap;
+}
+
+/// Whether it may not overtake some of those that were issued before it.
+[[nodiscard]] inline bool keeps_order(const Operation& operation) noexcept
+{
+    return operation.ordered || is_accumulate(operation);
 }
 
 /// Where data that come back from the target go; null: none come.
@@ -98,7 +106,8 @@ struct Op {
     bool first = false;            ///< of those in its epoch towards its target
     bool holds_back = false;       ///< the notice that its epoch is closed waits for it
     Status failure = Status::ok;   ///< why it was not performed
-    Channel* ordered_on = nullptr; ///< counted there among the accumulates that travel
+    Channel* ordered_on = nullptr; ///< counted there among those whose order counts
+    Road road = Road::waiting;     ///< likewise
     Op* next = nullptr;
 };
 

@@ -62,6 +62,13 @@ constexpr bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
     return age <= stamp;
 }
 
+/// Whether a flush waits for operations of a thread: one of the process for all, one of a thread
+/// for its own (P2, section 2.1), and for those that may be: their thread has no number.
+constexpr bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
+{
+    return flushing == no_thread || issuing == no_thread || flushing == issuing;
+}
+
 /// Whether the request of an operation completes: with the origin's side, or when the target has
 /// performed it, too (P2, section 5).
 constexpr bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
@@ -85,9 +92,33 @@ constexpr bool may_flush_unseen(bool is_passive, bool any_other) noexcept
     return is_passive && !any_other;
 }
 
-/// Whether an accumulate may be performed at once on mapped memory. One that was issued before and
-/// is still on its way there by messages would be overtaken (MPI-4.1, 12.7.2).
-constexpr bool may_combine_at_once(std::uint32_t combining) noexcept { return combining == 0; }
+/// Whether an operation whose order counts may be performed at once. Those that were issued before
+/// and are still on their way there would be overtaken (MPI-4.1, 12.7.2).
+constexpr bool may_combine_at_once(std::uint32_t in_order) noexcept { return in_order == 0; }
+
+/// Whether an ordered operation may start on the road `later` while one that was issued before it
+/// is under way on the road `earlier`: it must not take effect first (P2, section 2.2). Messages
+/// are performed as they come; behind a long put they wait for it at the target, and behind a put
+/// of the fabric's another one waits at a fence. What is about to leave by messages is the first of
+/// those that wait.
+constexpr bool may_follow(Road later, Road earlier) noexcept
+{
+    switch (earlier) {
+    case Road::waiting:
+    case Road::messages:
+        return later == Road::messages || later == Road::long_put || later == Road::long_get;
+    case Road::long_put:
+        return later == Road::messages || later == Road::long_get;
+    case Road::native_put:
+        return later == Road::native_put;
+    default:
+        return false;
+    }
+}
+
+/// Whether the target must be told that what comes now is to be performed behind zero-copy puts
+/// that were sent before.
+constexpr bool is_behind_long_puts(std::uint32_t long_puts) noexcept { return long_puts != 0; }
 
 /// Whether an operation is the first since the program last waited for others, or said that it
 /// will: until it waits again nobody knows whether it does so for this one or for many.

@@ -38,6 +38,8 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         body->original = object;
         object->body = std::move(body);
         object->info = std::move(info);
+        object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
+        object->ordered = object->info.ordered();
     });
     return worked ? object : nullptr;
 }

@@ -25,6 +25,8 @@ WindowObject& prepare(const WindowObject& parent, MPI_Info info)
     WindowObject& object = window_table::take();
     object.window = parent.window;
     object.body = parent.body;
+    object.ordered = keys.ordered();
+    object.thread_scope.store(keys.thread_scope(), std::memory_order_relaxed);
     object.info = std::move(keys);
     object.duplicate = true;
     return object;

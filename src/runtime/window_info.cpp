@@ -25,6 +25,8 @@ enum Key : std::size_t {
     share_memory,
     least_alignment,
     no_exclusive,
+    scope,
+    order,
     first_other,
 };
 
@@ -40,7 +42,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 17> known{{
+constexpr std::array<KnownKey, 18> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -49,7 +51,8 @@ constexpr std::array<KnownKey, 17> known{{
     {"sidelight_share_memory", nullptr, "auto", of_handle, {}},
     {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, {}},
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
-    {"mpi_win_scope", nullptr, "process", of_handle, "process"},
+    {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
+    {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
@@ -201,10 +204,14 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
 
 bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
 
+bool WindowInfo::ordered() const noexcept { return is_set(order); }
+
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {
     values_[no_exclusive] = promised ? "true" : "false";
 }
+
+bool WindowInfo::thread_scope() const noexcept { return values_[scope] == "thread"; }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 

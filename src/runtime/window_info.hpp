@@ -41,17 +41,21 @@ public:
 
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
+    /// mpi_win_scope=thread (P2, section 2.1).
+    [[nodiscard]] bool thread_scope() const noexcept;
     /// In force where all members have promised it when the window was made; nothing changes it
     /// later.
     [[nodiscard]] bool no_exclusive_locks() const noexcept;
     void set_no_exclusive_locks(bool promised) noexcept;
+    /// Operations complete at their target in the order of issue (P2, section 2.2).
+    [[nodiscard]] bool ordered() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 17;
+    static constexpr std::size_t keys = 18;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -15,6 +15,7 @@
 #include "host/node/memory.hpp"
 #include "host/node/node_communicator_cache.hpp"
 #include "rma/engine/window.hpp"
+#include "runtime/thread_numbers.hpp"
 #include "runtime/translated_group.hpp"
 #include "runtime/window_info.hpp"
 #include "runtime/window_members.hpp"
@@ -27,6 +28,9 @@ inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
 /// What the fastest calls know of a window.
 struct WindowKey {
     std::atomic<std::uint64_t> key{no_handle}; ///< of the handle; no_handle: not in use
+    /// The same for the shortest way of operations; no_handle also where that is closed: its order
+    /// is not kept there.
+    std::atomic<std::uint64_t> shortest{no_handle};
     rma::Window* window = nullptr;
 };
 
@@ -42,6 +46,9 @@ struct WindowObject : WindowKey {
     bool duplicate = false;    ///< not the window's own handle
     Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
     std::shared_ptr<WindowBody> body;
+    bool ordered = false; ///< operations by this handle, each behind those before it
+    /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
+    std::atomic<bool> thread_scope{false};
     WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
     TranslatedGroup start_group;
     TranslatedGroup post_group;
@@ -78,5 +85,12 @@ struct WindowBody {
         communicators.reset();
     }
 };
+
+/// Whose operations an operation or a flush by this handle counts among.
+[[nodiscard]] inline rma::ThreadNumber flushing_thread(const WindowObject& object) noexcept
+{
+    return object.thread_scope.load(std::memory_order_relaxed) ? number_of_caller()
+                                                               : rma::no_thread;
+}
 
 } // namespace sidelight::runtime

@@ -28,6 +28,7 @@ struct Registry {
         const auto found = by_key.find(key);
         if (found != by_key.end() && found->second != owner) {
             found->second->key.store(no_handle, std::memory_order_relaxed);
+            found->second->shortest.store(no_handle, std::memory_order_relaxed);
             by_key.erase(found);
         }
     }
@@ -49,6 +50,7 @@ void make_orphans(WindowBody& body) noexcept
     while (WindowObject* object = body.duplicates.front()) {
         body.duplicates.remove(object);
         object->key.store(no_handle, std::memory_order_relaxed);
+        object->shortest.store(no_handle, std::memory_order_relaxed);
     }
 }
 
@@ -97,6 +99,7 @@ void give_back(WindowObject& object) noexcept
     object.window = nullptr;
     object.duplicate = false;
     object.body.reset();
+    object.ordered = false;
     object.info = {};
     object.attribute_keys.clear();
     object.start_group = {};
@@ -118,7 +121,15 @@ void insert(WindowObject& object)
         object.body->duplicates.push(&object);
     }
     object.key.store(key, std::memory_order_relaxed);
+    set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);
+}
+
+void set_ordered(WindowObject& object, bool ordered) noexcept
+{
+    object.ordered = ordered;
+    object.shortest.store(ordered ? no_handle : object.key.load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
 }
 
 void retire(const WindowObject& object) noexcept
@@ -144,6 +155,7 @@ void remove(WindowObject& object) noexcept
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     object.key.store(no_handle, std::memory_order_relaxed);
+    object.shortest.store(no_handle, std::memory_order_relaxed);
     const auto found = all.by_key.find(key_of(object.handle));
     if (found != all.by_key.end() && found->second == &object) {
         all.by_key.erase(found);

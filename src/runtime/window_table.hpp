@@ -45,11 +45,13 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
     return entry;
 }
 
-/// The engine's window, if it is ours and in the cache; calls nothing.
+/// The engine's window, if it is ours, in the cache and open to the shortest way of operations;
+/// calls nothing.
 [[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
 {
-    const WindowKey* entry = find_key(win);
-    if (entry == nullptr) [[unlikely]] {
+    const std::uint64_t key = key_of(win);
+    const WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    if (entry->shortest.load(std::memory_order_relaxed) != key) [[unlikely]] {
         return nullptr;
     }
     if (entry->window == nullptr) {
@@ -74,6 +76,8 @@ void give_back(WindowObject& object) noexcept;
 
 /// Makes it findable by `object.handle`. Throws std::bad_alloc.
 void insert(WindowObject& object);
+/// Whether its operations keep their order, from the next one on. Nobody uses the window meanwhile.
+void set_ordered(WindowObject& object, bool ordered) noexcept;
 /// Its handle is about to be freed, and counts as freed as soon as `remove` has been called, unless
 /// the host has by then used it again. Until then the window is still found.
 void retire(const WindowObject& object) noexcept;

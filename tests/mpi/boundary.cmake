@@ -3,6 +3,13 @@
 # profiling tools, interpreters, Fortran, the kernel.
 
 sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 240)
+sidelight_mpi_test(thread_scope RANKS 2)
+sidelight_mpi_test(emulated.thread_scope RANKS 2 PROGRAM thread_scope ARGS messages
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS messages
+    ENVIRONMENT SIDELIGHT_ROUTE=native)
+sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)

@@ -61,6 +61,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     bool const mapped = argc > 1 && strcmp(argv[1], "mapped") == 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         struct window w = window_open(flavor, MPI_COMM_WORLD, 64, 8);
         questions(&w, w.flavor == FLAVOR_SHARED || (w.flavor == FLAVOR_ALLOCATE && mapped));

@@ -166,6 +166,22 @@ std::size_t Author::fetch(std::size_t step, std::size_t first, std::size_t words
 
 std::size_t Author::stray(int target) { return append({.call = Call::stray, .target = target}); }
 
+void Author::chain(int target, std::size_t words, int puts)
+{
+    const std::size_t cell = draft_.take_cells(window_, target, words);
+    for (int put = 0; put < puts; ++put) {
+        const std::uint64_t value = draft_.take_values(words);
+        for (const Call call : {Call::overwrite, Call::reread}) {
+            append({.call = call,
+                    .ordered = true,
+                    .target = target,
+                    .cell = cell,
+                    .value = value,
+                    .words = words});
+        }
+    }
+}
+
 std::size_t Author::add(int target)
 {
     return append({.call = Call::add, .target = target, .cell = counter_cell});

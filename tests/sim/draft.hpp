@@ -77,6 +77,8 @@ public:
     /// Some words of what an accumulate of this epoch, by that step, writes.
     std::size_t fetch(std::size_t step, std::size_t first, std::size_t words);
     std::size_t stray(int target);
+    /// Ordered: a put, a get of the same cells, and another put to them; and so on.
+    void chain(int target, std::size_t words, int puts);
     std::size_t add(int target);
     std::size_t fetch_add(int target);
     /// Adds 1 to the tally by a get, a blocking flush and a put.
@@ -88,6 +90,8 @@ public:
     /// The latest step, an operation, gets a request that completes when it is complete at the
     /// target.
     void make_remote() { script().back().request_scope = rma::FlushScope::remote; }
+    /// The latest step, an operation or a flush, is that of a thread.
+    void make_thread(rma::ThreadNumber thread) { script().back().thread = thread; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }
 

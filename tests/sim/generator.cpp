@@ -19,6 +19,7 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       wait_percent_(std::array<unsigned, 3>{0, 20, 60}[random_.below(3)]),
       longest_compute_(random_.chance(50) ? 2'000 : 200'000),
       only_shared_(random_.chance(20)),
+      threads_(random_.chance(25)),
       keys_(static_cast<std::size_t>(windows_),
             std::vector<rma::Reorder>(static_cast<std::size_t>(ranks_))),
       requests_(static_cast<std::size_t>(ranks_)),
@@ -50,6 +51,7 @@ void Generator::draw_machine()
     program.shared = random_.chance(20);
     program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
     program.no_exclusive_locks = only_shared_ && random_.chance(50);
+    program.ordered_percent = std::array<unsigned, 5>{0, 0, 0, 70, 100}[random_.below(5)];
 }
 
 rma::Reorder Generator::draw_keys(bool all)
@@ -116,6 +118,7 @@ Program Generator::draw()
     release_requests();
     Program program = draft_.finish();
     draw_borders(program);
+    draw_order(program);
     return program;
 }
 
@@ -127,6 +130,16 @@ void Generator::draw_borders(Program& program)
             if (is_watched(step.call) && step.words > 1 && random_.chance(30)) {
                 program.borders.push_back(step.cell + 1 + random_.below(step.words - 1));
             }
+        }
+    }
+}
+
+/// Some windows have handles whose operations are ordered, and others.
+void Generator::draw_order(Program& program)
+{
+    for (Script& script : program.scripts) {
+        for (Step& step : script) {
+            step.ordered |= is_operation(step.call) && random_.chance(program.ordered_percent);
         }
     }
 }
@@ -164,13 +177,39 @@ std::size_t Generator::operation(int rank, int target, bool may_be_wide)
     if (draft_.program().dynamic && random_.chance(8)) {
         return stray(rank, target);
     }
+    if (draft_.program().ordered_percent != 0) {
+        maybe_chain(rank, target);
+    }
     const auto step = drawn_operation(rank, target, may_be_wide);
+    maybe_by_thread(rank);
     if (random_.chance(30)) {
         a.make_bare();
     } else if (random_.chance(30)) {
         a.make_remote();
     }
     return step;
+}
+
+/// The latest step, an operation or a flush, is that of one of few threads.
+void Generator::maybe_by_thread(int rank)
+{
+    if (threads_ && random_.chance(70)) {
+        author(rank).make_thread(static_cast<rma::ThreadNumber>(random_.between(1, 3)));
+    }
+}
+
+/// Ordered operations in a row, now and then long ones; and a long put before what follows.
+void Generator::maybe_chain(int rank, int target)
+{
+    Author a = author(rank);
+    const auto many = [&] { return 900 + random_.below(1100); };
+    if (random_.chance(20)) {
+        a.chain(target, random_.chance(20) ? many() : 1 + random_.below(3), random_.between(1, 3));
+    }
+    if (random_.chance(6)) {
+        a.write(Call::put, target, many());
+        a.make_bare();
+    }
 }
 
 /// A put that fails, wherever it is performed. Mostly others have to tell of that.

@@ -160,6 +160,7 @@ void Generator::maybe_flush(int rank, int target, bool may_block)
     const Mode m = may_block ? mode() : Mode::nonblocking;
     const FlushScope scope = random_.chance(30) ? FlushScope::local : FlushScope::remote;
     const auto step = author(rank).flush(random_.chance(25) ? rma::all_targets : target, scope, m);
+    maybe_by_thread(rank);
     if (m == Mode::nonblocking) {
         remember(rank, step);
     }

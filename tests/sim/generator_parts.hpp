@@ -22,6 +22,7 @@ private:
     // The machine and the manners of the program.
     void draw_machine();
     void draw_borders(Program& program);
+    void draw_order(Program& program);
     void draw_reorder();
     [[nodiscard]] rma::Reorder draw_keys(bool all);
     void maybe_set_keys();
@@ -46,10 +47,12 @@ private:
     std::size_t drawn_operation(int rank, int target, bool may_be_wide);
     std::size_t accumulate(int rank, int target, std::size_t words);
     std::size_t stray(int rank, int target);
+    void maybe_chain(int rank, int target);
     void operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);
     void maybe_flush(int rank, int target, bool may_block);
+    void maybe_by_thread(int rank);
     void maybe_compute(int rank);
     void maybe_wait(int rank);
     void close_exposure(int rank);
@@ -74,6 +77,7 @@ private:
     unsigned wait_percent_;
     Time longest_compute_;
     bool only_shared_;
+    bool threads_;                                ///< the window has thread scope
     std::vector<std::vector<rma::Reorder>> keys_; ///< per window and rank: set now
     std::vector<Ranks> requests_;                 ///< per rank: nonblocking steps not waited for
     std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet

@@ -116,6 +116,7 @@ private:
     // ledger_evidence.cpp: what an operation's effect proves
     void look();
     void took_effect(OpRecord& op);
+    void check_issue_order(const OpRecord& later);
     void check_order(const EpochRecord& epoch);
     bool check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts);
     void check_access(const OpRecord& op);

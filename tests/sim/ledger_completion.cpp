@@ -20,10 +20,28 @@ void scribble(Rank& rank, std::size_t step)
     std::fill_n(rank.origin(step), rank.script()[step].words, garbage);
 }
 
+/// Whether a get has brought the values that it wants.
+bool has_brought(Rank& rank, std::size_t step)
+{
+    const Step& s = rank.script()[step];
+    for (std::size_t word = 0; word < s.words; ++word) {
+        if (rank.origin(step)[word] != s.value + word) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Whether the operation's own request tells of its failure, whatever its route.
 bool tells_itself(const Step& step)
 {
     return !step.bare && step.request_scope == rma::FlushScope::remote;
+}
+
+/// Those of no thread are everybody's.
+bool of_another_thread(const Step& operation, const Step& flush)
+{
+    return operation.thread != 0 && operation.thread != flush.thread;
 }
 
 } // namespace
@@ -246,7 +264,8 @@ void Ledger::flush_completed(Rank& rank, std::size_t step)
     for (const OpRecord& op : outstanding_) {
         if (op.epoch->rank != rank.number() || op.epoch->window != s.window ||
             (s.target != rma::all_targets && op.target != s.target) ||
-            (op.epoch->closed != 0 && op.epoch->closed <= clock)) {
+            (op.epoch->closed != 0 && op.epoch->closed <= clock) ||
+            (s.thread != 0 && of_another_thread(rank.script()[op.step], s))) {
             continue;
         }
         if (op.step > step) {
@@ -265,7 +284,7 @@ void Ledger::operation_completed(Rank& rank, std::size_t step)
     if (s.bare) {
         return; // nobody has said that it is complete
     }
-    const bool reads = is_read(s.call) || s.call == Call::read_tally;
+    const bool reads = is_read(s.call) || s.call == Call::read_tally || s.call == Call::reread;
     if (!reads && s.request_scope == rma::FlushScope::local) {
         return scribble(rank, step);
     }
@@ -325,7 +344,7 @@ void Ledger::check_final_memory()
                 ++cells[counter_cell];
             } else if (step.call == Call::write_tally) {
                 ++cells[tally_cell];
-            } else if (step.call == Call::expose ||
+            } else if (step.call == Call::expose || step.call == Call::overwrite ||
                        (is_watched(step.call) && !is_read(step.call))) {
                 for (std::size_t word = 0; word < step.words; ++word) {
                     cells[step.cell + word * step.stride] = step.value + word;
@@ -346,7 +365,8 @@ void Ledger::check_final_memory()
     }
 }
 
-/// Every fetch_add has seen another value of its counter, every swap what was there before.
+/// Every fetch_add has seen another value of its counter, every swap what was there before, and
+/// every get in a row of ordered operations what was put last.
 void Ledger::check_fetched()
 {
     std::map<std::pair<int, int>, std::vector<std::uint64_t>> counts;
@@ -358,6 +378,8 @@ void Ledger::check_fetched()
                 counts[{s.window, s.target}].push_back(*rank.result(step));
             } else if (s.call == Call::compare_and_swap && *rank.result(step) != 0) {
                 return fail(number, "compare_and_swap has brought a wrong old value");
+            } else if (s.call == Call::reread && !has_brought(rank, step)) {
+                return fail(number, "an ordered get has not seen what its place in the order says");
             }
         }
     }

@@ -92,21 +92,19 @@ void Ledger::scan(int rank)
     look();
 }
 
-/// Reads all memory.
+/// Reads all memory. What has come to an end since the last look came first: messages that were
+/// held are performed within one step, and the last of them may give a lock to somebody.
 void Ledger::look()
 {
+    std::vector<OpRecord> seen;
     for (std::size_t i = 0; i < outstanding_.size();) {
         OpRecord& op = outstanding_[i];
         const bool last = op.shows(op.words - 1);
         if (!op.touched && (last || op.shows(0))) {
             op.touched = true;
-            took_effect(op);
+            seen.push_back(op);
         }
-        bool landed = last;
-        for (std::size_t word = 0; landed && word < op.words; ++word) {
-            landed = op.shows(word);
-        }
-        if (landed) {
+        if (last && op.landed()) {
             if (PartRecord* part = op.epoch->part(op.target); part != nullptr) {
                 ++part->landed;
             }
@@ -114,6 +112,34 @@ void Ledger::look()
             outstanding_.pop_back();
         } else {
             ++i;
+        }
+    }
+    std::stable_partition(seen.begin(), seen.end(), [](const OpRecord& op) {
+        return op.epoch->part(op.target) != nullptr && is_over(*op.epoch, op.target);
+    });
+    for (OpRecord& op : seen) {
+        took_effect(op);
+        check_issue_order(op);
+    }
+}
+
+/// What was issued to the same target before an ordered operation, and is ordered too, is complete
+/// there. Where the program lets epochs overlap that is so within one.
+void Ledger::check_issue_order(const OpRecord& later)
+{
+    const auto is_ordered = [&](const OpRecord& op) {
+        return world_.rank(op.epoch->rank).script()[op.step].ordered && !op.fetches;
+    };
+    if (!is_ordered(later)) {
+        return;
+    }
+    for (const OpRecord& op : outstanding_) {
+        const EpochRecord& epoch = *op.epoch;
+        const bool before = op.step < later.step && op.target == later.target &&
+                            epoch.rank == later.epoch->rank &&
+                            epoch.window == later.epoch->window && is_ordered(op);
+        if (before && (&epoch == later.epoch || program_.reorder.empty())) {
+            return fail(epoch.rank, "an ordered operation has overtaken another");
         }
     }
 }

@@ -19,6 +19,9 @@ namespace {
 constexpr int sweep_limit = 1'000'000;
 constexpr Time sweep_time = 10;
 
+/// Whether what it brings is in its origin buffer.
+bool reads(Call call) { return is_read(call) || call == Call::read_tally || call == Call::reread; }
+
 /// The other way to read: with no origin side.
 void read_by_accumulate(rma::Operation& operation)
 {
@@ -266,7 +269,7 @@ Status Rank::synchronise_passive(const Step& step, rma::Request* request)
     case Call::unlock_all:
         return w.unlock_all(request);
     case Call::flush:
-        return w.flush(step.target, step.scope, request);
+        return w.flush(step.target, step.scope, request, step.thread);
     case Call::await_grant:
         return w.await_grant(step.target, request);
     default:
@@ -279,7 +282,7 @@ void Rank::fill_origin(const Step& step)
 {
     std::uint64_t* words = origin(position_);
     for (std::size_t i = 0; i < step.words; ++i) {
-        words[i] = is_read(step.call) || step.call == Call::read_tally ? 0 : step.value + i;
+        words[i] = reads(step.call) ? 0 : step.value + i;
     }
     if (step.call == Call::write_tally) {
         words[0] = *origin(static_cast<std::size_t>(step.list[0])) + 1;
@@ -320,8 +323,9 @@ bool Rank::take_direct_path(const Step& step)
 bool Rank::copy_directly(const Step& step)
 {
     rma::Window& w = window(step.window);
-    const bool get = step.call == Call::get || step.call == Call::read_tally;
-    const bool put = step.call == Call::put || step.call == Call::write_tally;
+    const bool get = reads(step.call) && step.call != Call::fetch;
+    const bool put =
+        step.call == Call::put || step.call == Call::write_tally || step.call == Call::overwrite;
     if (step.stride != 1 || !(get || put)) {
         return false;
     }
@@ -383,10 +387,13 @@ Status Rank::issue(const Step& step, rma::Request* request)
     operation.count = step.words / step.stride;
     operation.reduce = rma::ReduceOp::sum;
     operation.request_scope = step.request_scope;
+    operation.thread = step.thread;
+    operation.ordered = step.ordered;
     switch (step.call) {
     case Call::put:
     case Call::stray:
     case Call::write_tally:
+    case Call::overwrite:
         operation.kind = rma::OperationKind::put;
         break;
     case Call::fetch:
@@ -394,6 +401,7 @@ Status Rank::issue(const Step& step, rma::Request* request)
         break;
     case Call::get:
     case Call::read_tally:
+    case Call::reread:
         operation.kind = rma::OperationKind::get;
         if (position_ % 2 == 1 && step.stride == 1) {
             read_by_accumulate(operation);

@@ -63,6 +63,15 @@ struct OpRecord {
     {
         return first[word * stride] == value + word;
     }
+    [[nodiscard]] bool landed() const noexcept
+    {
+        for (std::size_t word = 0; word < words; ++word) {
+            if (!shows(word)) {
+                return false;
+            }
+        }
+        return true;
+    }
 };
 
 /// What the runs of many seeds must have shown at least sometimes.

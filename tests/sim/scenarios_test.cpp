@@ -277,6 +277,36 @@ TEST_P(Scenarios, FlushesHaveAges)
     });
 }
 
+/// P2, 2.1: the flush of a thread waits for its operations, and for no others; the process's waits
+/// for all.
+TEST_P(Scenarios, FlushesOfThreads)
+{
+    for (const int target : {1, rma::all_targets}) {
+        Draft d = draft(2);
+        d.program().carried = true;
+        d.program().costs.byte_ps = 1'000'000; // a word takes 8 us
+        Author a = d.rank(0);
+        a.lock(LockType::shared, 1);
+        const auto mine = a.write(Call::put, 1);
+        a.make_thread(1);
+        const auto long_one = a.write(Call::put, 1, 500);
+        a.make_thread(2);
+        const auto flush = a.flush(target, FlushScope::remote, nonblocking);
+        a.make_thread(1);
+        const auto nothing = a.flush(target, FlushScope::remote, nonblocking);
+        a.make_thread(3);
+        const auto for_all = a.flush(target, FlushScope::remote, nonblocking);
+        a.unlock(1, blocking);
+        run(d.finish(), [&](World& world) {
+            const Rank& rank = world.rank(0);
+            EXPECT_LE(rank.times(mine).done, rank.times(flush).done);
+            EXPECT_LT(rank.times(flush).done + 1'000'000, rank.times(for_all).done);
+            EXPECT_LT(rank.times(nothing).done + 1'000'000, rank.times(for_all).done);
+            EXPECT_LE(rank.times(long_one).done, rank.times(for_all).done);
+        });
+    }
+}
+
 /// A flush of all targets waits for the lock that is not granted, and completes what was written
 /// under the one that is; on the direct path that lock has no epoch.
 TEST_P(Scenarios, FlushAllBesideAWaitingLock)

@@ -12,7 +12,7 @@ struct Names {
     const char* done;
 };
 
-constexpr std::array<Names, 28> names{{
+constexpr std::array<Names, 30> names{{
     {"compute", "compute done"},
     {"meet", "meet done"},
     {"set_keys", "set_keys done"},
@@ -41,6 +41,8 @@ constexpr std::array<Names, 28> names{{
     {"read_tally", "read_tally done"},
     {"write_tally", "write_tally done"},
     {"stray", "stray done"},
+    {"overwrite", "overwrite done"},
+    {"reread", "reread done"},
 }};
 
 } // namespace

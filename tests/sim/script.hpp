@@ -47,6 +47,9 @@ enum class Call : std::uint8_t {
     read_tally,  ///< get of the tally, which only exclusive locks protect
     write_tally, ///< put of 1 more than the step `list[0]` has read
     stray,       ///< dynamic windows: a put to memory that is not attached
+    // ordered operations on cells of their own, with nothing between them
+    overwrite, ///< put of `value` and up
+    reread,    ///< get of the same: what was put before is there, and what is put next is not
 };
 
 [[nodiscard]] const char* name(Call call) noexcept;
@@ -76,12 +79,14 @@ inline constexpr std::size_t first_free_cell = 2;
 struct Step {
     Call call = Call::compute;
     bool blocking = false;
-    bool bare = false; ///< an operation without a request: others tell of its end
+    bool bare = false;    ///< an operation without a request: others tell of its end
+    bool ordered = false; ///< an operation behind all ordered ones before it to the same target
     int window = 0;
     int target = 0; ///< may be rma::all_targets for a flush
     rma::LockType lock_type = rma::LockType::shared;
     rma::FlushScope scope = rma::FlushScope::remote;        ///< of a flush
     rma::FlushScope request_scope = rma::FlushScope::local; ///< of an operation
+    rma::ThreadNumber thread = rma::no_thread; ///< of an operation or a flush with thread scope
     rma::Assertion assertion{};
     std::vector<int> list{}; ///< a group, or numbers of earlier steps
     rma::Reorder keys{};
@@ -115,6 +120,7 @@ struct Program {
     std::vector<std::size_t> borders; ///< cells
     unsigned unmapped_percent = 0;    ///< of the regions: neighbours cannot map them
     unsigned no_map_percent = 0;      ///< so often mapping fails, as when the owner is at its table
+    unsigned ordered_percent = 0;     ///< of the operations
     bool direct = false;              ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100;  ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;              ///< a call takes up to so long

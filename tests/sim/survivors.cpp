@@ -12,7 +12,7 @@ namespace {
 
 Deaths seen;
 
-bool closes(const Step& step, int target)
+bool closes(const Step& step, const Step& operation)
 {
     switch (step.call) {
     case Call::fence:
@@ -22,10 +22,11 @@ bool closes(const Step& step, int target)
     case Call::close:
         return true;
     case Call::unlock:
-        return step.target == target;
+        return step.target == operation.target;
     case Call::flush:
         return step.scope == rma::FlushScope::remote &&
-               (step.target == rma::all_targets || step.target == target);
+               (step.target == rma::all_targets || step.target == operation.target) &&
+               (step.thread == 0 || operation.thread == 0 || step.thread == operation.thread);
     default:
         return false;
     }
@@ -53,7 +54,7 @@ bool told_complete(World& world, const Rank& rank, std::size_t number)
         return false;
     }
     for (std::size_t next = number + 1; next < script.size(); ++next) {
-        if (script[next].window == step.window && closes(script[next], step.target)) {
+        if (script[next].window == step.window && closes(script[next], step)) {
             return rank.status(next) == Status::ok &&
                    rank.times(next).event < left_at(world.rank(step.target), step.window);
         }

@@ -18,6 +18,7 @@ from sidelight_lib import (
     latency_runs,
     latency_table,
     own_accesses,
+    thread_flush,
     window_times,
 )
 from sidelight_lib.hosts import HostError
@@ -321,6 +322,20 @@ class OwnAccesses(unittest.TestCase):
     def test_slower_falls_short(self):
         (row,) = own_accesses.rows([self.sample(0, before=10, during=11, after=10, shared=1)])
         self.assertEqual((row.shared, row.holds), (True, False))
+
+
+class ThreadFlush(unittest.TestCase):
+    def test_rows_are_medians_by_scope_and_number(self):
+        samples = [
+            thread_flush.Sample(number, "a" + UNDER, "thread_8", {"cpu": cpu, "wall": 10 * cpu})
+            for number, cpu in enumerate((1.0, 5.0, 2.0))
+        ]
+        samples.append(thread_flush.Sample(3, "a" + UNDER, "thread_8", {}, "crashes"))
+        (row,) = thread_flush.rows(samples)
+        self.assertEqual((row.scope, row.threads, row.cpu, row.wall), ("thread", 8, 2.0, 20.0))
+
+    def test_every_scope_has_every_number(self):
+        self.assertEqual(len(set(thread_flush.LINES)), 2 * len(thread_flush.THREADS))
 
 
 class WindowTimes(unittest.TestCase):

@@ -8,9 +8,10 @@ import io
 import os
 import unittest
 import unittest.mock
+from argparse import Namespace
 
 import support
-from sidelight_lib import info, latency_table, own_accesses
+from sidelight_lib import info, latency_table, own_accesses, thread_flush
 from sidelight_lib.console import Column, output, tables
 from sidelight_lib.latency_lines import ALLOCATED, BARE, UNDER, Sample, lines_for
 
@@ -101,6 +102,18 @@ class Widths(unittest.TestCase):
             for line in own_accesses.TITLES
         ]
         text = printed(own_accesses._print_table, samples, 5)
+        self.fits(text)
+        self.assertNotIn("…", text)
+
+    def test_thread_flush(self):
+        samples = [
+            thread_flush.Sample(0, host + under, line, {"cpu": 12.345, "wall": 1234.567})
+            for host in HOSTS
+            for under in ("", UNDER)
+            for line in thread_flush.LINES
+        ]
+        wanted = Namespace(bytes=1048576, repeat=5, quick=False)
+        text = printed(thread_flush._print_table, thread_flush.rows(samples), samples, wanted)
         self.fits(text)
         self.assertNotIn("…", text)
 

@@ -10,6 +10,7 @@
 #include "datatype/basic_layout.hpp"
 #include "rma/channel/channel.hpp"
 #include "rma/channel/life.hpp"
+#include "rma/channel/order.hpp"
 
 /// The life of an operation: its table, and what moves it from state to state.
 namespace sidelight::rma {
@@ -51,8 +52,7 @@ protected:
         op_.operation.count = 1;
         op_.operation.origin = {&value_, &word, 1};
         op_.request = &request_;
-        channel_.accumulates = 1;
-        op_.ordered_on = &channel_;
+        join_order(op_, channel_, Road::messages);
         flight_ = flights_.take(op_, channel_);
         life_.observe(*this);
         life_.begin(op_);
@@ -101,10 +101,10 @@ TEST_F(OperationLifeTest, IsLocalWhenNothingIsReadAnyMoreAndCompleteWhenAnswered
     EXPECT_TRUE(request_.complete);
     EXPECT_FALSE(told_before_);
     EXPECT_EQ(op_.request, nullptr);
-    EXPECT_EQ(channel_.accumulates, 1U);
+    EXPECT_EQ(channel_.in_order, 1U);
     life_.fragment_answered(*flight_, Status::ok);
     EXPECT_EQ(seen_, complete);
-    EXPECT_EQ(channel_.accumulates, 0U);
+    EXPECT_EQ(channel_.in_order, 0U);
     EXPECT_EQ(channel_.in_flight, 0U);
 }
 

@@ -12,7 +12,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import figures_page, latency_runs, own_accesses, window_times
+from . import (
+    figures_page,
+    latency_runs,
+    ordered_put,
+    own_accesses,
+    thread_flush,
+    window_times,
+)
 from .console import progress
 from .hosts import HostError
 from .latency_columns import Column, choose_columns, choose_hosts
@@ -74,6 +81,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.set_defaults(action=main)
     own_accesses.add(kinds)
+    ordered_put.add(kinds)
+    thread_flush.add(kinds)
     window_times.add(kinds)
 
 

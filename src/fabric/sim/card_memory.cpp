@@ -55,7 +55,9 @@ Access CardMemory::start(bool put, std::span<const AccessPiece> pieces, Completi
                  .left = pieces.size()});
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
         const Time left = endpoint_.card_time(put ? pieces[piece].bytes : 0);
-        network.push({.at = left + network.costs_.latency + network.jitter(),
+        const Time lands = std::max(fenced_ + 1, left + network.costs_.latency + network.jitter());
+        last_landing_ = std::max(last_landing_, lands);
+        network.push({.at = lands,
                       .rank = owner,
                       .arrival = nullptr,
                       .departure = nullptr,
@@ -68,6 +70,12 @@ Access CardMemory::start(bool put, std::span<const AccessPiece> pieces, Completi
         network.schedule(endpoint_.rank_, network.now());
     }
     return Access::pending;
+}
+
+bool CardMemory::fence() noexcept
+{
+    fenced_ = endpoint_.network_.costs_.fences_hold ? last_landing_ : 0;
+    return true;
 }
 
 void Transfer::step(const Pointer& transfer, int rank, std::size_t piece)

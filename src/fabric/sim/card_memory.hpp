@@ -58,11 +58,15 @@ public:
         return start(false, pieces, done);
     }
 
+    bool fence() noexcept override;
+
 private:
     Access start(bool put, std::span<const AccessPiece> pieces, Completion& done);
 
     Endpoint& endpoint_;
     Key key_;
+    Time last_landing_ = 0; ///< of what was started so far
+    Time fenced_ = 0;       ///< what is started now lands later
 };
 
 } // namespace sidelight::fabric::sim

@@ -68,9 +68,13 @@ Status Endpoint::send_zero_copy(int peer, std::span<const std::byte> header,
 {
     ++sends_;
     push();
+    const auto met = contacts_.find(peer);
     auto departure = std::make_unique<Departure>();
-    *departure = {
-        .peer = peer, .header = {header.begin(), header.end()}, .payload = payload, .sent = &sent};
+    *departure = {.peer = peer,
+                  .after = met != contacts_.end() ? met->second.arrived_by : 0,
+                  .header = {header.begin(), header.end()},
+                  .payload = payload,
+                  .sent = &sent};
     if (network_.observer_ != nullptr) {
         network_.observer_->sent(rank_, peer, departure->header);
     }
@@ -80,7 +84,8 @@ Status Endpoint::send_zero_copy(int peer, std::span<const std::byte> header,
     return Status::ok;
 }
 
-/// Its payload is read now, so a sender that has used the memory again is found out.
+/// Its payload is read now, so a sender that has used the memory again is found out. It comes after
+/// what was sent before it.
 void Endpoint::leave(Departure departure) noexcept
 {
     sent_.push_back(departure.sent);
@@ -96,7 +101,8 @@ void Endpoint::leave(Departure departure) noexcept
     arrival->is_zero_copy = true;
     arrival->bytes = std::move(departure.header);
     arrival->payload.assign(departure.payload.begin(), departure.payload.end());
-    network_.push({.at = network_.now() + network_.costs_.latency + network_.jitter(),
+    const Time arrives = network_.now() + network_.costs_.latency + network_.jitter();
+    network_.push({.at = std::max(arrives, departure.after + 1),
                    .rank = departure.peer,
                    .arrival = std::move(arrival),
                    .departure = nullptr});

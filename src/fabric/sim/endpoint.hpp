@@ -61,6 +61,7 @@ private:
     /// A zero-copy message whose payload is leaving: it is read when it has left.
     struct Departure {
         int peer = 0;
+        Time after = 0; ///< when what was sent to it before has arrived
         std::vector<std::byte> header;
         std::span<const std::byte> payload;
         Completion* sent = nullptr;

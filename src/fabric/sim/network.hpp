@@ -28,6 +28,7 @@ struct Costs {
     unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
     unsigned native_percent = 0; ///< of the pairs whose cards read and write memory by themselves
     bool puts_end_early = false; ///< cards tell of a put that has not landed: a wrong fabric
+    bool fences_hold = true;     ///< else cards forget what they were told to put first: likewise
 };
 
 /// A rank, as the clock sees it.

@@ -95,6 +95,7 @@ bool bind_access(void* handle, Library& ucx)
            bind(handle, "ucp_rkey_destroy", ucx.rkey_destroy) &&
            bind(handle, "ucp_put_nbx", ucx.put) && bind(handle, "ucp_get_nbx", ucx.get) &&
            bind(handle, "ucp_ep_flush_nbx", ucx.ep_flush) &&
+           bind(handle, "ucp_worker_fence", ucx.worker_fence) &&
            bind(handle, "ucp_ep_print_info", ucx.ep_print_info) &&
            bind(handle, "ucp_context_print_info", ucx.context_print_info);
 }

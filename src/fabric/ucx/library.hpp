@@ -28,6 +28,7 @@ struct Library {
     decltype(&::ucp_worker_get_efd) worker_get_efd = nullptr;
     decltype(&::ucp_worker_arm) worker_arm = nullptr;
     decltype(&::ucp_worker_flush_nbx) worker_flush = nullptr;
+    decltype(&::ucp_worker_fence) worker_fence = nullptr;
     decltype(&::ucp_worker_set_am_recv_handler) worker_set_am_recv_handler = nullptr;
     decltype(&::ucp_ep_create) ep_create = nullptr;
     decltype(&::ucp_ep_close_nbx) ep_close = nullptr;

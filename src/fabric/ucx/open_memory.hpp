@@ -33,6 +33,8 @@ public:
         return transfers_.start(place_, false, pieces, done);
     }
 
+    bool fence() noexcept override { return transfers_.fence(); }
+
     /// Nothing is accessed with it any more. Null: it has been taken before.
     ucp_rkey_h take_key() noexcept { return std::exchange(place_.key, nullptr); }
 

@@ -8,7 +8,7 @@ namespace sidelight::fabric::ucx {
 
 Transfers::Transfers(const Worker& worker, Connections& connections,
                      const Delivery& delivery) noexcept
-    : ucx_(worker.ucx()), connections_(connections), delivery_(delivery)
+    : ucx_(worker.ucx()), worker_(worker.handle()), connections_(connections), delivery_(delivery)
 {}
 
 Transfers::~Transfers()

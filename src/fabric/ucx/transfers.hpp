@@ -32,6 +32,9 @@ public:
     Access start(const RemotePlace& place, bool put, std::span<const AccessPiece> pieces,
                  Completion& done) noexcept;
 
+    /// As RemoteMemory::fence, for all peers.
+    [[nodiscard]] bool fence() noexcept { return ucx_.worker_fence(worker_) == UCS_OK; }
+
     [[nodiscard]] bool has_unflushed() const noexcept { return !unflushed_.empty(); }
     /// Flushes peers with puts that no flush covers; not while the receiver is being called.
     void flush_requested() noexcept;
@@ -56,6 +59,7 @@ private:
     static void on_flushed(void* request, ucs_status_t status, void* transfer) noexcept;
 
     const Library& ucx_;
+    ucp_worker_h worker_;
     Connections& connections_;
     const Delivery& delivery_;
     PeerQueue<&QueuePlaces::unflushed> unflushed_;

@@ -156,6 +156,7 @@ void Acknowledgements::abandon(Channel& channel) noexcept
     }
     channel.leaving = {};
     channel.unacknowledged = {};
+    channel.held.reset();
     channel.in_flight = 0;
     channel.acknowledged = channel.fragments_sent;
     channels_.carrier().flights().for_each(channel, [&](Flight& flight) {

@@ -8,13 +8,13 @@
 namespace sidelight::rma {
 
 class Channels;
-class OperationLife;
+class Origin;
 
 /// A zero-copy message that is leaving.
 struct ZeroCopySend : fabric::Completion {
     Channels* channels = nullptr;
-    OperationLife* life = nullptr; ///< of the operation whose fragment it is; null: an answer
-    Flight* flight = nullptr;      ///< likewise
+    Origin* origin = nullptr; ///< of the operation whose fragment it is; null: an answer
+    Flight* flight = nullptr; ///< likewise
     ZeroCopySend* next = nullptr;
 };
 

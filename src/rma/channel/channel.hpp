@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 
 #include "base/list.hpp"
 #include "rma/channel/flight.hpp"
+#include "rma/channel/held_messages.hpp"
 #include "rma/channel/series.hpp"
 
 namespace sidelight::rma {
@@ -28,16 +31,21 @@ struct Channel {
     std::uint32_t fragments_sent = 0;   ///< of those without answers of their own
     std::uint32_t requested = 0;        ///< of those it will acknowledge without being asked again
     std::uint32_t acknowledged = 0;     ///< of those it has acknowledged
-    std::uint32_t accumulates = 0;      ///< that travel, and are not complete at the target
     std::uint32_t zero_copies_sent = 0; ///< zero-copy puts so far
     std::uint32_t zero_copies_placed = 0; ///< of those it has, all up to that one
+    std::uint32_t order_sent = 0; ///< so many of those it was told to wait for with what follows
+    /// Operations whose order counts, and are not complete at the target: accumulates that travel,
+    /// and all ordered ones.
+    std::uint32_t in_order = 0;
+    std::array<std::uint32_t, roads_under_way> under_way{}; ///< the same, by Road
 
     // --- As target -------------------------------------------------------------------------------
     bool in_owed = false; ///< in the list of those that are owed an acknowledgement
     Channel* next_owed = nullptr;
-    std::uint32_t fragments_taken = 0; ///< without answers of their own, and performed here
-    std::uint32_t placing = 0;         ///< zero-copy messages whose data are being written here
-    Series zero_copies_taken{};        ///< zero-copy puts that are here
+    std::uint32_t fragments_taken = 0;    ///< without answers of their own, and performed here
+    std::uint32_t placing = 0;            ///< zero-copy messages whose data are being written here
+    Series zero_copies_taken{};           ///< zero-copy puts that are here
+    std::unique_ptr<HeldMessages> held{}; ///< what has come that must wait for some of those
 
     Channel* next = nullptr; ///< in its pool
 };

@@ -10,6 +10,7 @@ namespace sidelight::rma {
 Channels::~Channels()
 {
     for (const std::int32_t rank : opened_) {
+        channels_[rank]->held.reset();
         carrier_.channels().give_back(channels_[rank]);
     }
 }

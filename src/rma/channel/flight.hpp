@@ -32,6 +32,7 @@ struct Flight {
     bool unacknowledged = false;     ///< that one is not acknowledged
     std::uint32_t reading = 0;       ///< zero-copy messages whose data are being read here
     std::uint32_t placing = 0;       ///< zero-copy answers whose data are being written here
+    bool copied = false;             ///< no fragment is zero-copy
     Status status = Status::ok;      ///< the first reason why a fragment was not performed
 
     std::uint32_t number = 0;     ///< index in the table

@@ -28,7 +28,7 @@ std::size_t next_fragment(const Flight& flight) noexcept
         return shape.size != shape.extent ? shape.size : std::min(stretch, fragment_bytes);
     }
     const std::size_t both = std::min(stretch, flight.data.piece().length);
-    return both >= zero_copy_bytes ? both : std::min(stretch, fragment_bytes);
+    return both >= zero_copy_bytes && !flight.copied ? both : std::min(stretch, fragment_bytes);
 }
 
 bool may_send(const Flight& flight) noexcept

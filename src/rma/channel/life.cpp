@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/channel/life.hpp"
 
-#include "rma/channel/channel.hpp"
+#include "rma/channel/order.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -32,9 +32,7 @@ void OperationLife::step(Op& op, OperationEvent event) noexcept
 void OperationLife::end(Op& op, Status status) noexcept
 {
     op.failure = status;
-    if (op.ordered_on != nullptr) {
-        --op.ordered_on->accumulates;
-    }
+    leave_order(op);
     step(op, OperationEvent::all_answered);
 }
 

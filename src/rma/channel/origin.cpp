@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rma/channel/fragments.hpp"
+#include "rma/channel/order.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -41,18 +42,34 @@ bool is_first(const Flight& flight) noexcept
 
 void Origin::launch(Op& op, Channel& target, std::size_t address) noexcept
 {
-    if (is_accumulate(op.operation)) {
-        op.ordered_on = &target;
-        ++target.accumulates;
+    if (Flight* flight = take_flight(op, target, address); flight != nullptr) {
+        target.leaving.push(flight);
+        launch_more(target);
+    }
+}
+
+void Origin::launch_again(Op& op, Channel& target, std::size_t address) noexcept
+{
+    if (Flight* flight = take_flight(op, target, address); flight != nullptr) {
+        target.leaving.push_front(flight);
+        launch_more(target);
+    }
+}
+
+/// Null: the operation has ended.
+Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexcept
+{
+    if (keeps_order(op.operation)) {
+        join_order(op, target, Road::waiting);
     }
     if (target.lost) {
         life_.end(op, Status::lost);
-        return;
+        return nullptr;
     }
     Flight* flight = channels_.carrier().flights().take(op, target);
     if (flight == nullptr) {
         life_.end(op, Status::no_memory);
-        return;
+        return nullptr;
     }
     const Operation& operation = op.operation;
     flight->target = Cursor({reinterpret_cast<void*>(address), operation.layout, operation.count});
@@ -62,8 +79,7 @@ void Origin::launch(Op& op, Channel& target, std::size_t address) noexcept
     if (const Buffer* to = returned_to(operation); to != nullptr) {
         flight->answers = Cursor(*to);
     }
-    target.leaving.push(flight);
-    launch_more(target);
+    return flight;
 }
 
 void Origin::launch_more(Channel& target) noexcept
@@ -73,6 +89,12 @@ void Origin::launch_more(Channel& target) noexcept
     carrier.set_unpushed(false);
     while (!target.leaving.empty() && target.in_flight < most_in_flight) {
         Flight& flight = *target.leaving.front();
+        if (!may_leave(flight)) {
+            break;
+        }
+        if (flight.op->operation.ordered && needs_order(target, flight.op->road)) {
+            send_order(target);
+        }
         const bool first = is_first(flight);
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
         send_fragments(flight);
@@ -85,6 +107,13 @@ void Origin::launch_more(Channel& target) noexcept
     }
     carrier.set_unpushed(push);
     credit_.request_if_awaited();
+}
+
+/// What follows is performed when all zero-copy puts that were sent so far are there.
+void Origin::send_order(Channel& target) noexcept
+{
+    target.order_sent = target.zero_copies_sent;
+    channels_.send(target, MessageKind::order, OrderBody{.zero_copies = target.zero_copies_sent});
 }
 
 /// The flight may be gone on return.
@@ -156,7 +185,7 @@ void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
     sent->channels = &channels_;
     sent->flight = &flight;
     sent->finished = zero_copy_left;
-    sent->life = &life_;
+    sent->origin = this;
     ++flight.reading;
     const PutBody body{.address = address_of(flight),
                        .operation = Flights::name(flight),
@@ -171,15 +200,20 @@ void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
     }
 }
 
-/// One that could not leave tells nothing of itself: its answer comes, or the peer is lost.
+/// One that could not leave tells nothing of itself: its answer comes, or the peer is lost. Others
+/// may have waited for it.
 void Origin::zero_copy_left(fabric::Completion& self, Status /*status*/) noexcept
 {
     auto& sent = static_cast<ZeroCopySend&>(self);
     Flight& flight = *sent.flight;
-    OperationLife& life = *sent.life;
+    Channel& target = *flight.channel;
+    Origin& origin = *sent.origin;
     sent.channels->carrier().zero_copy_sends().give_back(&sent);
     --flight.reading;
-    life.settle(flight);
+    origin.life_.settle(flight);
+    if (!target.leaving.empty()) {
+        origin.launch_more(target);
+    }
 }
 
 void Origin::send_get(Flight& flight, std::size_t length) noexcept

@@ -18,11 +18,15 @@ public:
     /// Sends an operation whose turn has come, or lets it wait for those before it. `address`:
     /// offset in the target's memory. It may be gone on return.
     void launch(Op& op, Channel& target, std::size_t address) noexcept;
+    /// The same for one that was tried on another road and is before all that wait.
+    void launch_again(Op& op, Channel& target, std::size_t address) noexcept;
 
     /// Sends what waits for this target, in order of issue, as far as it may.
     void launch_more(Channel& target) noexcept;
 
 private:
+    [[nodiscard]] Flight* take_flight(Op& op, Channel& target, std::size_t address) noexcept;
+    void send_order(Channel& target) noexcept;
     void send_fragments(Flight& flight) noexcept;
     void send_fragment(Flight& flight) noexcept;
     void send_put(Flight& flight, std::size_t length) noexcept;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "base/bytes.hpp"
 #include "datatype/basic_layout.hpp"
@@ -120,6 +121,7 @@ void TargetSide::serve_put(Channel& from, const PutBody& body,
 {
     std::byte* memory = memory_.find(body.address, payload.size());
     if (memory != nullptr) {
+        std::atomic_thread_fence(std::memory_order_release); // who sees it sees what came before
         store_bytes(memory, payload.data(), payload.size());
     }
     performed(from, body.operation, body.acknowledge != 0,

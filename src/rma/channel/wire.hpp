@@ -33,6 +33,7 @@ enum class MessageKind : std::uint8_t {
     lost,                    ///< LostBody: that member cannot be reached any more
     key_request,             ///< answer with key
     key,                     ///< payload: opens the sender's memory; none: it stays closed
+    order,                   ///< OrderBody: what follows waits for zero-copy puts before it
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,
@@ -120,6 +121,9 @@ struct alignas(16) BarrierBody {
 };
 struct alignas(16) LostBody {
     std::int64_t rank = 0;
+};
+struct alignas(16) OrderBody {
+    std::uint32_t zero_copies = 0; ///< as in DoneBody, of all that comes behind it
 };
 struct alignas(16) NoBody {};
 

@@ -2,8 +2,11 @@
 #include "rma/engine/dispatch.hpp"
 
 #include <array>
+#include <new>
+#include <utility>
 
 #include "base/log.hpp"
+#include "rma/rules.hpp"
 
 namespace sidelight::rma {
 
@@ -115,6 +118,45 @@ void take_key(const Owners& to, Channel& sender, const Message& message) noexcep
     to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
 }
 
+/// Whether a message keeps its place among the operations of its sender: these themselves, what
+/// asks how far they are, and what says that an epoch of theirs is over.
+bool keeps_place(MessageKind kind) noexcept
+{
+    switch (kind) {
+    case MessageKind::put:
+    case MessageKind::get:
+    case MessageKind::accumulate:
+    case MessageKind::compare_and_swap:
+    case MessageKind::order:
+    case MessageKind::acknowledgement_request:
+    case MessageKind::done:
+    case MessageKind::unlock:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Without memory to hold what comes, the sender is lost.
+void give_up_order(const Owners& to, const Channel& sender) noexcept
+{
+    log(LogLevel::error, "no memory for messages of rank %d that must wait: it is lost",
+        sender.rank);
+    to.channels.turn_away(sender.peer);
+    to.contacts.lose(sender.rank);
+}
+void take_order(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    const std::uint32_t until = message.body<OrderBody>().zero_copies;
+    if (rules::notice_counts(until, sender.zero_copies_taken.whole())) {
+        return;
+    }
+    sender.held.reset(new (std::nothrow) HeldMessages(until));
+    if (sender.held == nullptr) {
+        give_up_order(to, sender);
+    }
+}
+
 /// In the order of MessageKind. Those to a process, at the end, are none of a window's.
 constexpr std::array<MessageRow, message_kinds> rows{{
     row<PutBody>(serve_put),
@@ -136,6 +178,7 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<LostBody>(take_loss),
     row<NoBody>(serve_key),
     row<NoBody>(take_key),
+    row<OrderBody>(take_order),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.
@@ -177,12 +220,28 @@ void Dispatch::receive(int peer, const Message& message) noexcept
         return;
     }
     to_.channels.note_heard(*from);
-    const MessageRow* row = row_of(message);
-    if (row == nullptr ||
-        (row->from == From::elsewhere && to_.contacts.peer(from->rank).control != nullptr)) {
+    if (from->held != nullptr && keeps_place(message.header.kind)) [[unlikely]] {
+        hold(*from, message);
         return;
     }
-    row->serve(to_, *from, message);
+    serve(*from, message);
+}
+
+void Dispatch::serve(Channel& from, const Message& message) noexcept
+{
+    const MessageRow* row = row_of(message);
+    if (row == nullptr ||
+        (row->from == From::elsewhere && to_.contacts.peer(from.rank).control != nullptr)) {
+        return;
+    }
+    row->serve(to_, from, message);
+}
+
+void Dispatch::hold(Channel& from, const Message& message) noexcept
+{
+    if (!from.held->keep(message)) {
+        give_up_order(to_, from);
+    }
 }
 
 std::byte* Dispatch::place(int peer, const Message& message, std::size_t bytes) noexcept
@@ -220,6 +279,18 @@ void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
 
 void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
 
-void Dispatch::zero_copy_taken(Channel& channel) noexcept { to_.notices.let_count(channel); }
+/// Messages that were held may say themselves that those behind them wait for more.
+void Dispatch::zero_copy_taken(Channel& channel) noexcept
+{
+    to_.notices.let_count(channel);
+    if (channel.held == nullptr ||
+        !rules::notice_counts(channel.held->until(), channel.zero_copies_taken.whole())) {
+        return;
+    }
+    const std::unique_ptr<HeldMessages> held = std::move(channel.held);
+    held->for_each([&](const Message& message) noexcept {
+        channel.held != nullptr ? hold(channel, message) : serve(channel, message);
+    });
+}
 
 } // namespace sidelight::rma

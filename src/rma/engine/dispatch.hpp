@@ -36,6 +36,8 @@ public:
     void zero_copy_taken(Channel& channel) noexcept override;
 
 private:
+    void serve(Channel& from, const Message& message) noexcept;
+    void hold(Channel& from, const Message& message) noexcept;
     [[nodiscard]] Channel* sender(int peer, const MessageHeader& header) noexcept;
 
     Owners to_;

@@ -223,9 +223,9 @@ Status Window::unlock_all(Request* request) noexcept
     return parts_->synchronization.unlock_all(request);
 }
 
-Status Window::flush(int target, FlushScope scope, Request* request) noexcept
+Status Window::flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept
 {
-    return parts_->flushes.flush(target, scope, request);
+    return parts_->flushes.flush(target, scope, request, thread);
 }
 
 Status Window::await_grant(int target, Request* request) noexcept

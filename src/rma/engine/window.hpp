@@ -81,8 +81,9 @@ public:
     }
     Status lock_all(Assertion assertion, Request* request) noexcept;
     Status unlock_all(Request* request) noexcept;
-    /// `target` may be all_targets.
-    Status flush(int target, FlushScope scope, Request* request) noexcept;
+    /// `target` may be all_targets. `thread`: whose operations it is about; else the process's.
+    Status flush(int target, FlushScope scope, Request* request,
+                 ThreadNumber thread = no_thread) noexcept;
 
     /// Completes when the epoch that is open towards `target` (or towards all) is granted, for
     /// those who cannot go on before. It tells of no failed operation: the next flush does, or the

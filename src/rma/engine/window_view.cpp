@@ -52,7 +52,7 @@ std::size_t Window::pending_epochs() const noexcept { return parts_->queue.pendi
 bool Window::waits_for_lock() const noexcept
 {
     return parts_->queue.ungranted_locks() != 0 ||
-           (parts_->queue.any_deferred() && parts_->open.locks != 0);
+           (parts_->queue.any_deferred() && parts_->open.any_passive());
 }
 
 std::size_t Window::members_met() const noexcept { return parts_->contacts.met().size(); }

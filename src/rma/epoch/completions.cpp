@@ -20,6 +20,9 @@ void Completions::moved(Op& op, OperationState from) noexcept
     }
     if (from < OperationState::local && op.state >= OperationState::local) {
         --peer.local;
+        if (op.operation.thread != no_thread) [[unlikely]] {
+            peer.by_thread->local(op.operation.thread);
+        }
         flushes_.count_down(op, FlushScope::local);
     }
     if (op.state == OperationState::complete) {
@@ -42,6 +45,9 @@ void Completions::complete(Op& op, PeerEpoch& peer) noexcept
     let_announce(op, peer);
     --epoch.unanswered;
     --peer.outstanding;
+    if (op.operation.thread != no_thread) [[unlikely]] {
+        peer.by_thread->complete(op.operation.thread);
+    }
     const bool told = flushes_.count_down(op, FlushScope::remote) || op.request != nullptr;
     if (op.failure == Status::lost) {
         // A target that is lost after the epoch was complete is no failure of anything that others

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/list.hpp"
 #include "base/status.hpp"
 #include "rma/epoch/lock_queue.hpp"
+#include "rma/epoch/thread_counts.hpp"
 #include "rma/kinds.hpp"
 #include "rma/operation.hpp"
 
@@ -42,6 +44,7 @@ struct PeerEpoch {
     std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
     LockPlace place{};        ///< lock and lock_all
     Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
+    std::unique_ptr<ThreadCounts> by_thread{}; ///< once one of a thread's own was recorded
 
     /// For a new epoch. An earlier one has left all counts at zero.
     void begin(int peer) noexcept

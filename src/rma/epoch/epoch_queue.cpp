@@ -66,7 +66,6 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
 {
     epoch.opened_at = ++clock_;
     epoch.reorder = reorder_;
-    with_.mapped.forget_use();
     ++pending_;
     if (first_deferred_ == nullptr && may_activate(epoch)) {
         activate(epoch);

@@ -7,13 +7,13 @@
 
 namespace sidelight::rma {
 
-Status Flushes::flush(int target, FlushScope scope, Request* request) noexcept
+Status Flushes::flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept
 {
     if (scope == FlushScope::remote) {
         with_.operations.note_waited_for();
     }
     if (target != all_targets) {
-        return flush_one(target, scope, request);
+        return flush_one(target, scope, request, thread);
     }
     if (!open_.any_passive()) {
         return Status::rma_sync;
@@ -25,12 +25,13 @@ Status Flushes::flush(int target, FlushScope scope, Request* request) noexcept
         return Status::ok;
     }
     const bool untold = std::exchange(untold_, false);
-    const Status status = begin(all_targets, scope, request);
+    const Status status = begin({.request = request, .scope = scope, .thread = thread});
     untold_ = untold_ || (untold && status != Status::ok);
     return status;
 }
 
-Status Flushes::flush_one(int target, FlushScope scope, Request* request) noexcept
+Status Flushes::flush_one(int target, FlushScope scope, Request* request,
+                          ThreadNumber thread) noexcept
 {
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
@@ -38,7 +39,7 @@ Status Flushes::flush_one(int target, FlushScope scope, Request* request) noexce
     PeerEpochRef where;
     const Status status = recording_.find(target, where);
     if (status == Status::ok && where.epoch->passive()) {
-        return begin(target, scope, request);
+        return begin({.request = request, .target = target, .scope = scope, .thread = thread});
     }
     return refusal(target, status);
 }
@@ -61,24 +62,22 @@ Status Flushes::await_grant(int target, Request* request) noexcept
             return refusal(target, status);
         }
     }
-    return begin(target, FlushScope::remote, request, false);
+    return begin({.request = request, .target = target, .tells = false});
 }
 
-Status Flushes::begin(int target, FlushScope scope, Request* request, bool tells) noexcept
+/// `flush` says what is wanted; what it has to wait for is found here.
+Status Flushes::begin(const Flush& flush) noexcept
 {
     Flush* kept = pool_.take(); // before it takes failures that nobody else would tell
     if (kept == nullptr) {
         return Status::no_memory;
     }
     with_.mapped.order(); // what is performed later has a barrier of its own
-    *kept = {.request = request,
-             .target = target,
-             .scope = scope,
-             .tells = tells,
-             .clock = queue_.clock()};
+    *kept = flush;
+    kept->clock = queue_.clock();
     Status status = Status::ok;
-    if (target != all_targets) {
-        status = add(open_.find(with_.contacts, target), *kept);
+    if (flush.target != all_targets) {
+        status = add(open_.find(with_.contacts, flush.target), *kept);
     } else {
         for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
              epoch = EpochQueue::after(*epoch)) {
@@ -89,7 +88,7 @@ Status Flushes::begin(int target, FlushScope scope, Request* request, bool tells
         const Status failure = kept->status;
         pool_.give_back(kept);
         if (status == Status::ok) {
-            conclude(request, failure);
+            conclude(flush.request, failure);
         }
         return status;
     }
@@ -119,7 +118,7 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
 {
     PeerEpoch& peer = where.peer();
     if (!queue_.is_granted(*where.epoch, peer)) {
-        if (Status status = recording_.mark(where); status != Status::ok) {
+        if (Status status = recording_.mark(where, flush.thread); status != Status::ok) {
             return status;
         }
     }
@@ -130,6 +129,9 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
+    if (peer.by_thread != nullptr) [[unlikely]] {
+        flush.remaining -= peer.by_thread->left_out(flush.thread, flush.scope);
+    }
     if (flush.tells && peer.outstanding == 0 && peer.to_be_flushed) {
         peer.to_be_flushed = false;
         show(with_, *where.epoch, peer);
@@ -150,6 +152,7 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
         const bool counted = flush.scope == scope &&
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
+                             rules::flush_includes(flush.thread, op.operation.thread) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
         if (counted && tells && (flush.tells || op.failure == Status::lost)) {
             flush.status = op.failure;

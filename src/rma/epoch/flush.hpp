@@ -12,6 +12,7 @@ struct Flush {
     Request* request = nullptr;
     int target = all_targets;
     FlushScope scope = FlushScope::remote;
+    ThreadNumber thread = no_thread;
     bool tells = true; ///< of operations that were not performed; else somebody else has to
     Status status = Status::ok;  ///< why one of its operations was not performed
     std::uint64_t stamp = 0;     ///< age of the last operation before it
@@ -28,8 +29,9 @@ public:
         : with_(with), queue_(queue), recording_(recording), open_(open), pool_(pool)
     {}
 
-    /// `target` may be all_targets. Tells, once, of operations before it that were not performed.
-    Status flush(int target, FlushScope scope, Request* request) noexcept;
+    /// `target` may be all_targets. Tells, once, of operations before it that were not performed,
+    /// whichever thread has issued them.
+    Status flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept;
 
     /// Completes when the epoch that is open towards `target` (or towards all) is granted. What it
     /// hears of operations meanwhile the next flush or the end of their epoch tells.
@@ -43,9 +45,9 @@ public:
     void note_failure() noexcept { untold_ = true; }
 
 private:
-    Status flush_one(int target, FlushScope scope, Request* request) noexcept;
+    Status flush_one(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept;
     [[nodiscard]] Status refusal(int target, Status status) const noexcept;
-    Status begin(int target, FlushScope scope, Request* request, bool tells = true) noexcept;
+    Status begin(const Flush& flush) noexcept;
     Status add_epoch(Epoch& epoch, Flush& flush) noexcept;
     Status add(PeerEpochRef where, Flush& flush) noexcept;
 

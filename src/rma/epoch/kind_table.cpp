@@ -17,14 +17,14 @@ const EpochKindRow& row_of(EpochKind kind) noexcept
 namespace {
 
 /// In a dynamic window one target is reached by several routes: while anything of the epoch travels
-/// there, or an accumulate of one before, nothing goes the direct path beside it.
+/// there, or of one before what keeps its order, nothing goes the direct path beside it.
 bool travels(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 {
     if (!rules::may_go_beside(with.dynamic, peer.outstanding)) {
         return true;
     }
     const Channel* channel = with.dynamic ? with.channels.find(peer.rank) : nullptr;
-    return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
+    return channel != nullptr && !rules::may_combine_at_once(channel->in_order);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/recording.hpp"
 
+#include <new>
+
 namespace sidelight::rma {
 
 Status Recording::find(int target, PeerEpochRef& where) noexcept
@@ -23,7 +25,9 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
         status != Status::ok) {
         return status;
     }
-    with_.mapped.note_use();
+    if (where.epoch->kind == EpochKind::fence) {
+        with_.mapped.set_fence_used(true);
+    }
     bool done = false;
     Status status = Status::ok;
     if (granted) {
@@ -45,11 +49,29 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     return status;
 }
 
-Status Recording::mark(PeerEpochRef where) noexcept
+Status Recording::mark(PeerEpochRef where, ThreadNumber thread) noexcept
 {
     Operation marker;
+    marker.thread = thread;
     marker.target = where.peer().rank;
     return record(where, marker, {}, nullptr);
+}
+
+/// As one of its thread's. Without memory to count it is one that all flushes wait for.
+void Recording::count(Op& op, PeerEpoch& peer) noexcept
+{
+    ThreadNumber& thread = op.operation.thread;
+    if (thread == no_thread) [[likely]] {
+        return;
+    }
+    if (peer.by_thread == nullptr) {
+        peer.by_thread.reset(new (std::nothrow) ThreadCounts);
+    }
+    if (peer.by_thread == nullptr) {
+        thread = no_thread;
+        return;
+    }
+    peer.by_thread->issued(thread);
 }
 
 /// Where access is granted, `place` says where the operation goes.
@@ -67,6 +89,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     op->awaited = epoch.kind != EpochKind::access || has_remote_request(*op);
     op->first = peer.outstanding == 0;
     op->holds_back = true;
+    count(*op, peer);
     ++epoch.unanswered;
     ++peer.outstanding;
     ++peer.local;

@@ -20,10 +20,11 @@ public:
     /// Performs or records an operation in an epoch; `request` completes when it is complete where
     /// `request_scope` says.
     Status issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept;
-    /// Records a marker, which completes in its turn.
-    Status mark(PeerEpochRef where) noexcept;
+    /// Records a marker, which completes in its turn; `thread`: whose flush it is for.
+    Status mark(PeerEpochRef where, ThreadNumber thread) noexcept;
 
 private:
+    static void count(Op& op, PeerEpoch& peer) noexcept;
     Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
                   Request* request) noexcept;
 

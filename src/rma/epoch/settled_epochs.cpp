@@ -95,7 +95,7 @@ bool SettledEpochs::fence(int polls) noexcept
     open_.barriers = number;
     with_.operations.note_waited_for();
     epoch->barrier_in = number;
-    with_.mapped.forget_use();
+    with_.mapped.set_fence_used(false);
     return true;
 }
 
@@ -120,7 +120,6 @@ bool SettledEpochs::post(std::span<const int> origins) noexcept
         with_.contacts.publish(rank, origin.control->notices(with_.contacts.rank()).granted,
                                origin.exposures);
     }
-    with_.mapped.forget_use();
     return true;
 }
 
@@ -178,7 +177,6 @@ bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
         target.index = index;
         with_.mapped.open(targets_[rank], {.reachable = true, .flushable = false});
     }
-    with_.mapped.forget_use();
     return true;
 }
 

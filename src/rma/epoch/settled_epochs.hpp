@@ -53,7 +53,6 @@ public:
         peer.index = 0;
         ++open_.locks;
         queue_.note_opened();
-        with_.mapped.forget_use();
         with_.mapped.open(targets_[rank], {.reachable = true, .flushable = true});
         return true;
     }

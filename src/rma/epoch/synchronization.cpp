@@ -37,6 +37,7 @@ Status Synchronization::fence(Assertion assertion, Request* request, int polls) 
         next->opening = ends_nothing ? nullptr : request;
     }
     if (next != nullptr) {
+        with_.mapped.set_fence_used(false);
         queue_.open(*next);
         if (assertion.no_succeed) {
             queue_.close(*next, nullptr);

@@ -37,7 +37,7 @@ private:
     /// Whether operations make the open fence epoch one (MPI-4.1, 12.5.1).
     [[nodiscard]] bool fence_in_use() const noexcept
     {
-        return open_.fence != nullptr && with_.mapped.used();
+        return open_.fence != nullptr && with_.mapped.fence_used();
     }
     void leave_fence() noexcept;
     [[nodiscard]] Epoch* take_group(EpochKind kind, std::span<const int> ranks) noexcept;

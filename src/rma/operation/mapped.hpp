@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/bytes.hpp"
@@ -28,7 +27,7 @@ public:
     /// are addresses of the target: in the region that was used last, if it is still attached. A
     /// granted fence epoch lets operations reach every mapped target.
     [[nodiscard, gnu::always_inline]] std::byte* memory(int rank, std::int64_t displacement,
-                                                        std::uint64_t bytes) const noexcept
+                                                        std::uint64_t bytes) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
             return nullptr;
@@ -46,19 +45,20 @@ public:
                                                          : nullptr;
     }
 
-    /// Plain loads or stores were made: the next flush needs a barrier.
+    /// Plain loads or stores were made: the next flush needs a barrier. Where threads call each has
+    /// one, and nothing is written that others read.
     void made_plain_access() noexcept
     {
-        used_.store(true, relaxed);
-        unfenced_.store(true, relaxed);
+        if (!unfenced_.load(relaxed)) {
+            unfenced_.store(true, relaxed);
+        }
     }
 
     /// A locked instruction was made, which orders itself.
     void made_atomic_access() noexcept
     {
-        used_.store(true, relaxed);
         if constexpr (!rmw_is_barrier) {
-            unfenced_.store(true, relaxed);
+            made_plain_access();
         }
     }
 
@@ -80,20 +80,18 @@ public:
     /// A flush of a target whose operations are all complete when they are issued.
     [[nodiscard]] bool flush(int rank) noexcept
     {
-        if (!flush_local(rank)) [[unlikely]] {
-            return false;
+        const bool done = flush_local(rank);
+        if (done) [[likely]] {
+            order();
         }
-        order();
-        return true;
+        return done;
     }
 
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
-        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return false;
-        }
-        return targets_[rank].flushable.load(std::memory_order_acquire);
+        return static_cast<std::uint32_t>(rank) < members_ &&
+               targets_[rank].flushable.load(std::memory_order_acquire);
     }
 
     // --- For the epochs, with the engine ---------------------------------------------------------
@@ -130,20 +128,19 @@ public:
     void open_all(bool open) noexcept { all_open_.store(open, std::memory_order_release); }
     [[nodiscard]] bool all_open() const noexcept { return all_open_.load(relaxed); }
 
-    /// Whether operations were issued since `forget_use`.
-    [[nodiscard]] bool used() const noexcept { return used_.load(relaxed); }
-    void note_use() noexcept { used_.store(true, relaxed); }
-    void forget_use() noexcept { used_.store(false, relaxed); }
+    /// Whether operations were issued in the fence epoch that was opened last.
+    [[nodiscard]] bool fence_used() const noexcept { return fence_used_.load(relaxed); }
+    void set_fence_used(bool used) noexcept { fence_used_.store(used, relaxed); }
 
-    /// Plain accesses were made by the engine's thread.
-    void note_unfenced() noexcept { unfenced_.store(true, relaxed); }
     /// Orders the loads and stores of the direct path before everything after it, as a flush must:
     /// two members that each put, flush and get the other's value must not both miss it.
     void order() noexcept
     {
         if (unfenced_.load(relaxed)) [[likely]] {
             full_barrier();
-            unfenced_.store(never_fenced_, relaxed);
+            if (!never_fenced_) {
+                unfenced_.store(false, relaxed);
+            }
         }
     }
 
@@ -171,21 +168,25 @@ private:
 
     /// In a granted fence epoch.
     [[gnu::always_inline]] std::byte* open_to_all(const Target& target, std::int64_t displacement,
-                                                  std::uint64_t bytes) const noexcept
+                                                  std::uint64_t bytes) noexcept
     {
-        if (target.regions != nullptr) {
-            return regions_direct_
-                       ? target.latest.known_at(static_cast<std::uint64_t>(displacement), bytes)
-                       : nullptr;
+        std::byte* found = nullptr;
+        if (target.regions == nullptr) {
+            found = within(target, displacement, bytes, target.mapped ? target.size : 0);
+        } else if (regions_direct_) {
+            found = target.latest.known_at(static_cast<std::uint64_t>(displacement), bytes);
         }
-        return within(target, displacement, bytes, target.mapped ? target.size : 0);
+        if (found != nullptr) {
+            set_fence_used(true);
+        }
+        return found;
     }
 
     Target* targets_ = nullptr;
     std::uint32_t members_ = 0;
-    std::atomic<bool> all_open_{false}; ///< a granted fence epoch
-    std::atomic<bool> used_{false};     ///< operations were issued since the last opening call
-    std::atomic<bool> unfenced_{false}; ///< plain accesses were made since the last full barrier
+    std::atomic<bool> all_open_{false};   ///< a granted fence epoch
+    std::atomic<bool> fence_used_{false}; ///< operations were issued in the open fence epoch
+    std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
     /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
     /// atomic instructions are none.
     bool never_fenced_ = !rmw_is_barrier;

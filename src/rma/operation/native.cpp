@@ -7,6 +7,7 @@
 
 #include "base/cpu.hpp"
 #include "base/log.hpp"
+#include "rma/channel/order.hpp"
 
 namespace sidelight::rma {
 
@@ -16,6 +17,25 @@ using fabric::AccessPiece;
 using fabric::RemoteMemory;
 
 namespace {
+
+/// The road of one that the fabric takes. Another put may follow where all of it is with the
+/// fabric.
+Road road_of(const Operation& operation, bool whole) noexcept
+{
+    return operation.kind == OperationKind::put && whole ? Road::native_put : Road::native;
+}
+
+/// Whether an ordered operation may go this way now, behind those that do already. Else it goes by
+/// messages, in its turn.
+bool may_start_here(const Operation& operation, const Channel& channel,
+                    RemoteMemory& memory) noexcept
+{
+    if (memory.moves_at_once()) {
+        return may_start(channel, Road::at_once);
+    }
+    return may_start(channel, road_of(operation, true)) &&
+           (channel.in_order == 0 || memory.fence());
+}
 
 /// Whether both sides are one block that begins at the address.
 bool is_block(const Operation& operation) noexcept
@@ -51,7 +71,8 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Desti
         ask_for_key(target, channel);
         return false;
     }
-    if (!target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
+    if (!target.remote->is_worthwhile(operation.origin.bytes(), alone) ||
+        (operation.ordered && !may_start_here(operation, channel, *target.remote))) {
         return false;
     }
     RemoteAccess* access = pool_.take();
@@ -69,6 +90,9 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Desti
     access->here = Cursor(operation.origin);
     const Access state = move_more(*access);
     if (state == Access::pending) {
+        if (operation.ordered) {
+            join_order(op, channel, road_of(operation, access->there.at_end()));
+        }
         channels_.carrier().note_sent();
         return true;
     }
@@ -137,10 +161,13 @@ void NativeAccesses::finished(fabric::Completion& self, Status status) noexcept
     const bool is_lost = access.target->lost;
     owner.pool_.give_back(&access);
     if (state == Access::failed && !is_lost) {
-        owner.origin_.launch(op, channel, address);
+        owner.origin_.launch_again(op, channel, address);
         return;
     }
     owner.life_.end(op, state == Access::failed ? Status::lost : Status::ok);
+    if (!channel.leaving.empty()) {
+        owner.origin_.launch_more(channel);
+    }
 }
 
 /// Asks for the key at the first operation that can use it; until it has come, messages go. For a

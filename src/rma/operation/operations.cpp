@@ -2,6 +2,7 @@
 #include "rma/operation/operations.hpp"
 
 #include "base/cpu.hpp"
+#include "rma/operation/ordered_access.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -40,29 +41,33 @@ Status Operations::prepare(const Operation& operation, bool granted,
     return status == Status::ok ? check_operands(operation) : status;
 }
 
-/// Whether an accumulate before it travels: then it takes the same way, behind it.
+/// Whether one before it travels whose order counts: then it takes the same way, behind it.
 bool Operations::must_keep_order(const Operation& operation) const noexcept
 {
-    if (!with_.memory.is_dynamic() || !is_accumulate(operation)) {
+    if (!operation.ordered && (!with_.memory.is_dynamic() || !is_accumulate(operation))) {
         return false; // else there is one route
     }
     const Channel* channel = with_.channels.find(operation.target);
-    return channel != nullptr && !rules::may_combine_at_once(channel->accumulates);
+    return channel != nullptr && !rules::may_combine_at_once(channel->in_order);
 }
 
 Status Operations::perform_at_once(const Operation& operation, Destination& destination,
                                    bool& done) noexcept
 {
-    done = destination.mapped && !must_keep_order(operation);
+    if (must_keep_order(operation)) {
+        return Status::ok;
+    }
+    done = destination.mapped;
     if (done) {
-        with_.mapped.note_unfenced();
-        return perform_mapped(operation, destination.memory);
+        const Status status = perform_mapped(operation, destination.memory);
+        with_.mapped.made_plain_access();
+        return status;
     }
     if (with_.native.move_at_once(operation, with_.targets[operation.target], destination,
                                   rules::is_first_since_wait(ages_ + 1, waited_for_))) {
         done = true;
         ++ages_;
-        with_.mapped.note_unfenced();
+        with_.mapped.made_plain_access();
     }
     return Status::ok;
 }
@@ -70,6 +75,9 @@ Status Operations::perform_at_once(const Operation& operation, Destination& dest
 /// Complete at the target on return.
 Status Operations::perform_mapped(const Operation& operation, std::byte* base) noexcept
 {
+    if (operation.ordered) {
+        order_access(with_.mapped, returned_to(operation) == nullptr);
+    }
     const Buffer memory{base, operation.layout, operation.count};
     Target& target = with_.targets[operation.target];
     switch (operation.kind) {

@@ -9,10 +9,13 @@
 #define takes_place right_takes_place
 #define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
+#define flush_includes right_flush_includes
 #define request_completes right_request_completes
 #define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
 #define may_combine_at_once right_may_combine_at_once
+#define may_follow right_may_follow
+#define is_behind_long_puts right_is_behind_long_puts
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
@@ -28,10 +31,13 @@
 #undef takes_place
 #undef lets_others_in
 #undef flush_waits_for
+#undef flush_includes
 #undef request_completes
 #undef may_go_beside
 #undef may_flush_unseen
 #undef may_combine_at_once
+#undef may_follow
+#undef is_behind_long_puts
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
@@ -49,15 +55,21 @@ enum class Wrong {
     exposure_over_early, ///< an exposure ends one access too soon
     writer_joins_readers,
     reader_joins_writer,
-    readers_take_no_places, ///< as if there were no exclusive locks
-    unlock_lets_nobody_in,  ///< who leaves a lock does not tell those who wait for it
-    flush_forgets_last,     ///< the last operation before a flush is none of its own
-    flush_counts_later,     ///< operations issued after a flush count as its own
-    request_early,          ///< one that waits for the target completes with the origin's side
-    flush_unseen,           ///< a flush passes by operations that are under way
-    flush_hides_failure,    ///< and by one that has failed
-    direct_overtakes,       ///< the direct path is open beside what travels to the same memory
-    accumulate_overtakes,   ///< an accumulate on mapped memory passes one that goes by messages
+    readers_take_no_places,   ///< as if there were no exclusive locks
+    unlock_lets_nobody_in,    ///< who leaves a lock does not tell those who wait for it
+    flush_forgets_last,       ///< the last operation before a flush is none of its own
+    flush_counts_later,       ///< operations issued after a flush count as its own
+    flush_leaves_out_threads, ///< the process's flush leaves out what is a thread's
+    request_early,            ///< one that waits for the target completes with the origin's side
+    flush_unseen,             ///< a flush passes by operations that are under way
+    flush_hides_failure,      ///< and by one that has failed
+    direct_overtakes,         ///< the direct path is open beside what travels to the same memory
+    accumulate_overtakes,     ///< an accumulate on mapped memory passes one that goes by messages
+    follows_long_get,         ///< an ordered message leaves before a long get has been answered
+    follows_native,           ///< or while the fabric still performs what was issued before
+    native_follows,           ///< the fabric is told to perform what messages should come before
+    long_puts_together,       ///< an ordered long put leaves while another is on its way
+    not_behind_long_puts,     ///< nor does what follows a long put wait for it at the target
     barrier_misses_one,
     overlap_access_access, ///< as if the key were set
     overlap_access_exposure,
@@ -112,6 +124,14 @@ inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
+inline bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
+{
+    if (wrong == Wrong::flush_leaves_out_threads && issuing != no_thread) {
+        return flushing == issuing;
+    }
+    return right_flush_includes(flushing, issuing);
+}
+
 inline bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
 {
     return right_request_completes(wrong == Wrong::request_early ? FlushScope::local : scope,
@@ -133,6 +153,24 @@ inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
 {
     return wrong == Wrong::accumulate_overtakes || right_may_combine_at_once(combining);
+}
+
+inline bool may_follow(Road later, Road earlier) noexcept
+{
+    const bool fabric = earlier == Road::native || earlier == Road::native_put;
+    const bool by_messages = later == Road::messages || later == Road::long_put;
+    return right_may_follow(later, earlier) ||
+           (wrong == Wrong::follows_long_get && by_messages && earlier == Road::long_get) ||
+           (wrong == Wrong::follows_native && by_messages && fabric) ||
+           (wrong == Wrong::native_follows && later == Road::native_put &&
+            earlier == Road::messages) ||
+           (wrong == Wrong::long_puts_together && later == Road::long_put &&
+            earlier == Road::long_put);
+}
+
+inline bool is_behind_long_puts(std::uint32_t long_puts) noexcept
+{
+    return wrong != Wrong::not_behind_long_puts && right_is_behind_long_puts(long_puts);
 }
 
 inline bool barrier_passed(std::uint64_t barrier, std::uint64_t members,

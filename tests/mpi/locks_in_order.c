@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two windows, locked by everyone in the same order: nobody waits in a circle, although a blocking
+ * call returns before all of its locks are granted. Here the first is a lock_all that has to wait
+ * for an earlier epoch before it can ask.
+ *
+ * locks_in_order    (3 ranks)
+ */
+#include "nonblocking.h"
+#include <sidelight.h>
+#include <unistd.h>
+
+enum { ASLEEP_MICROSECONDS = 200 * 1000 };
+
+static void signal_to(const struct window *w, int rank)
+{
+    MPI_Send(NULL, 0, MPI_BYTE, rank, 3, w->comm);
+}
+
+static void await_signal(const struct window *w, int rank)
+{
+    MPI_Recv(NULL, 0, MPI_BYTE, rank, 3, w->comm, MPI_STATUS_IGNORE);
+}
+
+/* Its exposure comes late, so that rank 0's lock_all is asked for after rank 1's lock. */
+static void locks_all(struct window *first, struct window *second)
+{
+    MPI_Group late = only(first, 2);
+    MPI_Request opened, closed;
+    int64_t const value = 5;
+    CHECK_OK(MPIX_Win_istart(late, 0, first->win, &opened));
+    wait_for(&opened);
+    put(first, 2, 2, &value);
+    CHECK_OK(MPIX_Win_icomplete(first->win, &closed));
+    CHECK(check_pending(&closed));
+    signal_to(first, 1);
+    CHECK_OK(MPI_Win_lock_all(0, first->win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second->win));
+    put(first, 1, 1, &value);
+    CHECK_OK(MPI_Win_flush(1, first->win));
+    put(second, 1, 1, &value);
+    CHECK_OK(MPI_Win_unlock(1, second->win));
+    CHECK_OK(MPI_Win_unlock_all(first->win));
+    wait_for(&closed);
+    MPI_Group_free(&late);
+}
+
+static void locks_itself(struct window *first, struct window *second)
+{
+    await_signal(first, 0);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+    signal_to(first, 2);
+    usleep(ASLEEP_MICROSECONDS);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second->win));
+    CHECK_EQ(cell(first, 1), 0);
+    CHECK_EQ(cell(second, 1), 0);
+    CHECK_OK(MPI_Win_unlock(1, second->win));
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+}
+
+static void exposes(struct window *first)
+{
+    MPI_Group origin = only(first, 0);
+    await_signal(first, 1);
+    CHECK_OK(MPI_Win_post(origin, 0, first->win));
+    CHECK_OK(MPI_Win_wait(first->win));
+    MPI_Group_free(&origin);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    struct window first = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+    struct window second = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+    CHECK_EQ(first.size, 3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (first.rank == 0)
+        locks_all(&first, &second);
+    else if (first.rank == 1)
+        locks_itself(&first, &second);
+    else
+        exposes(&first);
+    window_close(&second);
+    window_close(&first);
+    return check_end();
+}
