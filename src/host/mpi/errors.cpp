@@ -18,32 +18,33 @@ constexpr int class_of_lost = MPI_ERR_OTHER;
 
 /// In the order of Status.
 constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
-    MPI_SUCCESS,
-    MPI_ERR_WIN,
-    MPI_ERR_RANK,
-    MPI_ERR_DISP,
-    MPI_ERR_COUNT,
-    MPI_ERR_TYPE,
-    MPI_ERR_OP,
-    MPI_ERR_ASSERT,
-    MPI_ERR_LOCKTYPE,
-    MPI_ERR_RMA_SYNC,
-    MPI_ERR_RMA_CONFLICT,
-    MPI_ERR_RMA_RANGE,
-    MPI_ERR_RMA_ATTACH,
-    MPI_ERR_RMA_SHARED,
-    MPI_ERR_RMA_FLAVOR,
-    MPI_ERR_SIZE,
-    MPI_ERR_BASE,
-    MPI_ERR_BUFFER,
-    MPI_ERR_ARG,
-    MPI_ERR_GROUP,
-    MPI_ERR_INFO,
-    MPI_ERR_NO_MEM,
-    MPI_ERR_UNSUPPORTED_OPERATION,
-    class_of_lost,
-    MPI_ERR_OTHER,
+    MPI_SUCCESS,        MPI_ERR_WIN,        MPI_ERR_RANK,         MPI_ERR_DISP,
+    MPI_ERR_COUNT,      MPI_ERR_TYPE,       MPI_ERR_OP,           MPI_ERR_ASSERT,
+    MPI_ERR_LOCKTYPE,   MPI_ERR_RMA_SYNC,   MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_RANGE,
+    MPI_ERR_RMA_ATTACH, MPI_ERR_RMA_SHARED, MPI_ERR_RMA_FLAVOR,
+    MPI_ERR_OTHER, // rma_notification: see below
+    MPI_ERR_SIZE,       MPI_ERR_BASE,       MPI_ERR_BUFFER,       MPI_ERR_ARG,
+    MPI_ERR_GROUP,      MPI_ERR_INFO,       MPI_ERR_NO_MEM,       MPI_ERR_UNSUPPORTED_OPERATION,
+    class_of_lost,      MPI_ERR_OTHER,
 };
+
+/// A class that hosts have from MPI-5.1 on; before, one of ours among those of the program.
+int class_of_notification() noexcept
+{
+#ifdef MPI_ERR_RMA_NOTIFICATION
+    return MPI_ERR_RMA_NOTIFICATION;
+#else
+    static const int made = [] {
+        int added = MPI_ERR_OTHER;
+        if (table().Add_error_class(&added) != MPI_SUCCESS) {
+            return MPI_ERR_OTHER;
+        }
+        table().Add_error_string(added, "MPI_ERR_RMA_NOTIFICATION: no such counter, or it is gone");
+        return added;
+    }();
+    return made;
+#endif
+}
 
 } // namespace
 
@@ -56,7 +57,11 @@ bool world_is_up() noexcept
     return initialized != 0 && finalized == 0;
 }
 
-int error_class(Status status) noexcept { return classes[static_cast<std::size_t>(status)]; }
+int error_class(Status status) noexcept
+{
+    return status == Status::rma_notification ? class_of_notification()
+                                              : classes[static_cast<std::size_t>(status)];
+}
 
 int answer_window(Status status, MPI_Win handle) noexcept
 {

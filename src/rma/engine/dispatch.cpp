@@ -114,6 +114,16 @@ void take_key(const Owners& to, Channel& sender, const Message& message) noexcep
 {
     to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
 }
+void serve_notification(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    const auto body = message.body<NotifyBody>();
+    to.target.performed(sender, body.operation, body.acknowledge != 0,
+                        to.counters.serve(sender, body));
+}
+void serve_counters(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.notifications.serve_counters(sender, message.body<CountersBody>());
+}
 
 /// In the order of MessageKind. Those to a process, at the end, are none of a window's.
 constexpr std::array<MessageRow, message_kinds> rows{{
@@ -136,6 +146,8 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<LostBody>(take_loss),
     row<NoBody>(serve_key),
     row<NoBody>(take_key),
+    row<NotifyBody>(serve_notification),
+    row<CountersBody>(serve_counters),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.
@@ -220,6 +232,10 @@ void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
 
 void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
 
-void Dispatch::zero_copy_taken(Channel& channel) noexcept { to_.notices.let_count(channel); }
+void Dispatch::zero_copy_taken(Channel& channel) noexcept
+{
+    to_.notices.let_count(channel);
+    to_.counters.let_count(channel);
+}
 
 } // namespace sidelight::rma

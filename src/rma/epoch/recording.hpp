@@ -24,6 +24,7 @@ public:
     Status mark(PeerEpochRef where) noexcept;
 
 private:
+    Status may_notify(const Epoch& epoch, const Operation& operation) noexcept;
     Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
                   Request* request) noexcept;
 
