@@ -45,16 +45,22 @@ template <class Type>
     }
 }
 
-/// As in C, the request is not set on error; `error` is null where a program leaves ierror out.
+/// `error` is null where a program leaves ierror out.
+inline void return_to_fortran(int code, MPI_Fint* error) noexcept
+{
+    if (error != nullptr) {
+        *error = code;
+    }
+}
+
+/// As in C, the request is not set on error.
 inline void return_to_fortran(int code, MPI_Request started, MPI_Fint* request,
                               MPI_Fint* error) noexcept
 {
     if (code == MPI_SUCCESS) {
         *request = fortran_handle(started);
     }
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(code, error);
 }
 
 } // namespace sidelight::api

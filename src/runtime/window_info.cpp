@@ -22,7 +22,8 @@ enum Key : std::size_t {
     share_memory,
     least_alignment,
     no_exclusive,
-    first_other,
+    most_notifications,
+    same_number,
 };
 
 struct KnownKey {
@@ -31,7 +32,7 @@ struct KnownKey {
     const char* fallback;
 };
 
-constexpr std::array<KnownKey, 15> known{{
+constexpr std::array<KnownKey, 17> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0"},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0"},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0"},
@@ -40,6 +41,8 @@ constexpr std::array<KnownKey, 15> known{{
     {"sidelight_share_memory", nullptr, "auto"},
     {"mpi_minimum_memory_alignment", nullptr, "1"},
     {"sidelight_no_exclusive_locks", nullptr, "false"},
+    {"mpi_assert_max_num_notify", nullptr, ""},
+    {"mpi_assert_same_num_notifications", nullptr, "false"},
     {"no_locks", nullptr, "false"},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw"},
     {"accumulate_ops", nullptr, "same_op_no_op"},
@@ -107,6 +110,17 @@ void WindowInfo::update(MPI_Info info)
         get(info, known[key].name, values_[key]);
     }
 }
+
+void WindowInfo::note_notifications(MPI_Info info)
+{
+    for (const std::size_t key : {most_notifications, same_number}) {
+        if (info != MPI_INFO_NULL) {
+            get(info, known[key].name, values_[key]);
+        }
+    }
+}
+
+bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }
 
 int WindowInfo::create(MPI_Info* info) const noexcept
 {

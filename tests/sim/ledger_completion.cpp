@@ -3,7 +3,7 @@
 #include <map>
 
 #include "ledger.hpp"
-#include "rma/epoch/notification_counters.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's last third: what a complete request promises, and what must be true in the end.
@@ -291,7 +291,7 @@ void Ledger::threshold_completed(Rank& rank, const Step& step)
 {
     std::uint64_t value = 0;
     const auto index = static_cast<std::uint32_t>(step.cell);
-    if (rank.window(step.window).counters().value(index, value) != Status::ok ||
+    if (rank.window(step.window).parts().counters.value(index, value) != Status::ok ||
         value < step.value) {
         fail(rank.number(), "a counter has not reached what was waited for");
     }
@@ -303,7 +303,7 @@ void Ledger::check_final_counters(Rank& rank, int window)
     for (int index = 0; index < program_.counters; ++index) {
         std::uint64_t value = 0;
         const Status status =
-            rank.window(window).counters().value(static_cast<std::uint32_t>(index), value);
+            rank.window(window).parts().counters.value(static_cast<std::uint32_t>(index), value);
         if (status != Status::ok || value != counter(window, rank.number(), index).issued) {
             return fail(rank.number(), "a counter does not show all its operations in the end");
         }

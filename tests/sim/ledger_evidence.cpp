@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ledger.hpp"
-#include "rma/epoch/notification_counters.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's second third: what follows from an operation having taken effect.
@@ -133,8 +133,8 @@ void Ledger::check_counters()
             Rank& rank = world_.rank(number);
             for (int index = 0; rank.has_window(window) && index < program_.counters; ++index) {
                 std::uint64_t value = 0;
-                const Status status =
-                    rank.window(window).counters().value(static_cast<std::uint32_t>(index), value);
+                const Status status = rank.window(window).parts().counters.value(
+                    static_cast<std::uint32_t>(index), value);
                 if (status != Status::ok || value > counter(window, number, index).landed) {
                     return fail(number, "a counter shows an operation that is not there");
                 }

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "rma/epoch/notification_counters.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "rma/operation/mapped.hpp"
 #include "world.hpp"
 
@@ -271,7 +271,7 @@ Status Rank::synchronise_passive(const Step& step, rma::Request* request)
     case Call::await_grant:
         return w.await_grant(step.target, request);
     case Call::await_notification:
-        return w.counters().await(static_cast<std::uint32_t>(step.cell), step.value, request);
+        return w.parts().counters.await(static_cast<std::uint32_t>(step.cell), step.value, request);
     default:
         return Status::argument;
     }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "rma/epoch/notification_counters.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "survivors.hpp"
 
 namespace sidelight::sim {
@@ -103,7 +103,7 @@ void World::create_windows(int window)
             attach_memory(window, rank);
         }
         if (program_.counters != 0 &&
-            this->rank(rank).window(window).counters().set(
+            this->rank(rank).window(window).parts().counters.set(
                 static_cast<std::uint32_t>(program_.counters)) != Status::ok) {
             fail(rank, "there is no memory for counters");
         }

@@ -28,22 +28,30 @@ constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
     class_of_lost,      MPI_ERR_OTHER,
 };
 
-/// A class that hosts have from MPI-5.1 on; before, one of ours among those of the program.
-int class_of_notification() noexcept
+struct AddedError {
+    int error_class = MPI_ERR_OTHER;
+    int code = MPI_ERR_OTHER;
+};
+
+/// MPI_ERR_RMA_NOTIFICATION.
+const AddedError& notification_error() noexcept
 {
 #ifdef MPI_ERR_RMA_NOTIFICATION
-    return MPI_ERR_RMA_NOTIFICATION;
+    static const AddedError known{MPI_ERR_RMA_NOTIFICATION, MPI_ERR_RMA_NOTIFICATION};
 #else
-    static const int made = [] {
-        int added = MPI_ERR_OTHER;
-        if (table().Add_error_class(&added) != MPI_SUCCESS) {
-            return MPI_ERR_OTHER;
+    static const AddedError known = [] {
+        constexpr const char* text = "MPI_ERR_RMA_NOTIFICATION: no such counter, or it is gone";
+        AddedError added;
+        if (table().Add_error_class(&added.error_class) != MPI_SUCCESS ||
+            table().Add_error_code(added.error_class, &added.code) != MPI_SUCCESS) {
+            return AddedError{};
         }
-        table().Add_error_string(added, "MPI_ERR_RMA_NOTIFICATION: no such counter, or it is gone");
+        table().Add_error_string(added.error_class, text);
+        table().Add_error_string(added.code, text);
         return added;
     }();
-    return made;
 #endif
+    return known;
 }
 
 } // namespace
@@ -59,9 +67,11 @@ bool world_is_up() noexcept
 
 int error_class(Status status) noexcept
 {
-    return status == Status::rma_notification ? class_of_notification()
+    return status == Status::rma_notification ? notification_error().code
                                               : classes[static_cast<std::size_t>(status)];
 }
+
+int class_of_notification() noexcept { return notification_error().error_class; }
 
 int answer_window(Status status, MPI_Win handle) noexcept
 {

@@ -274,16 +274,11 @@ Status Window::close(Request* request) noexcept
     return status;
 }
 
-NotificationCounters& Window::counters() noexcept { return parts_->counters; }
-
-Notifications& Window::notifications() noexcept { return parts_->notifications; }
-
 bool Window::progress() noexcept
 {
     bool moved = parts_->losses.give_up_lost();
     moved |= parts_->counters.look();
-    if (broken()) {
-        parts_->counters.give_up(Status::lost); // nobody knows who would have raised it
+    if (parts_->contacts.broken()) {
         parts_->notifications.give_up_lost();
     }
     moved |= parts_->queue.advance_active();

@@ -100,11 +100,6 @@ public:
                   const std::optional<FileRange>& where = std::nullopt) noexcept;
     Status detach(const std::byte* base) noexcept;
 
-    // --- Notifications ---------------------------------------------------------------------------
-    /// Of this member; those of others.
-    [[nodiscard]] NotificationCounters& counters() noexcept;
-    [[nodiscard]] Notifications& notifications() noexcept;
-
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).
     /// Completes when every epoch is completed, nothing reads or writes the window's memory any

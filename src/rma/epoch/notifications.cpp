@@ -116,6 +116,7 @@ void Notifications::serve_counters(Channel& from, const CountersBody& body) noex
 
 void Notifications::give_up_lost() noexcept
 {
+    own_.give_up(Status::lost);
     std::erase_if(questions_, [&](const Question& question) {
         const bool lost = contacts_.target(question.rank).lost;
         if (lost) {

@@ -31,7 +31,8 @@ public:
     /// How many a member has, when the request completes. It may have to be asked.
     Status ask(int rank, std::uint32_t* number, Request* request) noexcept;
     void serve_counters(Channel& from, const CountersBody& body) noexcept;
-    /// Questions to members that are lost end.
+    /// A member is lost. Questions to it end, and so does all that waits for counters of this one:
+    /// nobody knows who would have raised them.
     void give_up_lost() noexcept;
 
 private:
