@@ -36,6 +36,8 @@
 
 #include <mpi.h>
 
+#include "sidelight_notify.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

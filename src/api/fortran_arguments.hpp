@@ -45,17 +45,22 @@ template <class Type>
     }
 }
 
-/// As in C, the request or window is not set on error; `error` is null where a program leaves
-/// ierror out.
+/// `error` is null where a program leaves ierror out.
+inline void return_to_fortran(int code, MPI_Fint* error) noexcept
+{
+    if (error != nullptr) {
+        *error = code;
+    }
+}
+
+/// As in C, the request or window is not set on error.
 template <class Handle>
 void return_to_fortran(int code, Handle made, MPI_Fint* handle, MPI_Fint* error) noexcept
 {
     if (code == MPI_SUCCESS) {
         *handle = fortran_handle(made);
     }
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(code, error);
 }
 
 } // namespace sidelight::api

@@ -54,6 +54,7 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
     operation.displacement = call.displacement;
     operation.compare = call.compare;
     operation.request_scope = call.request_scope;
+    operation.notification = call.notification;
     if (call.kind == OperationKind::accumulate &&
         (!find_reduce_op(call.op, operation.reduce) ||
          (operation.reduce == ReduceOp::no_op && !call.fetches))) {

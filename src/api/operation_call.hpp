@@ -27,6 +27,7 @@ struct OperationCall {
     const void* compare = nullptr; ///< compare_and_swap
     bool one_element = false;      ///< fetch_and_op and compare_and_swap: predefined types only
     rma::FlushScope request_scope = rma::FlushScope::local; ///< of a request-based form
+    int notification = -1; ///< the target's counter to be raised behind it; -1: none
 };
 
 /// The long way of an operation: checks the arguments and hands it to the engine, which performs or

@@ -125,4 +125,6 @@ template <class Operation, class... Arguments>
     SIDELIGHT_OPERATION(name##_c, Operation, parameters, MPI_Count)
 #define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)
+#define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
+                                     parameters)
 #include "api/operations.def"

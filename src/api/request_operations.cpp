@@ -102,6 +102,8 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)                   \
     SIDELIGHT_START_REMOTE(name, Operation, parameters, int)                                       \
     SIDELIGHT_START_REMOTE(name##_c, Operation, parameters, MPI_Count)
+#define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
+                                     parameters)
 #include "api/operations.def"
 
 // The same for Fortran, as in nonblocking.cpp.
@@ -124,4 +126,6 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)                   \
     SIDELIGHT_START_FOR_FORTRAN(fortran##_, Operation, parameters, int)                            \
     SIDELIGHT_START_FOR_FORTRAN(fortran##_c_, Operation, parameters, MPI_Count)
+#define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
+                                     parameters)
 #include "api/operations.def"

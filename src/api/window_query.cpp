@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/window_query.hpp"
 
+#include <limits>
 #include <new>
 #include <utility>
+
+#include <sidelight.h>
 
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "rma/epoch/notification_counters.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_duplicate.hpp"
 
@@ -85,6 +89,22 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
     return MPI_SUCCESS;
 }
 
+/// The keys of include/sidelight_notify.h are odd: those of Fortran may be one less here.
+std::optional<PredefinedAttribute> notification_bound(int keyval) noexcept
+{
+    static int most = rma::NotificationCounters::most;
+    static MPI_Count highest = std::numeric_limits<std::int64_t>::max();
+    switch (keyval | 1) {
+    case MPI_WIN_NOTIFICATION_NUM_SB:
+    case MPI_WIN_NOTIFICATION_NUM_UB:
+        return PredefinedAttribute{&most, most};
+    case MPI_WIN_NOTIFICATION_VALUE_UB:
+        return PredefinedAttribute{&highest, static_cast<MPI_Aint>(highest)};
+    default:
+        return std::nullopt;
+    }
+}
+
 template <class Number>
 PredefinedAttribute number(Number& value) noexcept
 {
@@ -109,7 +129,7 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
     case MPI_WIN_MODEL:
         return number(body.model);
     default:
-        return std::nullopt;
+        return notification_bound(keyval);
     }
 }
 

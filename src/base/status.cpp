@@ -8,11 +8,13 @@ namespace sidelight {
 namespace {
 
 constexpr std::array names{
-    "ok",           "win",       "rank",        "disp",       "count",
-    "type",         "op",        "assertion",   "lock_type",  "rma_sync",
-    "rma_conflict", "rma_range", "rma_attach",  "rma_shared", "rma_flavor",
-    "size",         "base",      "buffer",      "argument",   "group",
-    "info",         "no_memory", "unsupported", "lost",       "other",
+    "ok",         "win",        "rank",         "disp",
+    "count",      "type",       "op",           "assertion",
+    "lock_type",  "rma_sync",   "rma_conflict", "rma_range",
+    "rma_attach", "rma_shared", "rma_flavor",   "rma_notification",
+    "size",       "base",       "buffer",       "argument",
+    "group",      "info",       "no_memory",    "unsupported",
+    "lost",       "other",
 };
 static_assert(names.size() == static_cast<std::size_t>(Status::other) + 1);
 

@@ -12,6 +12,7 @@ enum class Reason : std::uint8_t {
     lost_member,      ///< what waits for it is to be given up
     acknowledgement,  ///< one is owed
     waiting_for_lock, ///< a remote member waits for this member's lock
+    notification,     ///< a request waits for a counter of notifications
 };
 
 /// Whether a window needs progress: its owners say why, and the process keeps the list of those

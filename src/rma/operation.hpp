@@ -35,7 +35,14 @@ struct Operation {
     std::size_t count = 0;                        ///< elements at the target
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
     ThreadNumber thread = no_thread;              ///< whose flushes wait for it, beside others
+    std::int32_t notification = -1; ///< the target's counter to be raised behind it; -1: none
 };
+
+/// Whether a counter of the target is to be raised, and has not been yet.
+[[nodiscard]] inline bool notifies(const Operation& operation) noexcept
+{
+    return operation.notification >= 0;
+}
 
 /// How much of the target's memory it reads or writes. The origin's side may be missing.
 [[nodiscard]] inline std::size_t data_bytes(const Operation& operation) noexcept

@@ -181,6 +181,24 @@ constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) no
     return static_cast<std::int32_t>(placed - sent_before) >= 0;
 }
 
+/// Whether the notification of an operation may leave for its target. It goes behind the data, and
+/// so comes behind them; what brings data back is waited for, since until then its target's memory
+/// is still read.
+constexpr bool notification_leaves(bool brings_back, bool is_back) noexcept
+{
+    return !brings_back || is_back;
+}
+
+/// Whether a notification that has come counts: of the zero-copy puts that its own operation is
+/// made of, which it may overtake, so many are missing.
+constexpr bool notification_counts(std::uint32_t missing) noexcept { return missing == 0; }
+
+/// Whether who waits for a counter may go on.
+constexpr bool threshold_reached(std::uint64_t value, std::uint64_t expected) noexcept
+{
+    return value >= expected;
+}
+
 /// Whether a closed window may be destroyed, and its memory used for something else: nothing that
 /// is sent is still read there. Those who receive it may have given up waiting.
 constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }

@@ -27,7 +27,8 @@ enum Key : std::size_t {
     no_exclusive,
     scope,
     order,
-    first_other,
+    most_notifications,
+    same_number,
 };
 
 struct KnownKey {
@@ -42,7 +43,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 18> known{{
+constexpr std::array<KnownKey, 20> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -53,6 +54,8 @@ constexpr std::array<KnownKey, 18> known{{
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
     {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
     {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
+    {"mpi_assert_max_num_notify", nullptr, "", of_window, {}},
+    {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
@@ -153,6 +156,17 @@ void WindowInfo::share(const WindowInfo& original)
         }
     }
 }
+
+void WindowInfo::note_notifications(MPI_Info info)
+{
+    for (const std::size_t key : {most_notifications, same_number}) {
+        if (info != MPI_INFO_NULL) {
+            get(info, known[key].name, values_[key]);
+        }
+    }
+}
+
+bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }
 
 int WindowInfo::create(MPI_Info* info) const noexcept
 {

@@ -50,12 +50,16 @@ public:
     /// Operations complete at their target in the order of issue (P2, section 2.2).
     [[nodiscard]] bool ordered() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
+    /// The keys that are about notifications (MPI-5.1, 12.6).
+    void note_notifications(MPI_Info info);
+    /// All members have as many counters, by the program's word.
+    [[nodiscard]] bool same_notifications() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 18;
+    static constexpr std::size_t keys = 20;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -116,6 +116,14 @@ std::size_t Author::unlock(int target, Mode mode)
     return append({.call = Call::unlock, .blocking = blocks(mode), .target = target});
 }
 
+std::size_t Author::await_notification(int counter, std::uint64_t value, Mode mode)
+{
+    return append({.call = Call::await_notification,
+                   .blocking = blocks(mode),
+                   .cell = static_cast<std::size_t>(counter),
+                   .value = value});
+}
+
 std::size_t Author::lock_all(rma::Assertion assertion)
 {
     return append({.call = Call::lock_all, .assertion = assertion});

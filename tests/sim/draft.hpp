@@ -70,6 +70,7 @@ public:
     std::size_t unlock_all(Mode mode);
     std::size_t flush(int target, rma::FlushScope scope, Mode mode);
     std::size_t await_grant(int target);
+    std::size_t await_notification(int counter, std::uint64_t value, Mode mode);
 
     /// put, accumulate or compare_and_swap of words of its own; a stride of 2 leaves holes.
     std::size_t write(Call call, int target, std::size_t words = 1, std::size_t stride = 1);
@@ -92,6 +93,9 @@ public:
     void make_remote() { script().back().request_scope = rma::FlushScope::remote; }
     /// The latest step, an operation or a flush, is that of a thread.
     void make_thread(rma::ThreadNumber thread) { script().back().thread = thread; }
+    /// That step, an operation, raises a counter of its target.
+    void make_notified(std::size_t step, int counter) { script()[step].notification = counter; }
+    [[nodiscard]] const Step& step(std::size_t number) const { return script()[number]; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }
 

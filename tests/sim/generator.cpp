@@ -10,6 +10,7 @@ namespace sidelight::sim {
 
 Generator::Generator(std::uint64_t seed, const Taste& taste)
     : random_(seed * 2 + 1),
+      notes_(seed * 2 + 2),
       taste_(taste),
       ranks_(random_.between(2, taste.max_ranks)),
       windows_(random_.chance(20) ? 2 : 1),
@@ -25,6 +26,7 @@ Generator::Generator(std::uint64_t seed, const Taste& taste)
       requests_(static_cast<std::size_t>(ranks_)),
       exposed_(static_cast<std::size_t>(windows_),
                std::vector<bool>(static_cast<std::size_t>(ranks_), false)),
+      thresholds_(static_cast<std::size_t>(ranks_)),
       shown_(static_cast<std::size_t>(ranks_))
 {
     draft_.program().seed = seed;
@@ -93,6 +95,7 @@ Program Generator::draw()
 {
     draw_machine();
     draw_reorder();
+    draw_counters();
     const int items = random_.between(1, taste_.max_items);
     for (int item = 0; item < items; ++item) {
         window_ = random_.between(0, windows_ - 1);
@@ -114,8 +117,11 @@ Program Generator::draw()
         default:
             exchange();
         }
+        maybe_await_notifications();
     }
     release_requests();
+    notified_gets();
+    release_thresholds();
     Program program = draft_.finish();
     draw_borders(program);
     draw_order(program);
@@ -163,12 +169,13 @@ void Generator::meet()
     }
 }
 
-void Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
+std::size_t Generator::operation_and_maybe_wait(int rank, int target, bool may_block)
 {
     const auto step = operation(rank, target, true);
     if (may_block && random_.chance(8)) {
         author(rank).wait_for({static_cast<int>(step)});
     }
+    return step;
 }
 
 std::size_t Generator::operation(int rank, int target, bool may_be_wide)

@@ -145,7 +145,7 @@ void Generator::locked_operations(int rank, const Ranks& targets, LockType type,
         if (type == LockType::exclusive && may_block && random_.chance(30)) {
             author(rank).count(target);
         } else {
-            operation_and_maybe_wait(rank, target, may_block);
+            maybe_notify(rank, operation_and_maybe_wait(rank, target, may_block));
         }
         maybe_flush(rank, target, may_block);
         maybe_compute(rank);

@@ -42,13 +42,26 @@ private:
     void everyones_lock(int rank);
     void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);
 
+    // Notifications: generator_notifications.cpp.
+    void draw_counters();
+    void maybe_notify(int rank, std::size_t step);
+    void notified_gets();
+    void maybe_await_notifications();
+    void release_thresholds();
+    [[nodiscard]] std::uint64_t& notified(int target, int counter)
+    {
+        const int counters = draft_.program().counters;
+        const int member = window_ * ranks_ + target;
+        return notified_[static_cast<std::size_t>(member * counters + counter)];
+    }
+
     // Parts of items.
     std::size_t operation(int rank, int target, bool may_be_wide);
     std::size_t drawn_operation(int rank, int target, bool may_be_wide);
     std::size_t accumulate(int rank, int target, std::size_t words);
     std::size_t stray(int rank, int target);
     void maybe_chain(int rank, int target);
-    void operation_and_maybe_wait(int rank, int target, bool may_block);
+    std::size_t operation_and_maybe_wait(int rank, int target, bool may_block);
     void unchecked_locks();
     void nobody(int rank, bool access);
     void maybe_flush(int rank, int target, bool may_block);
@@ -67,6 +80,7 @@ private:
     [[nodiscard]] bool asks_in_order(int rank);
 
     fabric::sim::Random random_;
+    fabric::sim::Random notes_; ///< for all about notifications, which change nothing else
     Taste taste_;
     int ranks_;
     int windows_;
@@ -81,6 +95,8 @@ private:
     std::vector<std::vector<rma::Reorder>> keys_; ///< per window and rank: set now
     std::vector<Ranks> requests_;                 ///< per rank: nonblocking steps not waited for
     std::vector<std::vector<bool>> exposed_; ///< per window and rank: posted, wait not called yet
+    std::vector<std::uint64_t> notified_;    ///< per window, target and counter: so often until now
+    std::vector<Ranks> thresholds_;          ///< per rank: awaited and not waited for
     std::vector<std::vector<Shown>> shown_;  ///< per target: what its present exposure shows
 };
 

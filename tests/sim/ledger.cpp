@@ -15,7 +15,8 @@ Ledger::Ledger(World& world)
     : world_(world),
       program_(world.program()),
       histories_(static_cast<std::size_t>(program_.windows * program_.ranks)),
-      locks_(histories_.size())
+      locks_(histories_.size()),
+      counters_(histories_.size() * static_cast<std::size_t>(program_.counters))
 {
     for (const Script& script : program_.scripts) {
         expectations_.emplace_back(script.size());
@@ -41,6 +42,12 @@ Ledger::Pair& Ledger::pair(int window, int from, int to)
 Ledger::LockRecord& Ledger::lock(int window, int target)
 {
     return locks_[static_cast<std::size_t>(window * program_.ranks + target)];
+}
+
+Ledger::CounterRecord& Ledger::counter(int window, int target, int index)
+{
+    const int member = window * program_.ranks + target;
+    return counters_[static_cast<std::size_t>(member * program_.counters + index)];
 }
 
 Ledger::Expectation& Ledger::expectation(const Rank& rank, std::size_t step)
@@ -75,6 +82,8 @@ void Ledger::calling(Rank& rank, std::size_t number)
     case Call::flush:
     case Call::await_grant:
         expectation(rank, number).number = h.clock;
+        break;
+    case Call::await_notification:
         break;
     case Call::close:
         return leave_fence(h);
@@ -232,6 +241,11 @@ void Ledger::issue(Rank& rank, std::size_t number)
     op.words = step.words;
     op.stride = op.fetches ? 1 : step.stride;
     op.cell = step.cell;
+    op.notification = step.notification;
+    if (op.notification >= 0) {
+        ++counter(step.window, step.target, op.notification).issued;
+        ++statistics_.notified;
+    }
     if (PartRecord* part = epoch->part(step.target); part != nullptr) {
         ++part->issued;
     }

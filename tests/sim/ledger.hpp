@@ -78,6 +78,11 @@ private:
         enum class Told : std::uint8_t { no, perhaps, yes } told = Told::no;
         fabric::sim::Time told_at = 0;
     };
+    /// A counter of notifications.
+    struct CounterRecord {
+        std::uint64_t issued = 0; ///< operations that are to raise it
+        std::uint64_t landed = 0; ///< of those, wholly visible where they go
+    };
     /// Epochs in or before the lock queue of one member.
     struct LockRecord {
         std::vector<EpochRecord*> placed;
@@ -110,6 +115,8 @@ private:
     void check_status(const Rank& rank, std::size_t step);
     void check_told(const Rank& rank, std::size_t step, const std::vector<Stray*>& waited_for,
                     bool for_all);
+    void threshold_completed(Rank& rank, const Step& step);
+    void check_final_counters(Rank& rank, int window);
     void check_final_memory();
     void check_fetched();
 
@@ -117,6 +124,7 @@ private:
     void look();
     void took_effect(OpRecord& op);
     void check_issue_order(const OpRecord& later);
+    void check_counters();
     void check_order(const EpochRecord& epoch);
     bool check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts);
     void check_access(const OpRecord& op);
@@ -131,6 +139,7 @@ private:
     [[nodiscard]] History& history(int window, int rank);
     [[nodiscard]] Pair& pair(int window, int from, int to);
     [[nodiscard]] LockRecord& lock(int window, int target);
+    [[nodiscard]] CounterRecord& counter(int window, int target, int index);
     [[nodiscard]] Expectation& expectation(const Rank& rank, std::size_t step);
 
     World& world_;
@@ -139,6 +148,7 @@ private:
     std::vector<History> histories_;
     std::unordered_map<std::size_t, Pair> pairs_;
     std::vector<LockRecord> locks_;
+    std::vector<CounterRecord> counters_; ///< per window, target and counter
     std::vector<std::vector<Expectation>> expectations_;
     std::vector<OpRecord> outstanding_;
     std::deque<Stray> strays_;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ledger.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's last third: what a complete request promises, and what must be true in the end.
@@ -56,6 +57,7 @@ void Statistics::add(const Statistics& other) noexcept
     flush_overtaken += other.flush_overtaken;
     far_ahead = std::max(far_ahead, other.far_ahead);
     strays += other.strays;
+    notified += other.notified;
     operations += other.operations;
     messages += other.messages;
     accesses += other.accesses;
@@ -80,6 +82,10 @@ void Ledger::completed(Rank& rank, std::size_t step)
         if (rank.window(rank.script()[step].window).pending_epochs() != 0) {
             fail(rank.number(), "epochs are pending on a closed window");
         }
+        check_final_counters(rank, rank.script()[step].window);
+        break;
+    case Call::await_notification:
+        threshold_completed(rank, rank.script()[step]);
         break;
     case Call::await_grant:
         grant_awaited(rank, rank.script()[step]);
@@ -297,6 +303,29 @@ void Ledger::operation_completed(Rank& rank, std::size_t step)
     }
     if (!reads) {
         scribble(rank, step);
+    }
+}
+
+void Ledger::threshold_completed(Rank& rank, const Step& step)
+{
+    std::uint64_t value = 0;
+    const auto index = static_cast<std::uint32_t>(step.cell);
+    if (rank.window(step.window).parts().counters.value(index, value) != Status::ok ||
+        value < step.value) {
+        fail(rank.number(), "a counter has not reached what was waited for");
+    }
+}
+
+/// All members have called it, and so nothing is under way.
+void Ledger::check_final_counters(Rank& rank, int window)
+{
+    for (int index = 0; index < program_.counters; ++index) {
+        std::uint64_t value = 0;
+        const Status status =
+            rank.window(window).parts().counters.value(static_cast<std::uint32_t>(index), value);
+        if (status != Status::ok || value != counter(window, rank.number(), index).issued) {
+            return fail(rank.number(), "a counter does not show all its operations in the end");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ledger.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "world.hpp"
 
 /// The ledger's second third: what follows from an operation having taken effect.
@@ -108,6 +109,9 @@ void Ledger::look()
             if (PartRecord* part = op.epoch->part(op.target); part != nullptr) {
                 ++part->landed;
             }
+            if (op.notification >= 0) {
+                ++counter(op.epoch->window, op.target, op.notification).landed;
+            }
             op = outstanding_.back();
             outstanding_.pop_back();
         } else {
@@ -120,6 +124,9 @@ void Ledger::look()
     for (OpRecord& op : seen) {
         took_effect(op);
         check_issue_order(op);
+    }
+    if (!counters_.empty()) {
+        check_counters();
     }
 }
 
@@ -140,6 +147,24 @@ void Ledger::check_issue_order(const OpRecord& later)
                             epoch.window == later.epoch->window && is_ordered(op);
         if (before && (&epoch == later.epoch || program_.reorder.empty())) {
             return fail(epoch.rank, "an ordered operation has overtaken another");
+        }
+    }
+}
+
+/// A counter that shows a number says that so many of its operations are there.
+void Ledger::check_counters()
+{
+    for (int window = 0; window < program_.windows; ++window) {
+        for (int number = 0; number < program_.ranks; ++number) {
+            Rank& rank = world_.rank(number);
+            for (int index = 0; rank.has_window(window) && index < program_.counters; ++index) {
+                std::uint64_t value = 0;
+                const Status status = rank.window(window).parts().counters.value(
+                    static_cast<std::uint32_t>(index), value);
+                if (status != Status::ok || value > counter(window, number, index).landed) {
+                    return fail(number, "a counter shows an operation that is not there");
+                }
+            }
         }
     }
 }

@@ -64,6 +64,7 @@ TEST_P(Properties, Hold)
         EXPECT_GT(seen.flush_overtaken, 0U);
         EXPECT_GT(seen.accesses, seen.operations / 100);
         EXPECT_GT(seen.strays, 0U);
+        EXPECT_GT(seen.notified, outcome.seeds / 10);
         EXPECT_GT(seen.far_ahead, 5U);
     }
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "rma/engine/window_parts.hpp"
 #include "rma/operation/mapped.hpp"
 #include "world.hpp"
 
@@ -272,6 +273,8 @@ Status Rank::synchronise_passive(const Step& step, rma::Request* request)
         return w.flush(step.target, step.scope, request, step.thread);
     case Call::await_grant:
         return w.await_grant(step.target, request);
+    case Call::await_notification:
+        return w.parts().counters.await(static_cast<std::uint32_t>(step.cell), step.value, request);
     default:
         return Status::argument;
     }
@@ -316,7 +319,8 @@ bool Rank::take_direct_path(const Step& step)
         return step.scope == rma::FlushScope::local ? w.mapped().flush_local(step.target)
                                                     : w.mapped().flush(step.target);
     default:
-        return is_operation(step.call) && (copy_directly(step) || combine_directly(step));
+        return is_operation(step.call) && step.notification < 0 &&
+               (copy_directly(step) || combine_directly(step));
     }
 }
 
@@ -389,6 +393,7 @@ Status Rank::issue(const Step& step, rma::Request* request)
     operation.request_scope = step.request_scope;
     operation.thread = step.thread;
     operation.ordered = step.ordered;
+    operation.notification = step.notification;
     switch (step.call) {
     case Call::put:
     case Call::stray:

@@ -51,8 +51,9 @@ struct OpRecord {
     EpochRecord* epoch = nullptr;
     int target = 0;
     std::size_t step = 0;
-    bool fetches = false; ///< its effect is at the origin
-    bool touched = false; ///< some of its effect has been seen
+    bool fetches = false;  ///< its effect is at the origin
+    bool touched = false;  ///< some of its effect has been seen
+    int notification = -1; ///< the target's counter that it raises
     const std::uint64_t* first = nullptr;
     std::uint64_t value = 0;
     std::size_t words = 1;
@@ -82,6 +83,7 @@ struct Statistics {
     std::uint64_t flush_overtaken = 0; ///< a flush completed with later operations in flight
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
     std::uint64_t strays = 0;          ///< operations that failed, and others had to tell
+    std::uint64_t notified = 0;        ///< operations that have raised a counter
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t accesses = 0; ///< by cards, to the memory of another rank

@@ -12,7 +12,7 @@ struct Names {
     const char* done;
 };
 
-constexpr std::array<Names, 30> names{{
+constexpr std::array<Names, 31> names{{
     {"compute", "compute done"},
     {"meet", "meet done"},
     {"set_keys", "set_keys done"},
@@ -30,6 +30,7 @@ constexpr std::array<Names, 30> names{{
     {"unlock_all", "unlock_all done"},
     {"flush", "flush done"},
     {"await_grant", "await_grant done"},
+    {"await_notification", "await_notification done"},
     {"close", "close done"},
     {"put", "put done"},
     {"get", "get done"},

@@ -34,6 +34,7 @@ enum class Call : std::uint8_t {
     unlock_all,
     flush,
     await_grant,
+    await_notification, ///< until counter `cell` of the rank itself has reached `value`
     close,
     // operations on cells that nothing else touches, `value` and up
     put,
@@ -95,6 +96,7 @@ struct Step {
     std::uint64_t value = 0;
     std::size_t words = 1;
     std::size_t stride = 1; ///< cells from one word to the next at the target, 1 or 2
+    int notification = -1;  ///< of an operation: the target's counter that it raises; -1: none
 };
 
 using Script = std::vector<Step>;
@@ -121,6 +123,7 @@ struct Program {
     unsigned unmapped_percent = 0;    ///< of the regions: neighbours cannot map them
     unsigned no_map_percent = 0;      ///< so often mapping fails, as when the owner is at its table
     unsigned ordered_percent = 0;     ///< of the operations
+    int counters = 0;                 ///< of notifications, per member and window
     bool direct = false;              ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100;  ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;              ///< a call takes up to so long

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "rma/engine/window_parts.hpp"
 #include "survivors.hpp"
 
 namespace sidelight::sim {
@@ -101,6 +102,11 @@ void World::create_windows(int window)
         if (program_.dynamic) {
             attach_memory(window, rank);
         }
+        if (program_.counters != 0 &&
+            this->rank(rank).window(window).parts().counters.set(
+                static_cast<std::uint32_t>(program_.counters)) != Status::ok) {
+            fail(rank, "there is no memory for counters");
+        }
     }
 }
 
@@ -158,7 +164,9 @@ std::byte* World::PeerMemory::make(std::size_t bytes, FileRange& where) noexcept
 
 void World::PeerMemory::destroy(std::byte* data, const FileRange& /*where*/) noexcept
 {
-    made_.erase(data);
+    const auto found = made_.find(data);
+    destroyed_.push_back(std::move(found->second));
+    made_.erase(found);
 }
 
 std::byte* World::PeerMemory::map(const FileRange& range) noexcept

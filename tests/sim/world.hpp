@@ -141,6 +141,7 @@ private:
     private:
         World& world_;
         std::unordered_map<std::byte*, Block> made_;
+        std::vector<Block> destroyed_; ///< peers may have them mapped
     };
     /// Memory of another rank on the node, copied to and from at once. `memory`: the address that
     /// accesses count from.

@@ -18,32 +18,41 @@ constexpr int class_of_lost = MPI_ERR_OTHER;
 
 /// In the order of Status.
 constexpr std::array<int, static_cast<std::size_t>(Status::other) + 1> classes{
-    MPI_SUCCESS,
-    MPI_ERR_WIN,
-    MPI_ERR_RANK,
-    MPI_ERR_DISP,
-    MPI_ERR_COUNT,
-    MPI_ERR_TYPE,
-    MPI_ERR_OP,
-    MPI_ERR_ASSERT,
-    MPI_ERR_LOCKTYPE,
-    MPI_ERR_RMA_SYNC,
-    MPI_ERR_RMA_CONFLICT,
-    MPI_ERR_RMA_RANGE,
-    MPI_ERR_RMA_ATTACH,
-    MPI_ERR_RMA_SHARED,
-    MPI_ERR_RMA_FLAVOR,
-    MPI_ERR_SIZE,
-    MPI_ERR_BASE,
-    MPI_ERR_BUFFER,
-    MPI_ERR_ARG,
-    MPI_ERR_GROUP,
-    MPI_ERR_INFO,
-    MPI_ERR_NO_MEM,
-    MPI_ERR_UNSUPPORTED_OPERATION,
-    class_of_lost,
-    MPI_ERR_OTHER,
+    MPI_SUCCESS,        MPI_ERR_WIN,        MPI_ERR_RANK,         MPI_ERR_DISP,
+    MPI_ERR_COUNT,      MPI_ERR_TYPE,       MPI_ERR_OP,           MPI_ERR_ASSERT,
+    MPI_ERR_LOCKTYPE,   MPI_ERR_RMA_SYNC,   MPI_ERR_RMA_CONFLICT, MPI_ERR_RMA_RANGE,
+    MPI_ERR_RMA_ATTACH, MPI_ERR_RMA_SHARED, MPI_ERR_RMA_FLAVOR,
+    MPI_ERR_OTHER, // rma_notification: see below
+    MPI_ERR_SIZE,       MPI_ERR_BASE,       MPI_ERR_BUFFER,       MPI_ERR_ARG,
+    MPI_ERR_GROUP,      MPI_ERR_INFO,       MPI_ERR_NO_MEM,       MPI_ERR_UNSUPPORTED_OPERATION,
+    class_of_lost,      MPI_ERR_OTHER,
 };
+
+struct AddedError {
+    int error_class = MPI_ERR_OTHER;
+    int code = MPI_ERR_OTHER;
+};
+
+/// MPI_ERR_RMA_NOTIFICATION.
+const AddedError& notification_error() noexcept
+{
+#ifdef MPI_ERR_RMA_NOTIFICATION
+    static const AddedError known{MPI_ERR_RMA_NOTIFICATION, MPI_ERR_RMA_NOTIFICATION};
+#else
+    static const AddedError known = [] {
+        constexpr const char* text = "MPI_ERR_RMA_NOTIFICATION: no such counter, or it is gone";
+        AddedError added;
+        if (table().Add_error_class(&added.error_class) != MPI_SUCCESS ||
+            table().Add_error_code(added.error_class, &added.code) != MPI_SUCCESS) {
+            return AddedError{};
+        }
+        table().Add_error_string(added.error_class, text);
+        table().Add_error_string(added.code, text);
+        return added;
+    }();
+#endif
+    return known;
+}
 
 } // namespace
 
@@ -56,7 +65,13 @@ bool world_is_up() noexcept
     return initialized != 0 && finalized == 0;
 }
 
-int error_class(Status status) noexcept { return classes[static_cast<std::size_t>(status)]; }
+int error_class(Status status) noexcept
+{
+    return status == Status::rma_notification ? notification_error().code
+                                              : classes[static_cast<std::size_t>(status)];
+}
+
+int class_of_notification() noexcept { return notification_error().error_class; }
 
 int answer_window(Status status, MPI_Win handle) noexcept
 {

@@ -10,9 +10,13 @@ namespace sidelight::host::mpi {
 /// False all the time in a program that uses sessions alone.
 [[nodiscard]] bool world_is_up() noexcept;
 
-/// The MPI error class of a Status; MPI_SUCCESS for `ok`. One that the host's header lacks becomes
-/// its nearest relative.
+/// The MPI error code of a Status, for most their class; MPI_SUCCESS for `ok`. A class that the
+/// host's header lacks becomes its nearest relative.
 [[nodiscard]] int error_class(Status status) noexcept;
+
+/// The class of Status::rma_notification, which hosts have from MPI-5.1 on. Before, it is added to
+/// theirs with a code of its own: not every host finds the class of an added class.
+[[nodiscard]] int class_of_notification() noexcept;
 
 /// Ends a call on a window: `ok` is MPI_SUCCESS at once; anything else goes to the error handler of
 /// the host window that is its handle, and is returned as error class if that returns.

@@ -55,6 +55,16 @@ Flight* Acknowledgements::find(std::uint64_t name, const Channel& from) noexcept
     return flight != nullptr && !flight->all_answered() ? flight : nullptr;
 }
 
+/// Something has come back. One that has to notify its target is not over yet.
+void Acknowledgements::answered(Flight& flight, Status status) noexcept
+{
+    const bool notifies = flight.owes_notification && status == Status::ok;
+    life_.fragment_answered(flight, status);
+    if (notifies) {
+        origin_.notify_behind(flight);
+    }
+}
+
 void Acknowledgements::take_reply(Channel& from, const ReplyBody& body,
                                   std::span<const std::byte> payload) noexcept
 {
@@ -69,7 +79,7 @@ void Acknowledgements::take_reply(Channel& from, const ReplyBody& body,
         flight->answered += payload.size();
         flight->received += payload.size();
     }
-    life_.fragment_answered(*flight, fits ? Status::ok : Status::other);
+    answered(*flight, fits ? Status::ok : Status::other);
     origin_.launch_more(from);
 }
 
@@ -142,7 +152,7 @@ void Acknowledgements::reply_placed(Channel& from, const ReplyBody& body,
     --flight->placing;
     flight->received += bytes;
     if (flight->replies != 0) {
-        life_.fragment_answered(*flight, Status::ok);
+        answered(*flight, Status::ok);
     } else {
         life_.settle(*flight);
     }

@@ -31,6 +31,7 @@ public:
     void abandon(Channel& channel) noexcept;
 
 private:
+    void answered(Flight& flight, Status status) noexcept;
     [[nodiscard]] Flight* find(std::uint64_t name, const Channel& from) noexcept;
 
     Channels& channels_;

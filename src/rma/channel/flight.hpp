@@ -32,7 +32,9 @@ struct Flight {
     bool unacknowledged = false;     ///< that one is not acknowledged
     std::uint32_t reading = 0;       ///< zero-copy messages whose data are being read here
     std::uint32_t placing = 0;       ///< zero-copy answers whose data are being written here
+    std::uint32_t zero_copies = 0;   ///< zero-copy puts that it is made of
     bool copied = false;             ///< no fragment is zero-copy
+    bool owes_notification = false;  ///< it is to be sent
     Status status = Status::ok;      ///< the first reason why a fragment was not performed
 
     std::uint32_t number = 0;     ///< index in the table
@@ -40,7 +42,10 @@ struct Flight {
     Flight* next = nullptr;
 
     /// Whether the target has answered all that was sent so far.
-    [[nodiscard]] bool all_answered() const noexcept { return replies == 0 && !unacknowledged; }
+    [[nodiscard]] bool all_answered() const noexcept
+    {
+        return replies == 0 && !unacknowledged && !owes_notification;
+    }
     /// Whether memory of the origin is in use by the fabric.
     [[nodiscard]] bool buffers_in_use() const noexcept { return reading != 0 || placing != 0; }
 };

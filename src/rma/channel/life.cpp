@@ -51,7 +51,7 @@ void OperationLife::fragment_answered(Flight& flight, Status status) noexcept
 }
 
 /// What fetches is free of its buffers when all has come back; what does not, when all has been
-/// read.
+/// read. The target is notified of nothing that was not performed.
 void OperationLife::settle(Flight& flight) noexcept
 {
     Op& op = *flight.op;
@@ -59,14 +59,16 @@ void OperationLife::settle(Flight& flight) noexcept
         return;
     }
     const bool fetches = returned_to(op.operation) != nullptr;
+    const bool all_back = flight.replies == 0;
+    if (fetches && all_back && flight.status == Status::ok && flight.received != flight.position) {
+        flight.status = Status::other;
+    }
+    flight.owes_notification = flight.owes_notification && flight.status == Status::ok;
     if (flight.all_answered()) {
-        if (fetches && flight.status == Status::ok && flight.received != flight.position) {
-            flight.status = Status::other;
-        }
         const Status status = flight.status;
         flights_.give_back(flight);
         end(op, status);
-    } else if (op.state == OperationState::sent && !fetches) {
+    } else if (op.state == OperationState::sent && (!fetches || all_back)) {
         step(op, OperationEvent::buffers_free);
     }
 }

@@ -79,6 +79,7 @@ Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexce
     if (const Buffer* to = returned_to(operation); to != nullptr) {
         flight->answers = Cursor(*to);
     }
+    flight->owes_notification = notifies(operation);
     return flight;
 }
 
@@ -95,7 +96,7 @@ void Origin::launch_more(Channel& target) noexcept
         if (flight.op->operation.ordered && needs_order(target, flight.op->road)) {
             send_order(target);
         }
-        const bool first = is_first(flight);
+        const bool first = is_first(flight) || flight.owes_notification; // somebody waits for it
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
         send_fragments(flight);
         push = push || first || target.in_flight % batched == 0;
@@ -119,12 +120,46 @@ void Origin::send_order(Channel& target) noexcept
 /// The flight may be gone on return.
 void Origin::sent_whole(Flight& flight) noexcept
 {
+    const bool brings_back = returned_to(flight.op->operation) != nullptr;
+    if (flight.owes_notification && flight.status == Status::ok &&
+        rules::notification_leaves(brings_back, false)) {
+        send_notification(flight);
+    }
     flight.unacknowledged =
         flight.unacknowledged && !Credit::acknowledged(*flight.channel, flight.last_fragment);
     if (flight.unacknowledged) {
         flight.channel->unacknowledged.push(&flight);
     }
     life_.all_sent(flight);
+}
+
+void Origin::notify_behind(Flight& flight) noexcept
+{
+    if (!flight.owes_notification || flight.op->state < OperationState::sent ||
+        !rules::notification_leaves(true, flight.replies == 0 && !flight.buffers_in_use())) {
+        return;
+    }
+    send_notification(flight);
+    flight.channel->unacknowledged.push(&flight);
+    credit_.request_if_awaited();
+}
+
+/// It comes to the target behind all that was sent before, but for zero-copy puts. It is counted as
+/// a fragment, so its operation is complete when it has come.
+void Origin::send_notification(Flight& flight) noexcept
+{
+    Channel& target = *flight.channel;
+    Operation& operation = flight.op->operation;
+    flight.owes_notification = false;
+    ++target.in_flight;
+    const std::uint8_t acknowledge = credit_.count(flight) ? 1 : 0;
+    channels_.send(target, MessageKind::notify,
+                   NotifyBody{.operation = Flights::name(flight),
+                              .index = static_cast<std::uint32_t>(operation.notification),
+                              .zero_copies = flight.zero_copies,
+                              .last_copy = target.zero_copies_sent,
+                              .acknowledge = acknowledge});
+    operation.notification = -1;
 }
 
 void Origin::send_fragments(Flight& flight) noexcept
@@ -187,6 +222,7 @@ void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
     sent->finished = zero_copy_left;
     sent->origin = this;
     ++flight.reading;
+    ++flight.zero_copies;
     const PutBody body{.address = address_of(flight),
                        .operation = Flights::name(flight),
                        .zero_copy = ++target.zero_copies_sent};
@@ -195,6 +231,7 @@ void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
     if (status != Status::ok) {
         --target.zero_copies_sent;
         --flight.reading;
+        --flight.zero_copies;
         sends.give_back(sent);
         life_.fragment_answered(flight, status);
     }

@@ -21,6 +21,9 @@ public:
     /// The same for one that was tried on another road and is before all that wait.
     void launch_again(Op& op, Channel& target, std::size_t address) noexcept;
 
+    /// Something of it has come back. Sends the notification that it owes, if that was the last.
+    void notify_behind(Flight& flight) noexcept;
+
     /// Sends what waits for this target, in order of issue, as far as it may.
     void launch_more(Channel& target) noexcept;
 
@@ -35,6 +38,7 @@ private:
     void send_accumulate(Flight& flight, std::size_t length) noexcept;
     void send_compare_and_swap(Flight& flight) noexcept;
     void sent_whole(Flight& flight) noexcept;
+    void send_notification(Flight& flight) noexcept;
     static void zero_copy_left(fabric::Completion& self, Status status) noexcept;
 
     Channels& channels_;

@@ -25,10 +25,26 @@ public:
         later_ = more == static_cast<int>(span) ? 0 : later_ >> more;
     }
 
+    /// How many have not come of `count` that follow one another and end with `last`.
+    [[nodiscard]] std::uint32_t missing(std::uint32_t last, std::uint32_t count) const noexcept
+    {
+        std::uint32_t missing = 0;
+        for (std::uint32_t number = last; count != 0 && !is_whole(number); --number, --count) {
+            const std::uint32_t ahead = number - whole_ - 1;
+            missing += ahead >= span || (later_ >> ahead & 1) == 0 ? 1 : 0;
+        }
+        return missing;
+    }
+
     /// All up to that one have.
     [[nodiscard]] std::uint32_t whole() const noexcept { return whole_; }
 
 private:
+    [[nodiscard]] bool is_whole(std::uint32_t number) const noexcept
+    {
+        return static_cast<std::int32_t>(whole_ - number) >= 0;
+    }
+
     std::uint32_t whole_ = 0;
     std::uint64_t later_ = 0; ///< bit k: whole_ + 1 + k has come
 };

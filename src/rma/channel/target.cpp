@@ -80,7 +80,6 @@ std::size_t extent_of(const AccumulateBody& body) noexcept
 
 } // namespace
 
-/// A fragment that acknowledgements count was performed here, or will not be.
 void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowledge,
                            Status status) noexcept
 {

@@ -35,9 +35,11 @@ public:
                                        std::size_t bytes) noexcept;
     void put_placed(Channel& from, const PutBody& body) noexcept;
 
-private:
+    /// A fragment that acknowledgements count was performed here, or will not be.
     void performed(Channel& from, std::uint64_t operation, bool acknowledge,
                    Status status) noexcept;
+
+private:
     void refuse(Channel& from, std::uint64_t operation, Status status) noexcept;
     void reply(Channel& from, std::uint64_t operation, std::uint64_t position,
                std::span<const std::byte> data) noexcept;

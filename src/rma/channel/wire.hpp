@@ -34,6 +34,8 @@ enum class MessageKind : std::uint8_t {
     key_request,             ///< answer with key
     key,                     ///< payload: opens the sender's memory; none: it stays closed
     order,                   ///< OrderBody: what follows waits for zero-copy puts before it
+    notify,                  ///< NotifyBody: raise a counter
+    counters,                ///< CountersBody: how many counters the sender has, or a question
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,
@@ -124,6 +126,18 @@ struct alignas(16) LostBody {
 };
 struct alignas(16) OrderBody {
     std::uint32_t zero_copies = 0; ///< as in DoneBody, of all that comes behind it
+};
+/// Behind the data of its operation. Counted as one of its fragments.
+struct alignas(16) NotifyBody {
+    std::uint64_t operation = 0;
+    std::uint32_t index = 0;       ///< of the counter
+    std::uint32_t zero_copies = 0; ///< the operation is made of so many zero-copy puts
+    std::uint32_t last_copy = 0;   ///< number of the last of them
+    std::uint8_t acknowledge = 0;
+};
+struct alignas(16) CountersBody {
+    std::uint32_t number = 0;
+    std::uint8_t asks = 0; ///< answer with the same
 };
 struct alignas(16) NoBody {};
 

@@ -117,6 +117,16 @@ void take_key(const Owners& to, Channel& sender, const Message& message) noexcep
 {
     to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
 }
+void serve_notification(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    const auto body = message.body<NotifyBody>();
+    to.target.performed(sender, body.operation, body.acknowledge != 0,
+                        to.counters.serve(sender, body));
+}
+void serve_counters(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.notifications.serve_counters(sender, message.body<CountersBody>());
+}
 
 /// Whether a message keeps its place among the operations of its sender: these themselves, what
 /// asks how far they are, and what says that an epoch of theirs is over.
@@ -128,6 +138,7 @@ bool keeps_place(MessageKind kind) noexcept
     case MessageKind::accumulate:
     case MessageKind::compare_and_swap:
     case MessageKind::order:
+    case MessageKind::notify:
     case MessageKind::acknowledgement_request:
     case MessageKind::done:
     case MessageKind::unlock:
@@ -179,6 +190,8 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<NoBody>(serve_key),
     row<NoBody>(take_key),
     row<OrderBody>(take_order),
+    row<NotifyBody>(serve_notification),
+    row<CountersBody>(serve_counters),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.
@@ -283,6 +296,7 @@ void Dispatch::unreachable(int rank) noexcept { to_.contacts.lose(rank); }
 void Dispatch::zero_copy_taken(Channel& channel) noexcept
 {
     to_.notices.let_count(channel);
+    to_.counters.let_count(channel);
     if (channel.held == nullptr ||
         !rules::notice_counts(channel.held->until(), channel.zero_copies_taken.whole())) {
         return;

@@ -5,6 +5,7 @@
 #include "rma/channel/target.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/notices.hpp"
+#include "rma/epoch/notifications.hpp"
 #include "rma/operation/native.hpp"
 
 namespace sidelight::rma {
@@ -24,6 +25,8 @@ public:
         LockServer& locks;
         Barrier& barrier;
         NativeAccesses& native;
+        NotificationCounters& counters;
+        Notifications& notifications;
     };
     explicit Dispatch(const Owners& owners) noexcept : to_(owners) {}
 

@@ -64,11 +64,14 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       barrier(contacts, channels, shape.barrier),
       locks(contacts, channels, window, shared.lock_waiters),
       notices(contacts, locks, credit),
+      counters(own.notifications, shared.memory, window),
+      notifications(contacts, counters, shared.memory, channels),
       surroundings{.contacts = contacts,
                    .channels = channels,
                    .credit = credit,
                    .barrier = barrier,
                    .locks = locks,
+                   .notifications = notifications,
                    .operations = operations,
                    .mapped = window.mapped(),
                    .dynamic = shape.flavor == Flavor::dynamic,
@@ -86,7 +89,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .notices = notices,
                 .locks = locks,
                 .barrier = barrier,
-                .native = native}),
+                .native = native,
+                .counters = counters,
+                .notifications = notifications}),
       losses(shape.id, contacts, channels, acknowledgements, locks, barrier)
 {
     life.observe(completions);
@@ -262,13 +267,20 @@ Status Window::detach(const std::byte* base) noexcept
 Status Window::close(Request* request) noexcept
 {
     const Status status = parts_->synchronization.close(request);
-    parts_->closing = parts_->closing || status == Status::ok;
+    if (status == Status::ok) {
+        parts_->closing = true;
+        parts_->counters.give_up(Status::rma_notification);
+    }
     return status;
 }
 
 bool Window::progress() noexcept
 {
     bool moved = parts_->losses.give_up_lost();
+    moved |= parts_->counters.look();
+    if (parts_->contacts.broken()) {
+        parts_->notifications.give_up_lost();
+    }
     moved |= parts_->queue.advance_active();
     moved |= parts_->locks.grant_waiting();
     if (parts_->closing) {

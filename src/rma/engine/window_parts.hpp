@@ -34,6 +34,8 @@ struct WindowParts {
     Barrier barrier;
     LockServer locks;
     Notices notices;
+    NotificationCounters counters; ///< of this member
+    Notifications notifications;
     EpochSurroundings surroundings;
     EpochQueue queue;
     OpenEpochs open;

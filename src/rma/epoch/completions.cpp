@@ -43,6 +43,10 @@ void Completions::complete(Op& op, PeerEpoch& peer) noexcept
 {
     Epoch& epoch = *op.epoch;
     let_announce(op, peer);
+    if (notifies(op.operation) && op.failure == Status::ok) { // performed without messages
+        with_.notifications.raise(op.operation.target,
+                                  static_cast<std::uint32_t>(op.operation.notification));
+    }
     --epoch.unanswered;
     --peer.outstanding;
     if (op.operation.thread != no_thread) [[unlikely]] {

@@ -72,6 +72,11 @@ void Contacts::publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64
     }
 }
 
+void Contacts::wake(int rank) noexcept
+{
+    with_.channels.carrier().fabric().wake(targets_[rank].peer);
+}
+
 void Contacts::wake_neighbours() noexcept
 {
     for (const std::int32_t neighbour : with_.neighbours) {

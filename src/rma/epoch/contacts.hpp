@@ -75,6 +75,8 @@ public:
 
     /// Writes a notice of this member's in the member's block, and wakes it.
     void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value) noexcept;
+    /// Wakes the member, after an atomic instruction on a word that it waits for.
+    void wake(int rank) noexcept;
     /// Wakes the others on this node.
     void wake_neighbours() noexcept;
 

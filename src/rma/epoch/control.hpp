@@ -20,11 +20,21 @@ struct PeerNotices {
     std::atomic<std::uint64_t> done{0};    ///< accesses to this member that the peer has finished
 };
 
+/// Where a member's counters of notifications are; all zero: it has none. Written by the member
+/// alone, while nobody may notify it; `set` comes last.
+struct NotificationRoot {
+    std::atomic<std::uint64_t> set{0};     ///< a NotificationSet
+    std::atomic<std::uint64_t> process{0}; ///< of their memory: owner and descriptor
+    std::atomic<std::uint64_t> inode{0};
+    std::atomic<std::uint64_t> offset{0};
+};
+
 /// The block of one member, followed in memory by one PeerNotices for each member of the window.
 struct Control {
     LockQueue lock;
     AccumulateBlock accumulates;
     RegionTableRoot regions; ///< of a dynamic window
+    NotificationRoot notifications;
 
     [[nodiscard]] PeerNotices& notices(int peer) noexcept
     {

@@ -4,6 +4,7 @@
 #include "rma/channel/credit.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
+#include "rma/epoch/notifications.hpp"
 #include "rma/operation/operations.hpp"
 
 namespace sidelight::rma {
@@ -15,6 +16,7 @@ struct EpochSurroundings {
     Credit& credit;
     Barrier& barrier;
     LockServer& locks;
+    Notifications& notifications;
     Operations& operations;
     Mapped& mapped;
     bool dynamic;            ///< the window

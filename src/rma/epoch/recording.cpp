@@ -14,11 +14,26 @@ Status Recording::find(int target, PeerEpochRef& where) noexcept
     return where.known() ? Status::ok : queue_.add_peer(*where.epoch, target);
 }
 
+/// Only a passive target hears of single operations.
+Status Recording::may_notify(const Epoch& epoch, const Operation& operation) noexcept
+{
+    return epoch.passive()
+               ? with_.notifications.check(operation.target,
+                                           static_cast<std::uint32_t>(operation.notification))
+               : Status::rma_sync;
+}
+
 Status Recording::issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept
 {
     const bool granted = queue_.is_granted(*where.epoch, where.peer());
     if (where.epoch->failed_for_all()) {
         return where.epoch->failure;
+    }
+    if (notifies(operation)) {
+        const Status status = may_notify(*where.epoch, operation);
+        if (status != Status::ok) {
+            return status;
+        }
     }
     Destination destination;
     if (Status status = with_.operations.prepare(operation, granted, destination);
@@ -35,6 +50,10 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     }
     if (!done) {
         return status == Status::ok ? record(where, operation, destination, request) : status;
+    }
+    if (status == Status::ok && notifies(operation)) {
+        with_.notifications.raise(operation.target,
+                                  static_cast<std::uint32_t>(operation.notification));
     }
     if (!destination.mapped) { // by the fabric: flushes say that it was waited for
         where.peer().to_be_flushed = true;

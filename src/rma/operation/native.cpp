@@ -43,6 +43,13 @@ bool is_block(const Operation& operation) noexcept
     return operation.layout->contiguous && operation.origin.layout->contiguous;
 }
 
+/// Whether it may go where no message follows it: the target's counters, if it is to raise one, lie
+/// in memory of this node.
+bool may_notify(const Operation& operation, const Target& target) noexcept
+{
+    return !notifies(operation) || target.accumulates != nullptr;
+}
+
 Access move(RemoteMemory& memory, const Operation& operation, std::span<const AccessPiece> pieces,
             fabric::Completion& done) noexcept
 {
@@ -64,7 +71,7 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Desti
                            bool alone) noexcept
 {
     const Operation& operation = op.operation;
-    if (!destination.checked || !moves_bytes(operation)) {
+    if (!destination.checked || !moves_bytes(operation) || !may_notify(operation, target)) {
         return false;
     }
     if (target.remote == nullptr) {
@@ -109,7 +116,7 @@ bool NativeAccesses::move_at_once(const Operation& operation, const Target& targ
                                   Destination& destination, bool alone) noexcept
 {
     if (target.remote == nullptr || !target.remote->moves_at_once() || !destination.checked ||
-        !moves_bytes(operation) || !is_block(operation) ||
+        !moves_bytes(operation) || !is_block(operation) || !may_notify(operation, target) ||
         !target.remote->is_worthwhile(operation.origin.bytes(), alone)) {
         return false;
     }

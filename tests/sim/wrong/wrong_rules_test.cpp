@@ -109,7 +109,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"unlock_beside_messages", Wrong::notice_beside_messages, exclusion},
         Case{"notice_overtakes_gets", Wrong::notice_overtakes_gets, access_over},
         Case{"notice_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, access_over},
-        Case{"unlock_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, exclusion}),
+        Case{"unlock_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, exclusion},
+        Case{"notification_overtakes_gets", Wrong::notification_overtakes_gets,
+             "a counter shows an operation that is not there"},
+        Case{"notification_overtakes_zero_copies", Wrong::notification_overtakes_zero_copies,
+             "a counter shows an operation that is not there"},
+        Case{"threshold_early", Wrong::threshold_early,
+             "a counter has not reached what was waited for"}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
 /// Members that do not talk to the dead wait for it for ever.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <new>
+
+#include "api/fortran_arguments.hpp"
+#include "api/notification_names.hpp"
+#include "base/cpu.hpp"
+#include "rma/engine/window_parts.hpp"
+#include "runtime/runtime.hpp"
+
+/// The counters that notified operations raise (MPI-5.1, 12.6), and the request that waits for one
+/// (P2, section IV).
+using namespace sidelight;
+using namespace sidelight::api;
+using namespace sidelight::runtime;
+
+namespace {
+
+int meet(const WindowObject& object) noexcept
+{
+    return Runtime::existing()->blocking(
+        object, [&](rma::Request* request) { return object.window->fence({}, request); });
+}
+
+/// Nobody notifies the old counters any more after the first fence, and nobody the new ones before
+/// the second.
+int set_number(WindowObject& object, MPI_Info info, int number) noexcept
+{
+    if (number < 0 || !is_info(info)) {
+        return host::mpi::answer_window(number < 0 ? Status::argument : Status::info,
+                                        object.handle);
+    }
+    if (const int code = meet(object); code != MPI_SUCCESS) {
+        return code;
+    }
+    Status status = Status::ok;
+    try {
+        object.info.note_notifications(info);
+    } catch (const std::bad_alloc&) {
+        status = Status::no_memory;
+    }
+    {
+        const EngineToken token(Runtime::existing()->engine());
+        const Status made = object.window->parts().counters.set(static_cast<std::uint32_t>(number));
+        status = status == Status::ok ? made : status;
+    }
+    const int code = meet(object);
+    return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
+}
+
+int get_number(const WindowObject& object, int rank, int* number) noexcept
+{
+    std::uint32_t found = 0;
+    const int code = Runtime::existing()->blocking(object, [&](rma::Request* request) {
+        const rma::Window& window = *object.window;
+        const bool same = object.info.same_notifications() && rank >= 0 && rank < window.size();
+        return object.window->parts().notifications.ask(same ? window.rank() : rank, &found,
+                                                        request);
+    });
+    if (code == MPI_SUCCESS) {
+        *number = static_cast<int>(found);
+    }
+    return code;
+}
+
+using Look = Status (rma::NotificationCounters::*)(std::uint32_t, std::uint64_t&) noexcept;
+
+/// Sees what has come, and orders as MPI_Win_sync does.
+int look_at(const WindowObject& object, int index, MPI_Count* value, Look look) noexcept
+{
+    Runtime& runtime = *Runtime::existing();
+    if (runtime.engine().process().busy()) {
+        runtime.waiting().sweep();
+    }
+    std::uint64_t found = 0;
+    Status status = Status::ok;
+    {
+        const EngineToken token(runtime.engine());
+        status = (object.window->parts().counters.*look)(static_cast<std::uint32_t>(index), found);
+    }
+    full_barrier();
+    if (status != Status::ok) {
+        return host::mpi::answer_window(status, object.handle);
+    }
+    *value = static_cast<MPI_Count>(found);
+    return MPI_SUCCESS;
+}
+
+/// On a window of ours, with a place for what is asked for.
+template <class Answer, class Call>
+int with_window(MPI_Win win, const Answer* answer, Call call) noexcept
+{
+    WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return refuse_notification(win);
+    }
+    return answer != nullptr ? call(*object) : host::mpi::answer_window(Status::argument, win);
+}
+
+int set_number(MPI_Win win, MPI_Info info, int number) noexcept
+{
+    return with_window(win, &number,
+                       [&](WindowObject& object) { return set_number(object, info, number); });
+}
+
+int get_number(MPI_Win win, int rank, int* number) noexcept
+{
+    return with_window(
+        win, number, [&](const WindowObject& object) { return get_number(object, rank, number); });
+}
+
+int get_value(MPI_Win win, int index, MPI_Count* value) noexcept
+{
+    return with_window(win, value, [&](const WindowObject& object) {
+        return look_at(object, index, value, &rma::NotificationCounters::value);
+    });
+}
+
+int reset_value(MPI_Win win, int index, MPI_Count* value) noexcept
+{
+    return with_window(win, value, [&](const WindowObject& object) {
+        return look_at(object, index, value, &rma::NotificationCounters::reset);
+    });
+}
+
+int await_threshold(MPI_Win win, int index, MPI_Count expected, MPI_Request* request) noexcept
+{
+    return with_window(win, request, [&](const WindowObject& object) {
+        if (expected < 0) {
+            return host::mpi::answer_window(Status::argument, win);
+        }
+        return Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
+            return object.window->parts().counters.await(static_cast<std::uint32_t>(index),
+                                                         static_cast<std::uint64_t>(expected),
+                                                         engine_side);
+        });
+    });
+}
+
+} // namespace
+
+SIDELIGHT_NOTIFICATION(Win_set_num_notify, MPI_Win win, MPI_Info info, int number)
+{
+    return set_number(win, info, number);
+}
+SIDELIGHT_NOTIFICATION(Win_get_num_notify, MPI_Win win, int rank, int* number)
+{
+    return get_number(win, rank, number);
+}
+SIDELIGHT_NOTIFICATION(Win_get_notify_value, MPI_Win win, int index, MPI_Count* value)
+{
+    return get_value(win, index, value);
+}
+SIDELIGHT_NOTIFICATION(Win_reset_notify_value, MPI_Win win, int index, MPI_Count* value)
+{
+    return reset_value(win, index, value);
+}
+SIDELIGHT_ENTRY int MPIX_Win_notify_ithreshold(MPI_Win win, int index, MPI_Count expected,
+                                               MPI_Request* request)
+{
+    return await_threshold(win, index, expected, request);
+}
+SIDELIGHT_ENTRY int MPIX_Err_rma_notification() { return host::mpi::class_of_notification(); }
+
+// The same for Fortran, as in nonblocking.cpp.
+
+SIDELIGHT_FORTRAN_NOTIFICATION(win_set_num_notify_, FortranArgument<MPI_Win> win,
+                               FortranArgument<MPI_Info> info, const MPI_Fint* number,
+                               MPI_Fint* error)
+{
+    return_to_fortran(set_number(from_fortran<MPI_Win>(win), from_fortran<MPI_Info>(info), *number),
+                      error);
+}
+SIDELIGHT_FORTRAN_NOTIFICATION(win_get_num_notify_, FortranArgument<MPI_Win> win,
+                               const MPI_Fint* rank, MPI_Fint* number, MPI_Fint* error)
+{
+    return_to_fortran(get_number(from_fortran<MPI_Win>(win), *rank, number), error);
+}
+SIDELIGHT_FORTRAN_NOTIFICATION(win_get_notify_value_, FortranArgument<MPI_Win> win,
+                               const MPI_Fint* index, MPI_Count* value, MPI_Fint* error)
+{
+    return_to_fortran(get_value(from_fortran<MPI_Win>(win), *index, value), error);
+}
+SIDELIGHT_FORTRAN_NOTIFICATION(win_reset_notify_value_, FortranArgument<MPI_Win> win,
+                               const MPI_Fint* index, MPI_Count* value, MPI_Fint* error)
+{
+    return_to_fortran(reset_value(from_fortran<MPI_Win>(win), *index, value), error);
+}
+SIDELIGHT_ENTRY void mpix_win_notify_ithreshold_(FortranArgument<MPI_Win> win,
+                                                 const MPI_Fint* index, const MPI_Count* expected,
+                                                 MPI_Fint* request, MPI_Fint* error)
+{
+    MPI_Request started = MPI_REQUEST_NULL;
+    const int code = await_threshold(from_fortran<MPI_Win>(win), *index, *expected, &started);
+    return_to_fortran(code, started, request, error);
+}
+SIDELIGHT_ENTRY MPI_Fint mpix_err_rma_notification_() { return host::mpi::class_of_notification(); }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/fortran_arguments.hpp"
+#include "api/notification_names.hpp"
+#include "api/operation_kinds.hpp"
+#include "runtime/runtime.hpp"
+
+/// Operations that raise a counter of their target (MPI-5.1, 12.6), with and without a request.
+using namespace sidelight;
+using namespace sidelight::api;
+using namespace sidelight::runtime;
+
+namespace {
+
+/// What the forms have in common; `rest` is the request of one that has one.
+template <class Operation, class... Rest, class... Arguments>
+int notify(std::tuple<Rest...> rest, int notification, Arguments... arguments) noexcept
+{
+    const MPI_Win win = window_among(arguments...);
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return refuse_notification(win);
+    }
+    if (notification < 0) {
+        return host::mpi::answer_window(Status::rma_notification, win);
+    }
+    OperationCall call = Operation::describe(arguments...);
+    call.notification = notification;
+    return std::apply([&](auto... request) { return issue(*object, call, request...); }, rest);
+}
+
+template <class Operation, class... Arguments>
+int start_notify(MPI_Request* request, Arguments... arguments) noexcept
+{
+    const MPI_Win win = window_among(arguments...);
+    if (request == nullptr && window_table::find(win) != nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
+    }
+    return notify<Operation>(std::tuple(request), arguments...);
+}
+
+} // namespace
+
+#define SIDELIGHT_COUNTED_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)
+
+#define SIDELIGHT_DECLARE(type, name) type name,
+#define SIDELIGHT_PASS_AFTER(type, name) , name
+#define SIDELIGHT_NOTIFY(name, request_name, Operation, parameters, Count)                         \
+    SIDELIGHT_NOTIFICATION(name, parameters(SIDELIGHT_DECLARE, Count) int notification,            \
+                           MPI_Win win)                                                            \
+    {                                                                                              \
+        return notify<Operation>(std::tuple(),                                                     \
+                                 notification parameters(SIDELIGHT_PASS_AFTER, Count), win);       \
+    }                                                                                              \
+    SIDELIGHT_NOTIFICATION(request_name, parameters(SIDELIGHT_DECLARE, Count) int notification,    \
+                           MPI_Win win, MPI_Request* request)                                      \
+    {                                                                                              \
+        return start_notify<Operation>(request,                                                    \
+                                       notification parameters(SIDELIGHT_PASS_AFTER, Count), win); \
+    }
+#define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
+                                     parameters)                                                   \
+    SIDELIGHT_NOTIFY(name, request_name, Operation, parameters, int)                               \
+    SIDELIGHT_NOTIFY(name##_c, request_name##_c, Operation, parameters, MPI_Count)
+#include "api/operations.def"
+
+// The same for Fortran, as in nonblocking.cpp.
+#define SIDELIGHT_COUNTED_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
+#define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)
+
+#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
+#define SIDELIGHT_PASS_CONVERTED(type, name) , from_fortran<type>(name)
+#define SIDELIGHT_NOTIFY_FOR_FORTRAN(name, request_name, Operation, parameters, Count)             \
+    SIDELIGHT_FORTRAN_NOTIFICATION(                                                                \
+        name, parameters(SIDELIGHT_DECLARE_FORTRAN, Count) const MPI_Fint* notification,           \
+        FortranArgument<MPI_Win> win, MPI_Fint* error)                                             \
+    {                                                                                              \
+        const int code = notify<Operation>(                                                        \
+            std::tuple(), *notification parameters(SIDELIGHT_PASS_CONVERTED, Count),               \
+            from_fortran<MPI_Win>(win));                                                           \
+        return_to_fortran(code, error);                                                            \
+    }                                                                                              \
+    SIDELIGHT_FORTRAN_NOTIFICATION(                                                                \
+        request_name, parameters(SIDELIGHT_DECLARE_FORTRAN, Count) const MPI_Fint* notification,   \
+        FortranArgument<MPI_Win> win, MPI_Fint* request, MPI_Fint* error)                          \
+    {                                                                                              \
+        MPI_Request started = MPI_REQUEST_NULL;                                                    \
+        const int code = start_notify<Operation>(                                                  \
+            &started, *notification parameters(SIDELIGHT_PASS_CONVERTED, Count),                   \
+            from_fortran<MPI_Win>(win));                                                           \
+        return_to_fortran(code, started, request, error);                                          \
+    }
+#define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
+                                     parameters)                                                   \
+    SIDELIGHT_NOTIFY_FOR_FORTRAN(fortran##_, request_fortran##_, Operation, parameters, int)       \
+    SIDELIGHT_NOTIFY_FOR_FORTRAN(fortran##_c_, request_fortran##_c_, Operation, parameters,        \
+                                 MPI_Count)
+#include "api/operations.def"

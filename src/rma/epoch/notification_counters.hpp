@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "fabric/peer_memory.hpp"
+#include "rma/attention.hpp"
+#include "rma/channel/channel.hpp"
+#include "rma/channel/wire.hpp"
+#include "rma/epoch/control.hpp"
+#include "rma/request.hpp"
+
+namespace sidelight::rma {
+
+/// How many counters a member has, and which time that it has set them this is, so that others see
+/// that they are new ones.
+struct NotificationSet {
+    std::uint32_t number = 0;
+    std::uint32_t generation = 0;
+
+    [[nodiscard]] std::uint64_t packed() const noexcept
+    {
+        return std::uint64_t{generation} << 32 | number;
+    }
+    [[nodiscard]] static NotificationSet unpacked(std::uint64_t word) noexcept
+    {
+        return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    }
+};
+
+/// One counter, in memory that the members on its node share. Raised after the data of the
+/// operation that it counts are there, by whoever has put them there.
+using NotificationCounter = std::atomic<std::uint64_t>;
+
+/// The counters of this member, and who waits for them. They come into being when the program asks
+/// for some. Guarded by the engine, but for the counters themselves.
+class NotificationCounters {
+public:
+    static constexpr std::uint32_t most = std::uint32_t{1} << 20;
+
+    NotificationCounters(NotificationRoot& root, fabric::PeerMemory& memory,
+                         Attention& attention) noexcept
+        : root_(root), memory_(memory), attention_(attention)
+    {}
+    ~NotificationCounters();
+    NotificationCounters(const NotificationCounters&) = delete;
+    NotificationCounters& operator=(const NotificationCounters&) = delete;
+
+    /// So many, all zero, in place of those that there are; without memory for them, none. While
+    /// members may notify this one it must not be called. Whoever waits for an old one hears that
+    /// it is gone.
+    Status set(std::uint32_t number) noexcept;
+    [[nodiscard]] std::uint32_t number() const noexcept { return set_.number; }
+
+    /// Acquires what is counted.
+    Status value(std::uint32_t index, std::uint64_t& found) noexcept;
+    /// Makes it zero. What it has reached, whoever waits for that hears of.
+    Status reset(std::uint32_t index, std::uint64_t& found) noexcept;
+    /// The request completes when the counter has reached the value.
+    Status await(std::uint32_t index, std::uint64_t expected, Request* request) noexcept;
+    /// Completes the requests that wait for what has been reached. Answers whether there were any.
+    bool look() noexcept;
+    /// Ends all that are left. None can be reached any more.
+    void give_up(Status status) noexcept;
+    [[nodiscard]] bool awaited() const noexcept { return !awaited_.empty(); }
+
+    /// One of this member's own operations is done.
+    void raise(std::uint32_t index) noexcept
+    {
+        counter(index).fetch_add(1, std::memory_order_release);
+    }
+    /// A notification has come by message. It counts when its operation's zero-copy puts are here.
+    Status serve(Channel& from, const NotifyBody& body) noexcept;
+    /// A zero-copy put of that member has come.
+    void let_count(const Channel& from) noexcept;
+
+private:
+    struct Threshold {
+        std::uint64_t expected = 0;
+        Request* request = nullptr;
+    };
+    /// What is waited for of one counter: a heap, the lowest first.
+    struct Awaited {
+        std::uint32_t index = 0;
+        std::vector<Threshold> thresholds{};
+    };
+    /// One that has come too early.
+    struct Early {
+        const Channel* from = nullptr;
+        NotifyBody body{};
+    };
+    [[nodiscard]] static bool is_later(const Threshold& one, const Threshold& other) noexcept
+    {
+        return one.expected > other.expected;
+    }
+    [[nodiscard]] NotificationCounter& counter(std::uint32_t index) const noexcept
+    {
+        return reinterpret_cast<NotificationCounter*>(data_)[index];
+    }
+    [[nodiscard]] std::vector<Threshold>& thresholds_of(std::uint32_t index);
+    static bool complete_reached(Awaited& awaited, std::uint64_t value) noexcept;
+    void forget_idle() noexcept;
+
+    NotificationRoot& root_;
+    fabric::PeerMemory& memory_;
+    Attention& attention_;
+    NotificationSet set_{};
+    std::byte* data_ = nullptr;
+    FileRange where_{};
+    std::vector<Awaited> awaited_;
+    std::vector<Early> early_; ///< of each origin fewer than a Series spans
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "rma/epoch/contacts.hpp"
+#include "rma/epoch/notification_counters.hpp"
+
+namespace sidelight::rma {
+
+/// The counters of other members, as an origin sees them. What an operation does by itself, within
+/// its call or when its turn comes, it is notified of by itself; what travels notifies by a message
+/// behind it (Origin). Guarded by the engine.
+class Notifications {
+public:
+    Notifications(Contacts& contacts, NotificationCounters& own, fabric::PeerMemory& memory,
+                  Channels& channels) noexcept
+        : contacts_(contacts), own_(own), memory_(memory), channels_(channels)
+    {}
+    ~Notifications();
+    Notifications(const Notifications&) = delete;
+    Notifications& operator=(const Notifications&) = delete;
+
+    /// Whether a member that was met has such a counter, as far as that is known here: members
+    /// elsewhere look themselves. Not ok, too, where it is on this node and cannot be reached.
+    Status check(int rank, std::uint32_t index) noexcept;
+    /// Raises one that was checked, behind the loads and stores that it stands for, and wakes its
+    /// owner.
+    void raise(int rank, std::uint32_t index) noexcept;
+
+    /// How many a member has, when the request completes. It may have to be asked.
+    Status ask(int rank, std::uint32_t* number, Request* request) noexcept;
+    void serve_counters(Channel& from, const CountersBody& body) noexcept;
+    /// A member is lost. Questions to it end, and so does all that waits for counters of this one:
+    /// nobody knows who would have raised them.
+    void give_up_lost() noexcept;
+
+private:
+    /// Those of a member on this node.
+    struct Opened {
+        int rank = 0;
+        std::uint64_t set = 0; ///< what its root had when they were mapped
+        std::byte* data = nullptr;
+        FileRange where{};
+    };
+    struct Question {
+        int rank = 0;
+        std::uint32_t* number = nullptr;
+        Request* request = nullptr;
+    };
+    [[nodiscard]] Opened* open(int rank, NotificationRoot& root) noexcept;
+    [[nodiscard]] bool map(Opened& opened, NotificationRoot& root) noexcept;
+
+    Contacts& contacts_;
+    NotificationCounters& own_;
+    fabric::PeerMemory& memory_;
+    Channels& channels_;
+    std::vector<Opened> opened_; ///< by rank
+    std::vector<Question> questions_;
+};
+
+} // namespace sidelight::rma

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Notified operations, their counters, and requests that wait for a counter (MPI-5.1, 12.6; P2,
+ * section IV), by the names that the standard gives them. Each rank notifies the one on its right,
+ * which then finds the data in its own memory, told by nothing else.
+ *
+ * notifications
+ */
+#include <sched.h>
+
+#include "nonblocking.h"
+#include <sidelight.h>
+
+enum { COUNTERS = 4, LONG = 40000, MANY = 3000, THRESHOLDS = 2000 };
+
+static MPI_Aint at(const struct window *w, int target, int index)
+{
+    return window_at(w, target, 8 * (MPI_Aint)index);
+}
+
+static MPI_Count value_of(const struct window *w, int counter)
+{
+    MPI_Count value = -1;
+    CHECK_OK(MPI_Win_get_notify_value(w->win, counter, &value));
+    return value;
+}
+
+static void await(const struct window *w, int counter, MPI_Count expected)
+{
+    MPI_Request r;
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, counter, expected, &r));
+    wait_for(&r);
+    CHECK(value_of(w, counter) >= expected);
+}
+
+static void begin(struct window *w, const char *what)
+{
+    check_step(what);
+    memset(w->base, 0, (size_t)w->bytes);
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, COUNTERS));
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+}
+
+static void end(struct window *w)
+{
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+}
+
+static void each_operation(struct window *w)
+{
+    int const to = right_of(w), from = left_of(w);
+    int64_t const value = 100 + w->rank, one = 1;
+    int64_t got = -1, old = -1;
+    MPI_Count count = -1;
+    begin(w, "each operation");
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+    await(w, 0, 1);
+    CHECK_EQ(cell(w, 1), 100 + from);
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Accumulate_notify(&one, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, MPI_SUM,
+                                   1, w->win));
+    await(w, 1, 1);
+    CHECK_EQ(cell(w, 1), 101 + from);
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Get_accumulate_notify(&one, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, to, at(w, to, 1),
+                                       1, MPI_INT64_T, MPI_SUM, 2, w->win));
+    await(w, 2, 1);
+    CHECK_EQ(cell(w, 1), 102 + from);
+    CHECK_OK(MPI_Win_flush(to, w->win));
+    CHECK_EQ(old, 101 + w->rank);
+    CHECK_OK(MPI_Get_notify(&got, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 3, w->win));
+    await(w, 3, 1); /* what was read may be overwritten now */
+    memset(w->base, 0xff, 64);
+    CHECK_OK(MPI_Win_flush(to, w->win));
+    CHECK_EQ(got, 102 + w->rank);
+    for (int counter = 0; counter < COUNTERS; ++counter)
+        CHECK_EQ(value_of(w, counter), 1);
+    CHECK_OK(MPI_Win_reset_notify_value(w->win, 2, &count));
+    CHECK_EQ(count, 1);
+    CHECK_EQ(value_of(w, 2), 0);
+    end(w);
+}
+
+static void other_forms(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 7 + w->rank;
+    int64_t got[2] = {-1, -1}, old[2] = {-1, -1};
+    MPI_Request r[6];
+    begin(w, "requests and large counts");
+    CHECK_OK(MPI_Rput_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win,
+                             &r[0]));
+    CHECK_OK(MPIX_Rput_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 2), 1, MPI_INT64_T, 0, w->win,
+                                &r[1]));
+    CHECK_OK(MPI_Raccumulate_notify(&value, 1, MPI_INT64_T, to, at(w, to, 3), 1, MPI_INT64_T,
+                                    MPI_SUM, 0, w->win, &r[2]));
+    CHECK_OK(MPI_Rget_accumulate_notify(&value, 1, MPI_INT64_T, &old[0], 1, MPI_INT64_T, to,
+                                        at(w, to, 4), 1, MPI_INT64_T, MPI_SUM, 0, w->win, &r[3]));
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 0, 4, &r[4]));
+    CHECK_OK(MPI_Waitall(5, r, MPI_STATUSES_IGNORE));
+    for (int place = 1; place <= 4; ++place)
+        CHECK_EQ(cell(w, place), 7 + left_of(w));
+    CHECK_EQ(old[0], 0);
+    CHECK_OK(MPI_Put_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 5), 1, MPI_INT64_T, 1, w->win));
+    CHECK_OK(MPI_Accumulate_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 6), 1, MPI_INT64_T,
+                                     MPI_SUM, 1, w->win));
+    CHECK_OK(MPI_Get_accumulate_notify_c(&value, 1, MPI_INT64_T, &old[1], 1, MPI_INT64_T, to,
+                                         at(w, to, 7), 1, MPI_INT64_T, MPI_SUM, 1, w->win));
+    CHECK_OK(
+        MPI_Get_notify_c(&got[0], 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 1, w->win));
+    CHECK_OK(MPI_Rget_notify(&got[1], 1, MPI_INT64_T, to, at(w, to, 2), 1, MPI_INT64_T, 1, w->win,
+                             &r[5]));
+    wait_for(&r[5]);
+    CHECK_EQ(got[1], value);
+    await(w, 1, 5);
+    for (int place = 5; place <= 7; ++place)
+        CHECK_EQ(cell(w, place), 7 + left_of(w));
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    CHECK_EQ(got[0], value);
+    CHECK_EQ(old[1], 0);
+    end(w);
+}
+
+/* Long ones overtake one another, and the notification must not overtake its own. */
+static void long_operations(struct window *w)
+{
+    int const to = right_of(w), from = left_of(w);
+    static int64_t data[LONG], got[LONG];
+    begin(w, "long operations");
+    for (int round = 1; round <= 8; ++round) {
+        for (int i = 0; i < LONG; ++i)
+            data[i] = 1000000 * (int64_t)round + w->rank * 100 + i;
+        CHECK_OK(MPI_Put_notify(data, LONG, MPI_INT64_T, to, at(w, to, 0), LONG, MPI_INT64_T, 0,
+                                w->win));
+        await(w, 0, round);
+        int wrong = 0;
+        for (int i = 0; i < LONG; ++i)
+            wrong += cell(w, i) != 1000000 * (int64_t)round + from * 100 + i;
+        CHECK_EQ(wrong, 0);
+        CHECK_OK(MPI_Win_flush_all(w->win));
+        CHECK_OK(
+            MPI_Get_notify(got, LONG, MPI_INT64_T, to, at(w, to, 0), LONG, MPI_INT64_T, 1, w->win));
+        await(w, 1, round);
+        memset(w->base, 0, (size_t)w->bytes);
+        CHECK_OK(MPI_Win_flush_all(w->win));
+        wrong = 0;
+        for (int i = 0; i < LONG; ++i)
+            wrong += got[i] != 1000000 * (int64_t)round + w->rank * 100 + i;
+        CHECK_EQ(wrong, 0);
+        MPI_Barrier(w->comm);
+    }
+    end(w);
+}
+
+/* All notify rank 0, which sees each value no sooner than its data. */
+static void many_to_one(struct window *w)
+{
+    static int64_t values[MANY];
+    begin(w, "many to one");
+    int const each = MANY / w->size, first = w->rank * each;
+    for (int i = first; i < first + each; ++i) {
+        values[i] = i + 1;
+        CHECK_OK(
+            MPI_Put_notify(&values[i], 1, MPI_INT64_T, 0, at(w, 0, i), 1, MPI_INT64_T, 3, w->win));
+    }
+    if (w->rank == 0) {
+        for (MPI_Count seen = 0; seen < (MPI_Count)each * w->size;) {
+            await(w, 3, seen + 1);
+            seen = value_of(w, 3);
+            MPI_Count there = 0;
+            for (int i = 0; i < each * w->size; ++i)
+                there += cell(w, i) == i + 1;
+            CHECK(there >= seen);
+        }
+        CHECK_EQ(value_of(w, 3), (MPI_Count)each * w->size);
+    }
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    end(w);
+}
+
+/* A flush is over when the target's counter shows it. */
+static void flushes(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 5;
+    begin(w, "flushes");
+    for (int round = 1; round <= ROUNDS; ++round) {
+        CHECK_OK(
+            MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+        CHECK_OK(MPI_Win_flush(to, w->win));
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, to, 7, NULL, 0, MPI_BYTE, left_of(w), 7, w->comm,
+                     MPI_STATUS_IGNORE);
+        CHECK_EQ(value_of(w, 0), round);
+        MPI_Barrier(w->comm);
+    }
+    end(w);
+}
+
+/* Polling needs no other call. */
+static void polling(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 6;
+    begin(w, "polling");
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+    while (value_of(w, 0) == 0)
+        sched_yield();
+    CHECK_EQ(cell(w, 1), 6);
+    end(w);
+}
+
+/* Whoever notifies needs a long message of the one that waits, first. */
+static void moves_all_else(struct window *w)
+{
+    int const to = right_of(w), from = left_of(w);
+    static char out[1 << 20], in[1 << 20];
+    int64_t const value = 3;
+    MPI_Request r[2];
+    begin(w, "waiting moves all else");
+    memset(out, 'a' + w->rank % 26, sizeof out);
+    CHECK_OK(MPI_Isend(out, sizeof out, MPI_CHAR, to, 9, w->comm, &r[0]));
+    if (w->rank != 0)
+        MPI_Recv(in, sizeof in, MPI_CHAR, from, 9, w->comm, MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+    CHECK_OK(MPI_Win_flush(to, w->win));
+    await(w, 0, 1);
+    CHECK_EQ(cell(w, 1), 3);
+    if (w->rank == 0)
+        MPI_Recv(in, sizeof in, MPI_CHAR, from, 9, w->comm, MPI_STATUS_IGNORE);
+    CHECK_EQ(in[sizeof in - 1], 'a' + from % 26);
+    wait_for(&r[0]);
+    end(w);
+}
+
+/* Requests of several kinds together, whichever is complete first. */
+static void any_of(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 4;
+    int heard = -1, index = -1;
+    MPI_Request r[3];
+    begin(w, "waiting for any");
+    CHECK_OK(MPI_Irecv(&heard, 1, MPI_INT, left_of(w), 11, w->comm, &r[0]));
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 1, 1, &r[1]));
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 2, 1, &r[2]));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 2, w->win));
+    CHECK_OK(MPI_Waitany(3, r, &index, MPI_STATUS_IGNORE));
+    CHECK_EQ(index, 2);
+    MPI_Barrier(w->comm);
+    MPI_Send(&w->rank, 1, MPI_INT, to, 11, w->comm);
+    CHECK_OK(MPI_Waitany(3, r, &index, MPI_STATUS_IGNORE));
+    CHECK_EQ(index, 0);
+    CHECK_EQ(heard, left_of(w));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 1, w->win));
+    CHECK_OK(MPI_Waitany(3, r, &index, MPI_STATUS_IGNORE));
+    CHECK_EQ(index, 1);
+    end(w);
+}
+
+/* In any order, and what a reset has found is told, too. */
+static void thresholds(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 2;
+    static MPI_Request r[THRESHOLDS];
+    MPI_Request pending;
+    MPI_Count found = -1;
+    begin(w, "many thresholds");
+    for (int i = 0; i < THRESHOLDS; ++i)
+        CHECK_OK(MPIX_Win_notify_ithreshold(w->win, i % 2, 1 + (i * 7) % 20, &r[i]));
+    for (int i = 0; i < 20; ++i) {
+        CHECK_OK(
+            MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+        CHECK_OK(
+            MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 1, w->win));
+    }
+    CHECK_OK(MPI_Waitall(THRESHOLDS, r, MPI_STATUSES_IGNORE));
+    CHECK_EQ(value_of(w, 0), 20);
+    CHECK_EQ(value_of(w, 1), 20);
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 0, 0, &pending)); /* has been reached */
+    wait_for(&pending);
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_reset_notify_value(w->win, 0, &found));
+    CHECK_EQ(found, 20);
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 0, 1, &pending));
+    CHECK(check_pending(&pending));
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
+    wait_for(&pending);
+    end(w);
+}
+
+/* A waiting lock: the operation is recorded first. */
+static void behind_a_lock(struct window *w)
+{
+    int64_t const value = 9;
+    MPI_Request opened, closed;
+    begin(w, "behind a lock");
+    end(w);
+    if (w->rank == 1)
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
+    MPI_Barrier(w->comm);
+    if (w->rank == 0) {
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win, &opened));
+        wait_for(&opened);
+        CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 1, at(w, 1, 1), 1, MPI_INT64_T, 1, w->win));
+        CHECK_OK(MPIX_Win_iunlock(1, w->win, &closed));
+    }
+    MPI_Barrier(w->comm);
+    if (w->rank == 1) {
+        CHECK_EQ(value_of(w, 1), 0);
+        CHECK_OK(MPI_Win_unlock(1, w->win));
+        await(w, 1, 1);
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
+        CHECK_EQ(cell(w, 1), 9);
+        CHECK_OK(MPI_Win_unlock(1, w->win));
+    } else if (w->rank == 0) {
+        wait_for(&closed);
+    }
+    MPI_Barrier(w->comm);
+}
+
+/* As many as each wants, more or fewer than before, zero again. */
+static void numbers(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 8;
+    int number = -1, flag = 0;
+    int *bound;
+    MPI_Count *highest;
+    check_step("numbers of counters");
+    for (int round = 0; round < 4; ++round) {
+        int const most = 1 + 600 * (round % 2);
+        CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, most + w->rank));
+        for (int rank = 0; rank < w->size; ++rank) {
+            CHECK_OK(MPI_Win_get_num_notify(w->win, rank, &number));
+            CHECK_EQ(number, most + rank);
+        }
+        CHECK_EQ(value_of(w, most + w->rank - 1), 0);
+        MPI_Barrier(w->comm);
+        CHECK_OK(MPI_Win_lock_all(0, w->win));
+        CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T,
+                                most + to - 1, w->win));
+        await(w, most + w->rank - 1, 1);
+        CHECK_OK(MPI_Win_unlock_all(w->win));
+    }
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_NUM_UB, &bound, &flag));
+    CHECK(flag && *bound >= 601);
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_NUM_SB, &bound, &flag));
+    CHECK(flag && *bound >= 1);
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_VALUE_UB, &highest, &flag));
+    CHECK(flag && *highest >= INT32_MAX);
+    MPI_Barrier(w->comm);
+}
+
+static void same_number(struct window *w)
+{
+    int number = -1, flag = 0;
+    char text[8] = "";
+    MPI_Info info;
+    check_step("the same number everywhere");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_same_num_notifications", "true");
+    CHECK_OK(MPI_Win_set_num_notify(w->win, info, 3));
+    MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_get_num_notify(w->win, right_of(w), &number));
+    CHECK_EQ(number, 3);
+    CHECK_OK(MPI_Win_get_info(w->win, &info));
+    MPI_Info_get(info, "mpi_assert_same_num_notifications", 7, text, &flag);
+    CHECK(flag && strcmp(text, "true") == 0);
+    MPI_Info_free(&info);
+    MPI_Barrier(w->comm);
+}
+
+static void wrong_calls(struct window *w)
+{
+    int const to = right_of(w);
+    int64_t const value = 1;
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Count count = 77;
+    int number = 77, class = 0;
+    begin(w, "wrong calls");
+    CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    CHECK_ERROR(
+        MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, -1, w->win),
+        MPI_ERR_RMA_NOTIFICATION);
+    CHECK_ERROR(MPI_Win_get_notify_value(w->win, COUNTERS, &count), MPI_ERR_RMA_NOTIFICATION);
+    CHECK_ERROR(MPI_Win_reset_notify_value(w->win, -1, &count), MPI_ERR_RMA_NOTIFICATION);
+    CHECK_ERROR(MPIX_Win_notify_ithreshold(w->win, COUNTERS, 1, &r), MPI_ERR_RMA_NOTIFICATION);
+    CHECK_ERROR(MPIX_Win_notify_ithreshold(w->win, 0, 1, NULL), MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Win_get_num_notify(w->win, w->size, &number), MPI_ERR_RANK);
+    CHECK_ERROR(MPI_Win_get_notify_value(w->win, 0, NULL), MPI_ERR_ARG);
+    CHECK_ERROR(
+        MPI_Rput_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, 0, w->win, NULL),
+        MPI_ERR_ARG);
+    CHECK(r == MPI_REQUEST_NULL);
+    CHECK_EQ(count, 77);
+    CHECK_EQ(number, 77);
+    /* The target's counters: the call knows them, or the flush hears of it. */
+    int code =
+        MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, COUNTERS, w->win);
+    if (code == MPI_SUCCESS)
+        code = MPI_Win_flush(to, w->win);
+    MPI_Error_class(code, &class);
+    CHECK_EQ(class, MPI_ERR_RMA_NOTIFICATION);
+    CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, 0, w->win));
+    CHECK_ERROR(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 2), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_ERROR(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, 0, w->win),
+                MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_ERROR(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, 0, w->win),
+                MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    /* What waits for a counter that goes away. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 0, 1000, &r));
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 0));
+    CHECK_ERROR(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_RMA_NOTIFICATION);
+    CHECK_ERROR(MPI_Win_get_notify_value(w->win, 0, &count), MPI_ERR_RMA_NOTIFICATION);
+    MPI_Barrier(w->comm);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    for (int flavor = 0; flavor < FLAVORS; ++flavor) {
+        int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
+        struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
+        each_operation(&w);
+        other_forms(&w);
+        long_operations(&w);
+        many_to_one(&w);
+        flushes(&w);
+        polling(&w);
+        moves_all_else(&w);
+        any_of(&w);
+        thresholds(&w);
+        behind_a_lock(&w);
+        numbers(&w);
+        same_number(&w);
+        wrong_calls(&w);
+        window_close(&w);
+    }
+    return check_end();
+}
