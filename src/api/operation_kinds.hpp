@@ -7,6 +7,7 @@
 #include "api/direct_accumulate.hpp"
 #include "api/direct_call.hpp"
 #include "api/operation_call.hpp"
+#include "base/cpu.hpp"
 #include "rma/operation/ordered_access.hpp"
 
 /// What each row of operations.def does, by functions that take the arguments of the call:
@@ -146,6 +147,12 @@ struct GetAccumulateCall {
         return call;
     }
 };
+
+/// Whether on its shortest way an operation stays behind all before it without a barrier: a store
+/// does on some processors, and there so does each read-modify-write, which is one.
+template <class Operation>
+inline constexpr bool orders_itself =
+    !std::is_same_v<Operation, GetCall> && (stores_stay_in_order && rmw_is_barrier);
 
 /// On the direct path, before an operation: in an ordered window those before it come first.
 template <class Operation>

@@ -65,13 +65,14 @@ struct CompareAndSwapCall {
     }
 };
 
-/// The longer ways. In an ordered window the shortest one has not been tried.
+/// The longer ways. In an ordered window the shortest one may not have been tried.
 template <class Operation, class... Arguments>
 int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 {
     order_before<Operation>(object);
     rma::Window& window = *object.window;
-    return (object.ordered && Operation::at_once(window, arguments...)) ||
+    const bool untried = object.ordered && !orders_itself<Operation>;
+    return (untried && Operation::at_once(window, arguments...)) ||
                    Operation::directly(window, arguments...)
                ? MPI_SUCCESS
                : issue(object, Operation::describe(arguments...));
@@ -80,7 +81,8 @@ int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 template <class Operation, class... Arguments>
 [[gnu::always_inline]] inline bool operate_at_once(Arguments... arguments) noexcept
 {
-    rma::Window* window = window_table::find_cached(window_among(arguments...));
+    rma::Window* window =
+        window_table::find_cached<orders_itself<Operation>>(window_among(arguments...));
     return window != nullptr && Operation::at_once(*window, arguments...);
 }
 

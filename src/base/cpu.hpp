@@ -23,6 +23,14 @@ inline constexpr bool rmw_is_barrier = true;
 inline constexpr bool rmw_is_barrier = false;
 #endif
 
+/// Whether stores become visible in their order, and not before loads that come first: then a store
+/// needs no barrier to stay behind what was done before it. True on x86.
+#if defined(__x86_64__)
+inline constexpr bool stores_stay_in_order = true;
+#else
+inline constexpr bool stores_stay_in_order = false;
+#endif
+
 /// Whether atomic accesses of different widths that overlap are atomic against each other. On x86 a
 /// locked instruction excludes all others from the line; other architectures do not promise it.
 #if defined(__x86_64__)

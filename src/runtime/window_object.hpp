@@ -28,8 +28,8 @@ inline constexpr std::uint64_t no_handle = ~std::uint64_t{0};
 /// What the fastest calls know of a window.
 struct WindowKey {
     std::atomic<std::uint64_t> key{no_handle}; ///< of the handle; no_handle: not in use
-    /// The same for the shortest way of operations; no_handle also where that is closed: its order
-    /// is not kept there.
+    /// The same for the shortest way of operations that do not order themselves; no_handle also
+    /// where the window is to be ordered.
     std::atomic<std::uint64_t> shortest{no_handle};
     rma::Window* window = nullptr;
 };

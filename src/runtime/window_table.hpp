@@ -45,13 +45,15 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
     return entry;
 }
 
-/// The engine's window, if it is ours, in the cache and open to the shortest way of operations;
-/// calls nothing.
+/// The engine's window, if it is ours, in the cache and open to the shortest way of operations: in
+/// an ordered window it is to those alone that order themselves. Calls nothing.
+template <bool orders_itself>
 [[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
 {
     const std::uint64_t key = key_of(win);
     const WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
-    if (entry->shortest.load(std::memory_order_relaxed) != key) [[unlikely]] {
+    const auto& open = orders_itself ? entry->key : entry->shortest;
+    if (open.load(std::memory_order_relaxed) != key) [[unlikely]] {
         return nullptr;
     }
     if (entry->window == nullptr) {
