@@ -17,6 +17,7 @@ from sidelight_lib import (
     latency_columns,
     latency_runs,
     latency_table,
+    ordered_put,
     own_accesses,
     thread_flush,
     window_times,
@@ -352,6 +353,29 @@ class WindowTimes(unittest.TestCase):
         source = (support.ROOT / "bench" / "windows.c").read_text()
         found = re.findall(r'\{"(\w+)", [A-Z_]+, ', source)
         self.assertEqual(found, list(window_times.TITLES))
+
+
+class OrderedPut(unittest.TestCase):
+    def test_rows_are_medians_of_sizes_with_all_three_figures(self):
+        def sample(line, microseconds, outcome=""):
+            figures = {"microseconds": microseconds}
+            return ordered_put.Sample(0, "a" + UNDER, line, figures, outcome)
+
+        samples = [sample("flushed_8", 4.0), sample("ordered_8", 2.0), sample("unordered_8", 1.0)]
+        samples += [sample("flushed_1024", 4.0), sample("ordered_1024", 2.0)]
+        samples += [sample("flushed_8", 8.0), sample("flushed_8", 5.0)]
+        samples += [sample("unordered_1024", 1.0, "crashes")]
+        (row,) = ordered_put.rows(samples)
+        self.assertEqual((row.bytes, row.flushed, row.ordered, row.unordered), (8, 5.0, 2.0, 1.0))
+
+    def test_every_size_of_the_program_has_a_title(self):
+        source = (support.ROOT / "bench" / "ordered_put.c").read_text()
+        (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", source)
+        terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
+        found = [term[0] << sum(term[1:]) for term in terms]
+        self.assertEqual(found, list(ordered_put.SIZES))
+        (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
+        self.assertEqual(re.findall(r'"(\w+)"', names), list(ordered_put.HOWS))
 
 
 class Isolation(unittest.TestCase):
