@@ -12,6 +12,7 @@ namespace sidelight::rma {
 
 struct Channel;
 struct Epoch;
+struct OpenRegion;
 
 enum class OperationKind : std::uint8_t {
     marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
@@ -36,6 +37,9 @@ struct Operation {
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
     ThreadNumber thread = no_thread;              ///< whose flushes wait for it, beside others
     std::int32_t notification = -1; ///< the target's counter to be raised behind it; -1: none
+    /// What a memory handle names: the displacement counts from there, in its own units. Null: the
+    /// target's memory is meant.
+    OpenRegion* region = nullptr;
 };
 
 /// Whether a counter of the target is to be raised, and has not been yet.
@@ -100,7 +104,8 @@ enum class OperationEvent : std::uint8_t {
 [[nodiscard]] OperationState next_state(OperationState state, OperationEvent event) noexcept;
 
 /// An operation in flight or recorded in an epoch. From the process's pool; lives from the call
-/// until it is complete at the target. Holds a reference to each layout it names.
+/// until it is complete at the target. Holds a reference to each layout it names, and to the
+/// region.
 struct Op {
     Operation operation;
     Request* request = nullptr; ///< of the request-based forms, until it is complete

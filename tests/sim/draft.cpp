@@ -172,6 +172,8 @@ std::size_t Author::fetch(std::size_t step, std::size_t first, std::size_t words
                    .words = words});
 }
 
+std::size_t Author::release() { return append({.call = Call::release}); }
+
 std::size_t Author::stray(int target) { return append({.call = Call::stray, .target = target}); }
 
 void Author::chain(int target, std::size_t words, int puts)

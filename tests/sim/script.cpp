@@ -12,11 +12,12 @@ struct Names {
     const char* done;
 };
 
-constexpr std::array<Names, 31> names{{
+constexpr std::array<Names, 32> names{{
     {"compute", "compute done"},
     {"meet", "meet done"},
     {"set_keys", "set_keys done"},
     {"expose", "expose done"},
+    {"release", "release done"},
     {"wait_for", "wait_for done"},
     {"fence", "fence done"},
     {"post", "post done"},

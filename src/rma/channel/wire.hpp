@@ -8,6 +8,7 @@
 #include <span>
 
 #include "fabric/fabric.hpp"
+#include "rma/region/region_name.hpp"
 
 /// The messages between the engines of two members of a window. Each is a header, the body that its
 /// kind has, and a payload. Protocol: docs/design/wire.md.
@@ -36,6 +37,7 @@ enum class MessageKind : std::uint8_t {
     order,                   ///< OrderBody: what follows waits for zero-copy puts before it
     notify,                  ///< NotifyBody: raise a counter
     counters,                ///< CountersBody: how many counters the sender has, or a question
+    get_named,               ///< GetNamedBody: answer with reply
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,
@@ -51,7 +53,8 @@ struct alignas(16) MessageHeader {
 };
 
 // Bodies. `operation` is the sender's name for an operation (Flights::name), returned as it came.
-// `address` is an offset in the target's memory; in a dynamic window an address there. `placed`:
+// `address` is an offset in the target's memory; in a dynamic window an address there, and with
+// `region`, which a memory handle names, in that region. `placed`:
 // all zero-copy puts up to that number are in the sender's memory. Numbers of 32 bits wrap around;
 // what answers a question is 0 for no.
 
@@ -61,12 +64,17 @@ struct alignas(16) PutBody {
     std::uint64_t operation = 0;
     std::uint32_t zero_copy = 0;  ///< number of this zero-copy put; 0: it is none
     std::uint8_t acknowledge = 0; ///< tell how many fragments are complete
+    RegionName region = no_region;
 };
 struct alignas(16) GetBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
     std::uint64_t bytes = 0;
     std::uint64_t position = 0; ///< byte of the operation's data stream where this fragment starts
+};
+struct alignas(16) GetNamedBody {
+    GetBody get;
+    RegionName region = no_region;
 };
 /// Answered by reply where it fetches, else by acknowledgement.
 struct alignas(16) AccumulateBody {
@@ -78,11 +86,13 @@ struct alignas(16) AccumulateBody {
     std::uint8_t basic = 0;  ///< datatype::Basic
     std::uint8_t fetch = 0;  ///< old values wanted
     std::uint8_t acknowledge = 0;
+    RegionName region = no_region;
 };
 struct alignas(16) CompareAndSwapBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
     std::uint8_t basic = 0;
+    RegionName region = no_region;
 };
 struct alignas(16) ReplyBody {
     std::uint64_t operation = 0;
@@ -140,6 +150,9 @@ struct alignas(16) CountersBody {
     std::uint8_t asks = 0; ///< answer with the same
 };
 struct alignas(16) NoBody {};
+static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
+                  sizeof(CompareAndSwapBody) == 32,
+              "a region takes no room of its own");
 
 /// Bytes of the body as it travels.
 template <class Body>

@@ -46,6 +46,11 @@ void serve_get(const Owners& to, Channel& sender, const Message& message) noexce
 {
     to.target.serve_get(sender, message.body<GetBody>());
 }
+void serve_get_named(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    const auto body = message.body<GetNamedBody>();
+    to.target.serve_get(sender, body.get, body.region);
+}
 void serve_accumulate(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     to.target.serve_accumulate(sender, message.body<AccumulateBody>(),
@@ -135,6 +140,7 @@ bool keeps_place(MessageKind kind) noexcept
     switch (kind) {
     case MessageKind::put:
     case MessageKind::get:
+    case MessageKind::get_named:
     case MessageKind::accumulate:
     case MessageKind::compare_and_swap:
     case MessageKind::order:
@@ -192,6 +198,7 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<OrderBody>(take_order),
     row<NotifyBody>(serve_notification),
     row<CountersBody>(serve_counters),
+    row<GetNamedBody>(serve_get_named),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.

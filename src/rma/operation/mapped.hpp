@@ -7,6 +7,7 @@
 #include "base/bytes.hpp"
 #include "base/cpu.hpp"
 #include "rma/operation/target.hpp"
+#include "rma/region/open_region.hpp"
 
 namespace sidelight::rma {
 
@@ -30,7 +31,7 @@ public:
                                                         std::uint64_t bytes) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return nullptr;
+            return region_ != nullptr ? in_region(rank, displacement, bytes) : nullptr;
         }
         const Target& target = targets_[rank];
         const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
@@ -90,8 +91,10 @@ public:
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
-        return static_cast<std::uint32_t>(rank) < members_ &&
-               targets_[rank].flushable.load(std::memory_order_acquire);
+        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
+            return region_ != nullptr && is_open_region(rank);
+        }
+        return targets_[rank].flushable.load(std::memory_order_acquire);
     }
 
     // --- For the epochs, with the engine ---------------------------------------------------------
@@ -99,6 +102,17 @@ public:
 
     /// Before anything else is called. Both outlive this.
     void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept;
+
+    /// The direct path of the window of a memory handle, whose parent has these targets: it reaches
+    /// the region and nothing else, in the parent's epochs. All outlive it.
+    void begin_region(Target* targets, Accumulates& accumulates, const OpenRegion& region) noexcept;
+    /// Others have plain accesses of their own that flushes of this one are to order, too.
+    void expect_regions() noexcept
+    {
+        has_regions_ = true;
+        never_fenced_ = true;
+        unfenced_.store(true, relaxed);
+    }
 
     /// From now on, or not any more, another thread may sweep; and if `many`, several threads of
     /// the program may call at the same time. No call on the window may be going on.
@@ -166,6 +180,18 @@ private:
         return found;
     }
 
+    /// Of the window of a memory handle. What may be flushed unseen is open and granted, with
+    /// nothing under way.
+    [[nodiscard, gnu::always_inline]] bool is_open_region(int rank) const noexcept
+    {
+        return rank == region_->rank && targets_[rank].flushable.load(std::memory_order_acquire);
+    }
+    [[nodiscard, gnu::always_inline]] std::byte* in_region(int rank, std::int64_t displacement,
+                                                           std::uint64_t bytes) const noexcept
+    {
+        return is_open_region(rank) ? region_->at(displacement, bytes) : nullptr;
+    }
+
     /// In a granted fence epoch.
     [[gnu::always_inline]] std::byte* open_to_all(const Target& target, std::int64_t displacement,
                                                   std::uint64_t bytes) noexcept
@@ -183,7 +209,7 @@ private:
     }
 
     Target* targets_ = nullptr;
-    std::uint32_t members_ = 0;
+    std::uint32_t members_ = 0;           ///< none where only a region is reached
     std::atomic<bool> all_open_{false};   ///< a granted fence epoch
     std::atomic<bool> fence_used_{false}; ///< operations were issued in the open fence epoch
     std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
@@ -194,6 +220,8 @@ private:
     bool regions_direct_ = true;
     ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
     Accumulates* accumulates_ = nullptr;
+    const OpenRegion* region_ = nullptr; ///< of the window of a memory handle
+    bool has_regions_ = false;           ///< windows of memory handles have this one as parent
 };
 
 } // namespace sidelight::rma

@@ -2,6 +2,7 @@
 #include "rma/operation/operations.hpp"
 
 #include "base/cpu.hpp"
+#include "rma/operation/open_regions.hpp"
 #include "rma/operation/ordered_access.hpp"
 #include "rma/rules.hpp"
 
@@ -11,7 +12,7 @@ using datatype::Buffer;
 
 namespace {
 
-void hold_layouts(const Operation& operation) noexcept
+void hold_parts(const Operation& operation) noexcept
 {
     for (const datatype::Layout* layout :
          {operation.origin.layout, operation.result.layout, operation.layout}) {
@@ -19,15 +20,21 @@ void hold_layouts(const Operation& operation) noexcept
             datatype::acquire(*layout);
         }
     }
+    if (operation.region != nullptr) {
+        ++operation.region->users;
+    }
 }
 
-void drop_layouts(const Operation& operation) noexcept
+void drop_parts(const Operation& operation) noexcept
 {
     for (const datatype::Layout* layout :
          {operation.origin.layout, operation.result.layout, operation.layout}) {
         if (layout != nullptr) {
             datatype::release(layout);
         }
+    }
+    if (operation.region != nullptr) {
+        OpenRegions::drop(*operation.region);
     }
 }
 
@@ -109,7 +116,7 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
     if (op == nullptr) {
         return nullptr;
     }
-    hold_layouts(operation);
+    hold_parts(operation);
     *op = {
         .operation = operation, .request = request, .age = ++ages_, .address = destination.address};
     ++unfinished_;
@@ -162,7 +169,7 @@ void Operations::give_up(Op& op, Status status) noexcept
 void Operations::retire(Op& op) noexcept
 {
     --unfinished_;
-    drop_layouts(op.operation);
+    drop_parts(op.operation);
     with_.pools.ops.give_back(&op);
 }
 

@@ -10,8 +10,10 @@
 
 #include "rma/rules.hpp"
 #include "sim/generator.hpp"
+#include "sim/handles.hpp"
 #include "sim/seeds.hpp"
 #include "sim/survivors.hpp"
+#include "sim/world.hpp"
 
 /// The tests of the tests: with a rule of the engine made wrong, the properties must find a seed
 /// that says so, among few. What they say is part of the test: each rule has properties of its own.
@@ -115,8 +117,25 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"notification_overtakes_zero_copies", Wrong::notification_overtakes_zero_copies,
              "a counter shows an operation that is not there"},
         Case{"threshold_early", Wrong::threshold_early,
-             "a counter has not reached what was waited for"}),
+             "a counter has not reached what was waited for"},
+        Case{"name_outlives_region", Wrong::name_outlives_region,
+             "the memory is not what all operations together make of it"}),
     [](const auto& tried) { return std::string(tried.param.name); });
+
+/// On mapped memory an origin that does not hear of a release goes on.
+TEST(WrongRuleOfReleases, IsCaught)
+{
+    rma::rules::wrong = Wrong::release_unseen;
+    bool caught = true;
+    for (const bool direct : {false, true}) {
+        World world(late_access(2, direct, false));
+        caught = caught && !world.run() &&
+                 world.failure().find("does not tell of a failure") != std::string::npos;
+        std::printf("release_unseen: %s\n", world.failure().c_str());
+    }
+    rma::rules::wrong = Wrong::none;
+    EXPECT_TRUE(caught);
+}
 
 /// Members that do not talk to the dead wait for it for ever.
 TEST(WrongRuleOfLosses, IsCaught)

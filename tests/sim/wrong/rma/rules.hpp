@@ -89,9 +89,12 @@ enum class Wrong {
     notification_overtakes_gets,  ///< one leaves before its operation has brought its data
     notification_overtakes_zero_copies, ///< one counts before its operation's zero-copy puts
     threshold_early,                    ///< who waits for a counter goes on one too soon
-    memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
-    broken_window_stays, ///< a window that has lost a member cannot be destroyed
-    loss_kept,           ///< who learns of a loss keeps it
+    memory_taken_back,    ///< a window is freed while zero-copy answers are read from its memory
+    broken_window_stays,  ///< a window that has lost a member cannot be destroyed
+    loss_kept,            ///< who learns of a loss keeps it
+    name_outlives_region, ///< an access reaches what has come to the place of a released region
+    release_unseen,       ///< an origin that has a region mapped does not hear of its release
+    region_taken_back,    ///< a released region is used otherwise while the fabric writes there
 };
 
 /// The one that is wrong now.
