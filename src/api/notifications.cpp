@@ -25,6 +25,9 @@ int meet(const WindowObject& object) noexcept
 /// the second.
 int set_number(WindowObject& object, MPI_Info info, int number) noexcept
 {
+    if (object.region != nullptr) { // the counters are the parent's
+        return host::mpi::answer_window(Status::rma_flavor, object.handle);
+    }
     if (number < 0 || !is_info(info)) {
         return host::mpi::answer_window(number < 0 ? Status::argument : Status::info,
                                         object.handle);

@@ -90,9 +90,13 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
         rma::finish(request);
         return Status::ok;
     }
+    if (object.region != nullptr && call.target != object.region->rank) {
+        return Status::rank;
+    }
     Operation operation;
     operation.thread = flushing_thread(object);
     operation.ordered = object.ordered;
+    operation.region = object.region;
     const Status status = translate(call, operation);
     return status == Status::ok ? object.window->issue(operation, request) : status;
 }

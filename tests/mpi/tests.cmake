@@ -26,6 +26,8 @@ sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS as
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(duplicates RANKS 1 2 4)
 sidelight_mpi_test(duplicate_keys RANKS 2)
+sidelight_mpi_test(memory_handles RANKS 1 2 4 NO_SANITIZER)
+sidelight_mpi_test(memory_handles_many RANKS 2 NO_SANITIZER PROGRAM memory_handles ARGS 100000)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)
