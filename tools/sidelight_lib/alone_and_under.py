@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +56,13 @@ def rounds(arguments: argparse.Namespace) -> int:
     return arguments.repeat or (1 if arguments.quick else 5)
 
 
-def run(program: Program, arguments: argparse.Namespace) -> tuple[list[Sample], list[str]]:
-    """What the program has measured, and what it said when it crashed."""
+def run(
+    program: Program,
+    arguments: argparse.Namespace,
+    has: Callable[[str, bool], bool] = lambda line, under: True,
+) -> tuple[list[Sample], list[str]]:
+    """What the program has measured, and what it said when it crashed. `has`: whether there is
+    such a line alone, or under Sidelight."""
     require_programs()
     names = [] if arguments.hosts == "all" else arguments.hosts.split(",")
     chosen = [host for host in choose_hosts(names) if program.path(host).exists()]
@@ -71,9 +76,10 @@ def run(program: Program, arguments: argparse.Namespace) -> tuple[list[Sample], 
             for host, under in columns:
                 column = host.name + (UNDER if under else "")
                 advance(f"round {number + 1}: {column}")
-                results = _measure(program, host, under)
+                lines = [line for line in program.lines if has(line, under)]
+                results = _measure(program, lines, host, under)
                 errors.extend(results.errors)
-                samples.extend(_samples(number, column, program.lines, results))
+                samples.extend(_samples(number, column, lines, results))
     return samples, errors
 
 
@@ -86,7 +92,9 @@ def by_line(samples: Iterable[Sample]) -> dict[tuple[str, str], list[Mapping[str
     return found
 
 
-def _measure(program: Program, host: Host, under: bool) -> latency_runs.Results:
+def _measure(
+    program: Program, lines: Sequence[str], host: Host, under: bool
+) -> latency_runs.Results:
     preload = host.require_library() if under else None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
 
@@ -94,8 +102,7 @@ def _measure(program: Program, host: Host, under: bool) -> latency_runs.Results:
         argv = [program.path(host), *program.options, *lines]
         return host.command(program.ranks, argv, preload, settings, ["--bind-to", "none"])
 
-    lines = list(program.lines)
-    return latency_runs.measure(command_for, lines, host.environment(), PATIENCE_SECONDS)
+    return latency_runs.measure(command_for, list(lines), host.environment(), PATIENCE_SECONDS)
 
 
 def _samples(
