@@ -7,6 +7,7 @@
 
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
 #include "runtime/window_duplicate.hpp"
@@ -49,9 +50,9 @@ Status expose(WindowObject& parent, MemoryHandle& handle, host::memory::SharedRa
         room.emplace(handle.region, std::move(range));
         kept = room.extract(room.begin());
     }
-    const Status status =
-        parent.window->expose(reinterpret_cast<std::byte*>(handle.base), handle.size, where,
-                              where && kept.mapped().lasts(), handle.region);
+    const Status status = parent.window->parts().regions.expose(
+        reinterpret_cast<std::byte*>(handle.base), handle.size, where,
+        where && kept.mapped().lasts(), handle.region);
     if (status == Status::ok) {
         kept.key() = handle.region;
         parent.body->exposed.insert(std::move(kept));
@@ -151,6 +152,7 @@ Status release_memory_handle(WindowObject& parent, const MemoryHandle& handle) n
         return Status::rma_flavor;
     }
     rma::Window& window = *parent.window;
+    rma::OpenRegions& regions = window.parts().regions;
     if (handle.window != window.id() || handle.rank != window.rank()) {
         return Status::argument;
     }
@@ -158,13 +160,13 @@ Status release_memory_handle(WindowObject& parent, const MemoryHandle& handle) n
     bool used = false;
     {
         const EngineToken token(runtime.engine());
-        if (const Status status = window.withdraw(handle.region); status != Status::ok) {
+        if (const Status status = regions.withdraw(handle.region); status != Status::ok) {
             return status;
         }
-        used = window.is_used(handle.region);
+        used = regions.is_used(handle.region);
     }
     if (used) {
-        runtime.waiting().until([&] { return !window.is_used(handle.region); });
+        runtime.waiting().until([&] { return !regions.is_used(handle.region); });
     }
     const EngineToken token(runtime.engine());
     parent.body->exposed.erase(handle.region);
@@ -186,13 +188,17 @@ Status create_handle_window(const WindowObject& parent, const MemoryHandle& hand
     Status status = Status::ok;
     {
         const EngineToken token(Runtime::existing()->engine());
-        status = object->window->open_region({.name = handle.region,
-                                              .rank = handle.rank,
-                                              .first = handle.base,
-                                              .all_bytes = handle.size,
-                                              .size = static_cast<std::uint64_t>(request.size),
-                                              .disp_unit = request.disp_unit},
-                                             object->region_mapped, object->region);
+        rma::Window& engine_side = *object->window;
+        status = engine_side.look_up(handle.rank) == nullptr
+                     ? Status::no_memory
+                     : engine_side.parts().regions.open(
+                           {.name = handle.region,
+                            .rank = handle.rank,
+                            .first = handle.base,
+                            .all_bytes = handle.size,
+                            .size = static_cast<std::uint64_t>(request.size),
+                            .disp_unit = request.disp_unit},
+                           object->region_mapped, object->region);
     }
     if (status == Status::ok) {
         describe_to_mpi(*object, handle, request);

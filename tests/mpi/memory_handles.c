@@ -661,7 +661,7 @@ static void come_and_go(bool allocated, int windows)
                after.resident - before.resident);
     CHECK(after.heap - before.heap < 200000);
     CHECK(after.resident - before.resident < 4000000);
-    CHECK(after.descriptors - before.descriptors <= 1);
+    CHECK(after.descriptors - before.descriptors <= 16); /* members may still be met */
     CHECK(after.mappings - before.mappings <= 8);
     meet();
     for (int k = 0; k < WORDS && k < windows; ++k)

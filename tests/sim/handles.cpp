@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "draft.hpp"
+#include "rma/engine/window_parts.hpp"
 
 namespace sidelight::sim {
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "fabric/sim/random.hpp"
+#include "rma/operation/open_regions.hpp"
 #include "script.hpp"
 
 /// Memory handles: which operations of a program go by them, and what a rank has opened.

@@ -230,9 +230,12 @@ bool Rank::local_call(const Step& step)
         ++position_;
         return true;
     case Call::release:
-        if (window(step.window).withdraw(world_.regions(step.window, rank_).present) !=
-                Status::ok ||
-            window(step.window).is_used(world_.regions(step.window, rank_).present)) {
+        if (window(step.window)
+                    .parts()
+                    .regions.withdraw(world_.regions(step.window, rank_).present) != Status::ok ||
+            window(step.window)
+                .parts()
+                .regions.is_used(world_.regions(step.window, rank_).present)) {
             world_.fail(rank_, "a region cannot be released");
         }
         ++position_;

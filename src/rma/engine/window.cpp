@@ -5,7 +5,6 @@
 
 #include "base/log.hpp"
 #include "rma/engine/window_parts.hpp"
-#include "rma/region_rules.hpp"
 
 namespace sidelight::rma {
 
@@ -52,7 +51,12 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
-      regions(contacts.targets(), shape.rank, memory),
+      regions({.targets = contacts.targets(),
+               .rank = shape.rank,
+               .memory = memory,
+               .channels = channels,
+               .accumulates = accumulates,
+               .mapped = window.mapped()}),
       operations({.targets = contacts.targets(),
                   .rank = shape.rank,
                   .memory = memory,
@@ -264,44 +268,6 @@ Status Window::detach(const std::byte* base) noexcept
 {
     RegionTable* attached = parts_->memory.attached();
     return attached != nullptr ? attached->detach(base) : Status::rma_flavor;
-}
-
-Status Window::expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
-                      bool lasting, RegionName& name) noexcept
-{
-    RegionTable* attached = parts_->memory.attached();
-    return attached != nullptr ? attached->expose(base, size, where, lasting, name)
-                               : Status::rma_flavor;
-}
-
-Status Window::withdraw(RegionName name) noexcept
-{
-    RegionTable* attached = parts_->memory.attached();
-    return attached != nullptr ? attached->withdraw(name) : Status::rma_flavor;
-}
-
-/// Of those that a member has left uses without an end when it was lost, the fabric tells no more.
-bool Window::is_used(RegionName name) const noexcept
-{
-    const bool any = parts_->channels.placing() || parts_->channels.reading() != 0;
-    return any && !rules::region_is_free(parts_->memory.attached()->uses(name));
-}
-
-Status Window::open_region(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept
-{
-    if (parts_->memory.attached() == nullptr) {
-        return Status::rma_flavor;
-    }
-    if (const Status status = parts_->contacts.meet(shape.rank); status != Status::ok) {
-        return status;
-    }
-    region = parts_->regions.open(shape);
-    if (region == nullptr) {
-        return Status::no_memory;
-    }
-    mapped_.expect_regions();
-    direct.begin_region(parts_->contacts.targets(), parts_->accumulates, *region);
-    return Status::ok;
 }
 
 Status Window::close(Request* request) noexcept

@@ -11,7 +11,6 @@
 #include "rma/epoch/flush.hpp"
 #include "rma/epoch/settled_epochs.hpp"
 #include "rma/members.hpp"
-#include "rma/operation/open_regions.hpp"
 
 namespace sidelight::rma {
 
@@ -101,18 +100,6 @@ public:
     Status attach(std::byte* base, std::size_t size,
                   const std::optional<FileRange>& where = std::nullopt) noexcept;
     Status detach(const std::byte* base) noexcept;
-
-    // --- Memory handles (P2, section 4.2): local calls ------------------------------------------
-    /// Lets others reach the memory by a name, whatever is attached. `lasting`: see RegionTable.
-    Status expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
-                  bool lasting, RegionName& name) noexcept;
-    /// Ends that: nothing new is let in. Status::argument if there is no such region.
-    Status withdraw(RegionName name) noexcept;
-    /// Whether the fabric is still at what was let in before.
-    [[nodiscard]] bool is_used(RegionName name) const noexcept;
-    /// What a handle names, to be given up by OpenRegions::drop. `direct`: the direct path of its
-    /// window, which lives as long.
-    Status open_region(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept;
 
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).

@@ -6,8 +6,7 @@
 
 #include "base/bytes.hpp"
 #include "base/cpu.hpp"
-#include "rma/operation/target.hpp"
-#include "rma/region/open_region.hpp"
+#include "rma/operation/reach.hpp"
 
 namespace sidelight::rma {
 
@@ -31,7 +30,8 @@ public:
                                                         std::uint64_t bytes) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return region_ != nullptr ? in_region(rank, displacement, bytes) : nullptr;
+            return region_ != nullptr ? in_region(*region_, targets_, rank, displacement, bytes)
+                                      : nullptr;
         }
         const Target& target = targets_[rank];
         const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
@@ -92,7 +92,7 @@ public:
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return region_ != nullptr && is_open_region(rank);
+            return region_ != nullptr && is_open(*region_, targets_, rank);
         }
         return targets_[rank].flushable.load(std::memory_order_acquire);
     }
@@ -159,39 +159,6 @@ public:
     }
 
 private:
-    /// Among the first `reach` bytes of its memory.
-    [[gnu::always_inline]] static std::byte* within(const Target& target, std::int64_t displacement,
-                                                    std::uint64_t bytes,
-                                                    std::uint64_t reach) noexcept
-    {
-        std::int64_t signed_offset = 0;
-        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
-                                   &signed_offset)) [[unlikely]] {
-            return nullptr;
-        }
-        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
-        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
-            return nullptr;
-        }
-        std::byte* found = target.base + offset;
-        if (found == nullptr) {
-            __builtin_unreachable(); // spares the callers a test
-        }
-        return found;
-    }
-
-    /// Of the window of a memory handle. What may be flushed unseen is open and granted, with
-    /// nothing under way.
-    [[nodiscard, gnu::always_inline]] bool is_open_region(int rank) const noexcept
-    {
-        return rank == region_->rank && targets_[rank].flushable.load(std::memory_order_acquire);
-    }
-    [[nodiscard, gnu::always_inline]] std::byte* in_region(int rank, std::int64_t displacement,
-                                                           std::uint64_t bytes) const noexcept
-    {
-        return is_open_region(rank) ? region_->at(displacement, bytes) : nullptr;
-    }
-
     /// In a granted fence epoch.
     [[gnu::always_inline]] std::byte* open_to_all(const Target& target, std::int64_t displacement,
                                                   std::uint64_t bytes) noexcept

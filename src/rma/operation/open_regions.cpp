@@ -12,11 +12,35 @@ OpenRegions::~OpenRegions()
     }
 }
 
-OpenRegion* OpenRegions::open(const RegionShape& shape) noexcept
+Status OpenRegions::expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
+                           bool lasting, RegionName& name) noexcept
 {
-    auto* region = new (std::nothrow) OpenRegion;
+    RegionTable* attached = with_.memory.attached();
+    return attached != nullptr ? attached->expose(base, size, where, lasting, name)
+                               : Status::rma_flavor;
+}
+
+Status OpenRegions::withdraw(RegionName name) noexcept
+{
+    RegionTable* attached = with_.memory.attached();
+    return attached != nullptr ? attached->withdraw(name) : Status::rma_flavor;
+}
+
+/// A member that is lost leaves uses without an end, but the fabric is at nothing of its.
+bool OpenRegions::is_used(RegionName name) const noexcept
+{
+    const bool any = with_.channels.placing() || with_.channels.reading() != 0;
+    return any && !rules::region_is_free(with_.memory.attached()->uses(name));
+}
+
+Status OpenRegions::open(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept
+{
+    if (!with_.memory.is_dynamic()) {
+        return Status::rma_flavor;
+    }
+    region = new (std::nothrow) OpenRegion;
     if (region == nullptr) {
-        return nullptr;
+        return Status::no_memory;
     }
     region->name = shape.name;
     region->rank = shape.rank;
@@ -24,14 +48,17 @@ OpenRegion* OpenRegions::open(const RegionShape& shape) noexcept
     region->all_bytes = shape.all_bytes;
     region->size = shape.size;
     region->disp_unit = shape.disp_unit;
-    if (shape.rank == rank_) {
-        region->current = &memory_.attached()->generation();
-    } else if (const MappedRegions* regions = targets_[shape.rank].regions; regions != nullptr) {
+    if (shape.rank == with_.rank) {
+        region->current = &with_.memory.attached()->generation();
+    } else if (const MappedRegions* regions = with_.targets[shape.rank].regions;
+               regions != nullptr) {
         region->current = &regions->generation();
     }
     region->in = this;
     open_.push(region);
-    return region;
+    with_.mapped.expect_regions();
+    direct.begin_region(with_.targets, with_.accumulates, *region);
+    return Status::ok;
 }
 
 void OpenRegions::drop(OpenRegion& region) noexcept
@@ -47,7 +74,7 @@ void OpenRegions::drop(OpenRegion& region) noexcept
 
 void OpenRegions::forget(OpenRegion& region) noexcept
 {
-    if (MappedRegions* regions = targets_[region.rank].regions; regions != nullptr) {
+    if (MappedRegions* regions = with_.targets[region.rank].regions; regions != nullptr) {
         regions->close(region);
     }
     open_.remove(&region);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "rma/operation/target.hpp"
-#include "rma/region/open_region.hpp"
+#include "rma/channel/channels.hpp"
+#include "rma/operation/mapped.hpp"
 #include "rma/region/own_memory.hpp"
 
 namespace sidelight::rma {
@@ -17,29 +17,43 @@ struct RegionShape {
     std::int64_t disp_unit = 1;
 };
 
-/// The regions of one window that this process has opened, with the windows of memory handles.
-/// Guarded by the engine.
+/// Memory handles of a dynamic window (P2, section 4.2): the regions of this member that they name,
+/// and those that this process has opened. All calls are local. Guarded by the engine.
 class OpenRegions {
 public:
-    OpenRegions(Target* targets, int rank, OwnMemory& memory) noexcept
-        : targets_(targets), rank_(rank), memory_(memory)
-    {}
+    struct Setting {
+        Target* targets;
+        int rank; ///< of this member
+        OwnMemory& memory;
+        Channels& channels;
+        Accumulates& accumulates;
+        Mapped& mapped; ///< of the window
+    };
+    explicit OpenRegions(const Setting& setting) noexcept : with_(setting) {}
     /// Those that are still open reach nothing any more.
     ~OpenRegions();
     OpenRegions(const OpenRegions&) = delete;
     OpenRegions& operator=(const OpenRegions&) = delete;
 
-    /// With one user. Asks nobody: an owner may have released it. Null: no memory.
-    [[nodiscard]] OpenRegion* open(const RegionShape& shape) noexcept;
+    /// Lets others reach memory of this process by a name, whatever is attached there. `lasting`:
+    /// see RegionTable. Status::rma_flavor if the window is not dynamic.
+    Status expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
+                  bool lasting, RegionName& name) noexcept;
+    /// Ends that: nothing new is let in. Status::argument if there is no such region.
+    Status withdraw(RegionName name) noexcept;
+    /// Whether the fabric is still at what was let in before.
+    [[nodiscard]] bool is_used(RegionName name) const noexcept;
+
+    /// With one user. Asks nobody: an owner may have released it. `direct`: the direct path of its
+    /// window, which lives as long.
+    Status open(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept;
     /// One user less. Also when the window is gone.
     static void drop(OpenRegion& region) noexcept;
 
 private:
     void forget(OpenRegion& region) noexcept;
 
-    Target* targets_;
-    int rank_; ///< of this member
-    OwnMemory& memory_;
+    Setting with_;
     List<OpenRegion, &OpenRegion::among> open_;
 };
 

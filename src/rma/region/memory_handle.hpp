@@ -18,8 +18,6 @@ struct MemoryHandle {
     std::uint64_t base = 0; ///< address at its owner
     std::uint64_t size = 0; ///< bytes
     std::int32_t rank = 0;  ///< of its owner
-
-    friend bool operator==(const MemoryHandle&, const MemoryHandle&) = default;
 };
 
 /// Bytes of every handle of this version.

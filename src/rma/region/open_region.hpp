@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "base/list.hpp"
+#include "rma/handle_rules.hpp"
 #include "rma/region/region_name.hpp"
-#include "rma/region_rules.hpp"
 
 namespace sidelight::rma {
 

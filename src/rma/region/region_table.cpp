@@ -4,7 +4,7 @@
 #include <limits>
 #include <new>
 
-#include "rma/region_rules.hpp"
+#include "rma/handle_rules.hpp"
 
 namespace sidelight::rma {
 

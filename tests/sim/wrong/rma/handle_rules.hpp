@@ -5,7 +5,7 @@
 #define is_named right_is_named
 #define still_holds right_still_holds
 #define region_is_free right_region_is_free
-#include "../src/rma/region_rules.hpp"
+#include "../src/rma/handle_rules.hpp"
 #undef is_named
 #undef still_holds
 #undef region_is_free
