@@ -12,7 +12,7 @@ namespace sidelight::rma {
 
 struct Channel;
 struct Epoch;
-struct OpenRegion;
+struct HandleRegion;
 
 enum class OperationKind : std::uint8_t {
     marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
@@ -39,7 +39,7 @@ struct Operation {
     std::int32_t notification = -1; ///< the target's counter to be raised behind it; -1: none
     /// What a memory handle names: the displacement counts from there, in its own units. Null: the
     /// target's memory is meant.
-    OpenRegion* region = nullptr;
+    HandleRegion* region = nullptr;
 };
 
 /// Whether a counter of the target is to be raised, and has not been yet.

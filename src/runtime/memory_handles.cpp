@@ -117,7 +117,7 @@ void describe_to_mpi(WindowObject& object, const MemoryHandle& handle,
 void drop_region(WindowObject& object) noexcept
 {
     const EngineToken token(Runtime::existing()->engine());
-    rma::OpenRegions::drop(*std::exchange(object.region, nullptr));
+    rma::HandleRegions::drop(*std::exchange(object.region, nullptr));
 }
 
 } // namespace
@@ -152,7 +152,7 @@ Status release_memory_handle(WindowObject& parent, const MemoryHandle& handle) n
         return Status::rma_flavor;
     }
     rma::Window& window = *parent.window;
-    rma::OpenRegions& regions = window.parts().regions;
+    rma::HandleRegions& regions = window.parts().regions;
     if (handle.window != window.id() || handle.rank != window.rank()) {
         return Status::argument;
     }

@@ -59,8 +59,8 @@ struct WindowObject : WindowKey {
     bool duplicate = false;    ///< not the window's own handle
     Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
     std::shared_ptr<WindowBody> body;
-    rma::OpenRegion* region = nullptr; ///< what a memory handle names; null: the window is meant
-    rma::Mapped region_mapped;         ///< with a region: the direct path to it
+    rma::HandleRegion* region = nullptr; ///< what a memory handle names; null: the window is meant
+    rma::Mapped region_mapped;           ///< with a region: the direct path to it
     RegionAttributes region_attributes;
     bool keeps_handle = true; ///< the host's window may be another's afterwards
     bool ordered = false;     ///< operations by this handle, each behind those before it

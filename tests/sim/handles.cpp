@@ -41,7 +41,8 @@ HandleWindows::One* HandleWindows::open(const Key& key, rma::Window& window,
     const auto [found, is_new] = open_.try_emplace(key);
     if (is_new) {
         found->second = std::make_unique<One>();
-        if (window.open_region(shape, found->second->direct, found->second->region) != Status::ok) {
+        if (window.handle_region(shape, found->second->direct, found->second->region) !=
+            Status::ok) {
             open_.erase(found);
             return nullptr;
         }
@@ -52,7 +53,7 @@ HandleWindows::One* HandleWindows::open(const Key& key, rma::Window& window,
 void HandleWindows::close(const Key& key)
 {
     if (const auto found = open_.find(key); found != open_.end()) {
-        rma::OpenRegions::drop(*found->second->region);
+        rma::HandleRegions::drop(*found->second->region);
         open_.erase(found);
     }
 }
@@ -62,7 +63,7 @@ void HandleWindows::close_all(int window)
     for (auto next = open_.begin(); next != open_.end();) {
         const auto found = next++;
         if (window < 0 || std::get<0>(found->first) == window) {
-            rma::OpenRegions::drop(*found->second->region);
+            rma::HandleRegions::drop(*found->second->region);
             open_.erase(found);
         }
     }

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "fabric/sim/random.hpp"
-#include "rma/operation/open_regions.hpp"
+#include "rma/operation/handle_regions.hpp"
 #include "script.hpp"
 
 /// Memory handles: which operations of a program go by them, and what a rank has opened.
@@ -28,7 +28,7 @@ class HandleWindows {
 public:
     struct One {
         rma::Mapped direct;
-        rma::OpenRegion* region = nullptr;
+        rma::HandleRegion* region = nullptr;
     };
     using Key = std::tuple<int, int, bool>;
     ~HandleWindows() { close_all(); }

@@ -167,7 +167,7 @@ void World::expose_memory(int window, int rank)
 {
     auto* base = reinterpret_cast<std::byte*>(memory(window, rank));
     const std::size_t bytes = program_.cells * sizeof(std::uint64_t);
-    rma::OpenRegions& of_rank = this->rank(rank).window(window).parts().regions;
+    rma::HandleRegions& of_rank = this->rank(rank).window(window).parts().regions;
     MemberRegions& made = regions(window, rank);
     const bool lasting = random().chance(50);
     const bool past =

@@ -6,7 +6,7 @@
 
 #include "rma/channel/fragments.hpp"
 #include "rma/channel/order.hpp"
-#include "rma/region/open_region.hpp"
+#include "rma/region/handle_region.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -33,7 +33,7 @@ std::uint64_t address_of(const Flight& flight) noexcept
 /// What a memory handle names, of an operation by one.
 RegionName region_of(const Flight& flight) noexcept
 {
-    const OpenRegion* region = flight.op->operation.region;
+    const HandleRegion* region = flight.op->operation.region;
     return region != nullptr ? region->name : no_region;
 }
 

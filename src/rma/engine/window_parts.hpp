@@ -6,7 +6,7 @@
 #include "rma/engine/shared_parts.hpp"
 #include "rma/epoch/completions.hpp"
 #include "rma/epoch/synchronization.hpp"
-#include "rma/operation/open_regions.hpp"
+#include "rma/operation/handle_regions.hpp"
 
 namespace sidelight::rma {
 
@@ -30,7 +30,7 @@ struct WindowParts {
     TargetSide target_side;
     // Operations.
     NativeAccesses native;
-    OpenRegions regions; ///< of memory handles
+    HandleRegions regions; ///< of memory handles
     Operations operations;
     // Epochs.
     Barrier barrier;

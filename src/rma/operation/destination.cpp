@@ -51,7 +51,7 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
 }
 
 /// The region that a memory handle names: that of this member, or of one on this node.
-Status locate_named(OpenRegion& region, const Target& target, const OwnMemory& own, bool is_own,
+Status locate_named(HandleRegion& region, const Target& target, const OwnMemory& own, bool is_own,
                     Destination& destination) noexcept
 {
     MappedRegions::Found found{MappedRegions::Reach::unknown, nullptr};
@@ -85,7 +85,7 @@ struct Scale {
 
 Scale scale_of(const Operation& operation, const Target& target, const OwnMemory& own) noexcept
 {
-    if (const OpenRegion* region = operation.region; region != nullptr) {
+    if (const HandleRegion* region = operation.region; region != nullptr) {
         return {.first = region->first, .size = region->size, .unit = region->disp_unit};
     }
     return {.size = target.size,

@@ -13,7 +13,7 @@ void Mapped::begin(Target* targets, std::uint32_t members, Accumulates& accumula
 
 /// It is asked for its slot at each access, for threads may come later.
 void Mapped::begin_region(Target* targets, Accumulates& accumulates,
-                          const OpenRegion& region) noexcept
+                          const HandleRegion& region) noexcept
 {
     targets_ = targets;
     members_ = 0;

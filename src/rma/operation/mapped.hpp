@@ -105,7 +105,8 @@ public:
 
     /// The direct path of the window of a memory handle, whose parent has these targets: it reaches
     /// the region and nothing else, in the parent's epochs. All outlive it.
-    void begin_region(Target* targets, Accumulates& accumulates, const OpenRegion& region) noexcept;
+    void begin_region(Target* targets, Accumulates& accumulates,
+                      const HandleRegion& region) noexcept;
     /// Others have plain accesses of their own that flushes of this one are to order, too.
     void expect_regions() noexcept
     {
@@ -126,7 +127,7 @@ public:
         target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
-            target.open_regions(opening.reachable && regions_direct_);
+            target.handle_regions(opening.reachable && regions_direct_);
         }
     }
     /// Nothing of a target may be reached: it is lost.
@@ -135,7 +136,7 @@ public:
         target.reach.store(0, std::memory_order_release);
         target.flushable.store(false, std::memory_order_release);
         if (target.regions != nullptr) {
-            target.open_regions(false);
+            target.handle_regions(false);
         }
     }
     /// All targets at once, in a fence epoch.
@@ -187,8 +188,8 @@ private:
     bool regions_direct_ = true;
     ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
     Accumulates* accumulates_ = nullptr;
-    const OpenRegion* region_ = nullptr; ///< of the window of a memory handle
-    bool has_regions_ = false;           ///< windows of memory handles have this one as parent
+    const HandleRegion* region_ = nullptr; ///< of the window of a memory handle
+    bool has_regions_ = false;             ///< windows of memory handles have this one as parent
 };
 
 } // namespace sidelight::rma

@@ -2,7 +2,7 @@
 #include "rma/operation/operations.hpp"
 
 #include "base/cpu.hpp"
-#include "rma/operation/open_regions.hpp"
+#include "rma/operation/handle_regions.hpp"
 #include "rma/operation/ordered_access.hpp"
 #include "rma/rules.hpp"
 
@@ -34,7 +34,7 @@ void drop_parts(const Operation& operation) noexcept
         }
     }
     if (operation.region != nullptr) {
-        OpenRegions::drop(*operation.region);
+        HandleRegions::drop(*operation.region);
     }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rma/operation/target.hpp"
-#include "rma/region/open_region.hpp"
+#include "rma/region/handle_region.hpp"
 
 /// What the direct path may reach: in registers, and inlined.
 namespace sidelight::rma {
@@ -31,14 +31,14 @@ namespace sidelight::rma {
 
 /// Whether a rank is the owner of the region that a memory handle names, and open: what may be
 /// flushed unseen is granted, with nothing under way.
-[[nodiscard, gnu::always_inline]] inline bool is_open(const OpenRegion& region,
+[[nodiscard, gnu::always_inline]] inline bool is_open(const HandleRegion& region,
                                                       const Target* targets, int rank) noexcept
 {
     return rank == region.rank && targets[rank].flushable.load(std::memory_order_acquire);
 }
 
 /// In that region; null: not now, or not inside.
-[[nodiscard, gnu::always_inline]] inline std::byte* in_region(const OpenRegion& region,
+[[nodiscard, gnu::always_inline]] inline std::byte* in_region(const HandleRegion& region,
                                                               const Target* targets, int rank,
                                                               std::int64_t displacement,
                                                               std::uint64_t bytes) noexcept

@@ -207,7 +207,7 @@ MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t by
 }
 
 /// Without memory for it, operations travel.
-void MappedRegions::map(OpenRegion& region, const RegionRecord& record) noexcept
+void MappedRegions::map(HandleRegion& region, const RegionRecord& record) noexcept
 {
     if (region.data != nullptr || !record.where) {
         return;
@@ -223,7 +223,7 @@ void MappedRegions::map(OpenRegion& region, const RegionRecord& record) noexcept
 }
 
 /// A handle may be made up: what the owner's table says counts.
-MappedRegions::Found MappedRegions::find(OpenRegion& region) noexcept
+MappedRegions::Found MappedRegions::find(HandleRegion& region) noexcept
 {
     const std::uint64_t generation = root_.generation.load(std::memory_order_acquire);
     if (!rules::still_holds(region.found, generation)) {
@@ -249,14 +249,14 @@ MappedRegions::Found MappedRegions::find(OpenRegion& region) noexcept
             region.data};
 }
 
-void MappedRegions::close(OpenRegion& region) noexcept
+void MappedRegions::close(HandleRegion& region) noexcept
 {
     if (MappedExtent* extent = std::exchange(region.extent, nullptr); extent != nullptr) {
         region.lasting ? extents_.keep(*extent) : extents_.drop(*extent);
     }
     region.data = nullptr;
     region.there = false;
-    region.found = OpenRegion::never;
+    region.found = HandleRegion::never;
 }
 
 } // namespace sidelight::rma

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "fabric/peer_memory.hpp"
+#include "rma/region/handle_region.hpp"
 #include "rma/region/latest_region.hpp"
 #include "rma/region/mapped_extents.hpp"
-#include "rma/region/open_region.hpp"
 #include "rma/region/region_table.hpp"
 
 namespace sidelight::rma {
@@ -50,9 +50,9 @@ public:
     [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
 
     /// The same for a region of the member that a memory handle names: `data` is its first byte.
-    [[nodiscard]] Found find(OpenRegion& region) noexcept;
+    [[nodiscard]] Found find(HandleRegion& region) noexcept;
     /// Whoever has opened it needs it no more.
-    void close(OpenRegion& region) noexcept;
+    void close(HandleRegion& region) noexcept;
     [[nodiscard]] const std::atomic<std::uint64_t>& generation() const noexcept
     {
         return root_.generation;
@@ -79,7 +79,7 @@ private:
     [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;
     Look look_up(RegionName name, RegionRecord& record) noexcept;
     const Known& learn(const RegionRecord& record);
-    void map(OpenRegion& region, const RegionRecord& record) noexcept;
+    void map(HandleRegion& region, const RegionRecord& record) noexcept;
     void forget(Regions::iterator region) noexcept;
     Found answer(const Known& known, std::uint64_t address) noexcept;
     void note(const RegionRecord& record, const std::byte* data) noexcept;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "rma/region/open_region.hpp"
+#include "rma/region/handle_region.hpp"
 #include "rma/region/region_table.hpp"
 
 namespace sidelight::rma {
@@ -49,7 +49,7 @@ public:
         return address <= size_ && bytes <= size_ - address ? base_ + address : nullptr;
     }
     /// Whether the region that a memory handle names is there as it says, and how it is reached.
-    [[nodiscard]] bool find(OpenRegion& region) const noexcept
+    [[nodiscard]] bool find(HandleRegion& region) const noexcept
     {
         const std::uint64_t generation = attached_->generation().load(std::memory_order_relaxed);
         const bool there =

@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/operation/open_regions.hpp"
+#include "rma/operation/handle_regions.hpp"
 
 #include <new>
 
 namespace sidelight::rma {
 
-OpenRegions::~OpenRegions()
+HandleRegions::~HandleRegions()
 {
     while (!open_.empty()) {
         forget(*open_.front());
     }
 }
 
-Status OpenRegions::expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
-                           bool lasting, RegionName& name) noexcept
+Status HandleRegions::expose(std::byte* base, std::size_t size,
+                             const std::optional<FileRange>& where, bool lasting,
+                             RegionName& name) noexcept
 {
     RegionTable* attached = with_.memory.attached();
     return attached != nullptr ? attached->expose(base, size, where, lasting, name)
                                : Status::rma_flavor;
 }
 
-Status OpenRegions::withdraw(RegionName name) noexcept
+Status HandleRegions::withdraw(RegionName name) noexcept
 {
     RegionTable* attached = with_.memory.attached();
     return attached != nullptr ? attached->withdraw(name) : Status::rma_flavor;
 }
 
 /// A member that is lost leaves uses without an end, but the fabric is at nothing of its.
-bool OpenRegions::is_used(RegionName name) const noexcept
+bool HandleRegions::is_used(RegionName name) const noexcept
 {
     const bool any = with_.channels.placing() || with_.channels.reading() != 0;
     return any && !rules::region_is_free(with_.memory.attached()->uses(name));
 }
 
-Status OpenRegions::open(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept
+Status HandleRegions::open(const RegionShape& shape, Mapped& direct, HandleRegion*& region) noexcept
 {
     if (!with_.memory.is_dynamic()) {
         return Status::rma_flavor;
     }
-    region = new (std::nothrow) OpenRegion;
+    region = new (std::nothrow) HandleRegion;
     if (region == nullptr) {
         return Status::no_memory;
     }
@@ -61,7 +62,7 @@ Status OpenRegions::open(const RegionShape& shape, Mapped& direct, OpenRegion*& 
     return Status::ok;
 }
 
-void OpenRegions::drop(OpenRegion& region) noexcept
+void HandleRegions::drop(HandleRegion& region) noexcept
 {
     if (--region.users != 0) {
         return;
@@ -72,7 +73,7 @@ void OpenRegions::drop(OpenRegion& region) noexcept
     delete &region;
 }
 
-void OpenRegions::forget(OpenRegion& region) noexcept
+void HandleRegions::forget(HandleRegion& region) noexcept
 {
     if (MappedRegions* regions = with_.targets[region.rank].regions; regions != nullptr) {
         regions->close(region);

@@ -19,7 +19,7 @@ struct RegionShape {
 
 /// Memory handles of a dynamic window (P2, section 4.2): the regions of this member that they name,
 /// and those that this process has opened. All calls are local. Guarded by the engine.
-class OpenRegions {
+class HandleRegions {
 public:
     struct Setting {
         Target* targets;
@@ -29,11 +29,11 @@ public:
         Accumulates& accumulates;
         Mapped& mapped; ///< of the window
     };
-    explicit OpenRegions(const Setting& setting) noexcept : with_(setting) {}
+    explicit HandleRegions(const Setting& setting) noexcept : with_(setting) {}
     /// Those that are still open reach nothing any more.
-    ~OpenRegions();
-    OpenRegions(const OpenRegions&) = delete;
-    OpenRegions& operator=(const OpenRegions&) = delete;
+    ~HandleRegions();
+    HandleRegions(const HandleRegions&) = delete;
+    HandleRegions& operator=(const HandleRegions&) = delete;
 
     /// Lets others reach memory of this process by a name, whatever is attached there. `lasting`:
     /// see RegionTable. Status::rma_flavor if the window is not dynamic.
@@ -46,15 +46,15 @@ public:
 
     /// With one user. Asks nobody: an owner may have released it. `direct`: the direct path of its
     /// window, which lives as long.
-    Status open(const RegionShape& shape, Mapped& direct, OpenRegion*& region) noexcept;
+    Status open(const RegionShape& shape, Mapped& direct, HandleRegion*& region) noexcept;
     /// One user less. Also when the window is gone.
-    static void drop(OpenRegion& region) noexcept;
+    static void drop(HandleRegion& region) noexcept;
 
 private:
-    void forget(OpenRegion& region) noexcept;
+    void forget(HandleRegion& region) noexcept;
 
     Setting with_;
-    List<OpenRegion, &OpenRegion::among> open_;
+    List<HandleRegion, &HandleRegion::among> open_;
 };
 
 } // namespace sidelight::rma

@@ -11,13 +11,13 @@
 
 namespace sidelight::rma {
 
-class OpenRegions;
+class HandleRegions;
 struct MappedExtent;
 
 /// A region of one member that a memory handle names, as this process has opened it: what the
 /// window of a handle reaches, in place of what its target has attached. Operations that are under
 /// way hold it, too. Guarded by the engine, but for `at`.
-struct OpenRegion {
+struct HandleRegion {
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
     // Written before the window is handed out.
@@ -39,8 +39,8 @@ struct OpenRegion {
     bool lasting = false;           ///< its file lives as long as its owner
     MappedExtent* extent = nullptr; ///< that it lies in, where it is mapped
     std::uint64_t users = 1;        ///< its window, and operations
-    OpenRegions* in = nullptr;      ///< those of its parent; null: closed, or the parent is gone
-    Links<OpenRegion> among{};      ///< those of its parent
+    HandleRegions* in = nullptr;    ///< those of its parent; null: closed, or the parent is gone
+    Links<HandleRegion> among{};    ///< those of its parent
 
     /// The bytes at the displacement, if they lie in it, it is mapped and not released as far as
     /// this node knows. Null: ask the long way. `wanted`: 1 byte to 2^63 - 1.
