@@ -4,11 +4,9 @@
 // As rma/rules.hpp beside it, which says which of all rules is wrong.
 #define is_named right_is_named
 #define still_holds right_still_holds
-#define region_is_free right_region_is_free
 #include "../src/rma/handle_rules.hpp"
 #undef is_named
 #undef still_holds
-#undef region_is_free
 
 #include "rma/rules.hpp"
 
@@ -24,11 +22,6 @@ inline bool still_holds(std::uint64_t found, std::uint64_t now) noexcept
 {
     constexpr std::uint64_t never = ~std::uint64_t{0};
     return (wrong == Wrong::release_unseen && found != never) || right_still_holds(found, now);
-}
-
-inline bool region_is_free(std::uint64_t uses) noexcept
-{
-    return wrong == Wrong::region_taken_back || right_region_is_free(uses);
 }
 
 } // namespace sidelight::rma::rules

@@ -94,7 +94,6 @@ enum class Wrong {
     loss_kept,            ///< who learns of a loss keeps it
     name_outlives_region, ///< an access reaches what has come to the place of a released region
     release_unseen,       ///< an origin that has a region mapped does not hear of its release
-    region_taken_back,    ///< a released region is used otherwise while the fabric writes there
 };
 
 /// The one that is wrong now.
