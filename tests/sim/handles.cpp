@@ -41,8 +41,9 @@ HandleWindows::One* HandleWindows::open(const Key& key, rma::Window& window,
     const auto [found, is_new] = open_.try_emplace(key);
     if (is_new) {
         found->second = std::make_unique<One>();
-        if (window.handle_region(shape, found->second->direct, found->second->region) !=
-            Status::ok) {
+        One& one = *found->second;
+        if (window.look_up(shape.rank) == nullptr ||
+            window.parts().regions.open(shape, one.direct, one.region) != Status::ok) {
             open_.erase(found);
             return nullptr;
         }
