@@ -46,6 +46,7 @@ int issue_with(MPI_Request* request, const WindowObject& object, Arguments... ar
         return issue(object, call, request);
     }
     const Status status = host::mpi::create_completed_request(object.own, request);
+    Runtime::pass_by();
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import alone_and_under
 from .alone_and_under import Sample
-from .console import output, rich
+from .console import Column, output, tables
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -89,30 +89,29 @@ def _print_table(found: Sequence[Row], samples: Sequence[Sample], arguments: Any
     console = output()
     rounds = alone_and_under.rounds(arguments)
     title = f"A put of {arguments.bytes} B and its flush: medians of {rounds} round(s), in us"
-    table = rich("table").Table(title=title, title_justify="left")
-    table.add_column("threads", justify="right")
-    table.add_column("")
-    table.add_column("")
-    for scope in SCOPES:
-        table.add_column(f"{scope}\ncpu", justify="right")
-        table.add_column(f"{scope}\nwall", justify="right")
-    table.add_column("cpu: that\nof one", justify="right")
     by_key = {(row.column, row.scope, row.threads): row for row in found}
-    for threads in THREADS:
-        for column in dict.fromkeys(row.column for row in found):
-            of_scopes = [by_key.get((column, scope, threads)) for scope in SCOPES]
-            alone = by_key.get((column, "thread", 1))
-            if of_scopes[1] is None:
-                continue
-            cells = [
-                cell
-                for row in of_scopes
-                for cell in ((f"{row.cpu:.3f}", f"{row.wall:.3f}") if row else ("", ""))
-            ]
-            ratio = f"{of_scopes[1].cpu / alone.cpu:.2f}" if alone and alone.cpu else ""
-            name, under, _ = column.partition(UNDER)
-            table.add_row(str(threads), name, "sidelight" if under else "alone", *cells, ratio)
-    console.print(table)
+    names = list(dict.fromkeys(row.column for row in found))
+    every = [(threads, name) for threads in THREADS for name in names]
+    lines = [(threads, name) for threads, name in every if (name, "thread", threads) in by_key]
+
+    def cells(scope: str, figure: str) -> list[str]:
+        of_lines = [by_key.get((name, scope, threads)) for threads, name in lines]
+        return [f"{getattr(row, figure):.3f}" if row else "" for row in of_lines]
+
+    def ratio(threads: int, name: str) -> str:
+        alone = by_key.get((name, "thread", 1))
+        row = by_key[name, "thread", threads]
+        return f"{row.cpu / alone.cpu:.2f}" if alone and alone.cpu else ""
+
+    columns = [
+        Column(f"{scope}\n{figure}", cells(scope, figure))
+        for scope in SCOPES
+        for figure in ("cpu", "wall")
+    ]
+    columns.append(Column("cpu: that\nof one", [ratio(*line) for line in lines]))
+    titles = [f"{threads} {name.replace(UNDER, ', sidelight')}" for threads, name in lines]
+    for table in tables(console, title, titles, columns):
+        console.print(table)
     for sample in samples:
         if sample.outcome:
             console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
