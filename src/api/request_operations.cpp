@@ -23,6 +23,9 @@ namespace {
 template <class Operation, FlushScope scope, class... Arguments>
 bool is_performed(const WindowObject& object, Arguments... arguments) noexcept
 {
+    if (object.checked) [[unlikely]] {
+        return false;
+    }
     order_before<Operation>(object);
     rma::Window& window = *object.window;
     if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...)) {

@@ -14,6 +14,9 @@ sidelight_mpi_test(notifications RANKS 2 4)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
 sidelight_mpi_test(emulated.intrinsic RANKS 2 PROGRAM intrinsic
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(intrinsic_check RANKS 2 ENVIRONMENT SIDELIGHT_CHECK_INTRINSIC=1)
+sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS emulated
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_CHECK_INTRINSIC=1)
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
