@@ -17,8 +17,8 @@ JOBS ?= $(shell nproc)
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo test soak conformance by-case bench hosts impi setup format check \
-	tidy install clean
+.PHONY: build configure demo demo-nwchem test soak conformance by-case bench hosts impi setup \
+	format check tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
@@ -31,6 +31,13 @@ configure: setup
 demo: configure
 	cmake --build build --parallel $(JOBS) --target examples
 	tools/demo -n $(N) --nodes $(NODES)
+
+# NWChem as Debian has it, which fails on its own MPI: three ways. Installs it; takes some ten
+# minutes.
+demo-nwchem: configure
+	@tools/setup --nwchem
+	cmake --build build --parallel $(JOBS)
+	tools/demo_nwchem -n $(N)
 
 # SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host.
 test: build
