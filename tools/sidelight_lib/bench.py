@@ -17,6 +17,7 @@ from . import (
     latency_runs,
     ordered_put,
     own_accesses,
+    paper_figures,
     thread_flush,
     window_times,
 )
@@ -82,6 +83,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.set_defaults(action=main)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
+    paper_figures.add(kinds)
     thread_flush.add(kinds)
     window_times.add(kinds)
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import Column, output, tables
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -51,7 +49,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "thread-flush", help="threads that each put and flush", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.add_argument("--bytes", type=int, default=8, metavar="N", help="of a put (default 8)")
     parser.set_defaults(action=main)
 
@@ -59,36 +57,26 @@ def add(kinds: Any) -> None:
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The samples that have figures, as medians, in the order of the first of each."""
     return [
-        Row(
-            line,
-            column,
-            *(median(figures[name] for figures in several) for name in ("cpu", "wall")),
-        )
-        for (line, column), several in alone_and_under.by_line(samples).items()
+        Row(line, column, figures["cpu"], figures["wall"])
+        for (line, column), figures in interleaved.medians(samples).items()
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
     options = [*(["--quick"] if arguments.quick else []), "--bytes", str(arguments.bytes)]
-    program = alone_and_under.Program("thread_flush", LINES, 2, options)
-    samples, errors = alone_and_under.run(program, arguments)
-    found = rows(samples)
+    program = interleaved.Program("thread_flush", LINES, 2, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        raw = [asdict(sample) for sample in samples]
-        print(
-            json.dumps(
-                {"rows": [asdict(row) for row in found], "samples": raw, "errors": errors}, indent=2
-            )
-        )
+        interleaved.print_json(rows(measured.samples), measured)
     else:
-        _print_table(found, samples, arguments)
+        _print_table(measured, arguments.bytes)
     return 0
 
 
-def _print_table(found: Sequence[Row], samples: Sequence[Sample], arguments: Any) -> None:
+def _print_table(measured: Measured, size: int) -> None:
     console = output()
-    rounds = alone_and_under.rounds(arguments)
-    title = f"A put of {arguments.bytes} B and its flush: medians of {rounds} round(s), in us"
+    found = rows(measured.samples)
+    title = f"A put of {size} B and its flush: medians of {measured.rounds} round(s), in us"
     by_key = {(row.column, row.scope, row.threads): row for row in found}
     names = list(dict.fromkeys(row.column for row in found))
     every = [(threads, name) for threads in THREADS for name in names]
@@ -112,6 +100,4 @@ def _print_table(found: Sequence[Row], samples: Sequence[Sample], arguments: Any
     titles = [f"{threads} {name.replace(UNDER, ', sidelight')}" for threads, name in lines]
     for table in tables(console, title, titles, columns):
         console.print(table)
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
+    interleaved.print_outcomes(console, measured.samples)
