@@ -6,7 +6,7 @@
 
 #include "rma/channel/fragments.hpp"
 #include "rma/channel/order.hpp"
-#include "rma/rules.hpp"
+#include "rma/notice_rules.hpp"
 
 namespace sidelight::rma {
 

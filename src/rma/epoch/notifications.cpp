@@ -6,74 +6,78 @@
 
 namespace sidelight::rma {
 
-Notifications::~Notifications()
+void Notifications::forget() noexcept
 {
     for (const Opened& opened : opened_) {
+        (*blocks_)[opened.rank].store(nullptr, std::memory_order_release);
         if (opened.data != nullptr) {
             memory_.unmap(opened.data, opened.where);
         }
     }
+    opened_.clear();
 }
 
-bool Notifications::map(Opened& opened, NotificationRoot& root) noexcept
+/// Null: there is no memory to know them.
+NotificationBlock* Notifications::keep(const Opened& opened, NotificationBlock* block) noexcept
 {
-    if (opened.data != nullptr) {
-        memory_.unmap(opened.data, opened.where);
+    try {
+        if (blocks_ == nullptr) {
+            blocks_ =
+                std::make_unique<ZeroedTable<std::atomic<NotificationBlock*>>>(contacts_.size());
+            direct_.show(contacts_.targets(), blocks_->data());
+        }
+        opened_.push_back(opened);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
     }
-    opened.set = root.set.load(std::memory_order_acquire);
-    opened.where = {unpacked_file(root.process.load(std::memory_order_acquire),
-                                  root.inode.load(std::memory_order_acquire)),
-                    root.offset.load(std::memory_order_acquire),
-                    NotificationSet::unpacked(opened.set).number * sizeof(NotificationCounter)};
-    opened.data = memory_.map(opened.where);
-    return opened.data != nullptr;
+    (*blocks_)[opened.rank].store(block, std::memory_order_release);
+    return block;
 }
 
 /// The counters of a member on this node, mapped; null: they cannot be.
-Notifications::Opened* Notifications::open(int rank, NotificationRoot& root) noexcept
+NotificationBlock* Notifications::open(int rank, NotificationRoot& root) noexcept
 {
-    auto found = std::lower_bound(opened_.begin(), opened_.end(), rank,
-                                  [](const Opened& one, int other) { return one.rank < other; });
-    if (found == opened_.end() || found->rank != rank) {
-        try {
-            found = opened_.insert(found, Opened{.rank = rank});
-        } catch (const std::bad_alloc&) {
-            return nullptr;
-        }
+    if (rank == contacts_.rank()) {
+        return keep({.rank = rank}, own_.block());
     }
-    const bool newest =
-        found->data != nullptr && found->set == root.set.load(std::memory_order_acquire);
-    return newest || map(*found, root) ? &*found : nullptr;
+    const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
+    const FileRange where{unpacked_file(root.process.load(std::memory_order_acquire),
+                                        root.inode.load(std::memory_order_acquire)),
+                          root.offset.load(std::memory_order_acquire),
+                          NotificationBlock::bytes(set.number)};
+    std::byte* data = memory_.map(where);
+    if (data == nullptr) {
+        return nullptr;
+    }
+    NotificationBlock* block = keep({.rank = rank, .data = data, .where = where},
+                                    reinterpret_cast<NotificationBlock*>(data));
+    if (block == nullptr) {
+        memory_.unmap(data, where);
+    }
+    return block;
 }
 
 Status Notifications::check(int rank, std::uint32_t index) noexcept
 {
     Control* control = contacts_.peer(rank).control;
     if (control == nullptr) {
-        return index < NotificationCounters::most ? Status::ok : Status::rma_notification;
+        return index < NotificationBlock::most ? Status::ok : Status::rma_notification;
     }
     NotificationRoot& root = control->notifications;
     const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
     if (index >= set.number) {
         return Status::rma_notification;
     }
-    const bool reachable = rank == contacts_.rank() || open(rank, root) != nullptr;
+    const bool reachable = find(rank) != nullptr || open(rank, root) != nullptr;
     return reachable ? Status::ok : Status::no_memory;
 }
 
 void Notifications::raise(int rank, std::uint32_t index) noexcept
 {
-    if (rank == contacts_.rank()) {
-        own_.raise(index);
-        return;
+    NotificationBlock* block = find(rank);
+    if (block != nullptr && block->raise(index)) {
+        contacts_.wake(rank);
     }
-    Opened* opened = open(rank, contacts_.peer(rank).control->notifications);
-    if (opened == nullptr) {
-        return; // gone since it was checked, which the program has not waited for
-    }
-    auto* counters = reinterpret_cast<NotificationCounter*>(opened->data);
-    counters[index].fetch_add(1, std::memory_order_seq_cst);
-    contacts_.wake(rank);
 }
 
 Status Notifications::ask(int rank, std::uint32_t* number, Request* request) noexcept
