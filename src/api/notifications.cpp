@@ -81,7 +81,7 @@ void let_come() noexcept
     if (runtime.engine().process().busy()) {
         runtime.waiting().sweep();
     }
-    constexpr unsigned calls = 64;
+    constexpr unsigned calls = 1024;
     thread_local unsigned looks = 0;
     if (++looks % calls == 0) {
         host::mpi::poll_host(); // who notifies may wait for something of the host's

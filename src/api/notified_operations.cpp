@@ -12,20 +12,30 @@ using namespace sidelight::runtime;
 
 namespace {
 
+/// A put without data, which only notifies.
+[[nodiscard]] bool is_empty_put(const OperationCall& call) noexcept
+{
+    return call.kind == rma::OperationKind::put && call.count == 0 && call.origin_count == 0 &&
+           call.displacement >= 0 && datatype::contiguous_size(call.type) != 0 &&
+           datatype::contiguous_size(call.origin_type) != 0;
+}
+
 /// On mapped memory, in some nanoseconds. Answers whether it has done it.
 template <class Operation, class... Arguments>
 bool notify_directly(const WindowObject& object, std::uint32_t notification,
                      Arguments... arguments) noexcept
 {
-    const int target = Operation::describe(arguments...).target;
+    const OperationCall call = Operation::describe(arguments...);
+    const int target = call.target;
     rma::Window& window = *object.window;
     const rma::DirectCounters& direct = window.parts().notifications.direct();
-    rma::NotificationBlock* counters = direct.find(window.mapped(), target, notification);
+    rma::OpenCounters* counters = direct.find(window.mapped(), target, notification);
     if (counters == nullptr) {
         return false;
     }
     order_before<Operation>(object);
-    if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...)) {
+    if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...) &&
+        !is_empty_put(call)) {
         return false;
     }
     direct.raise(target, *counters, notification);

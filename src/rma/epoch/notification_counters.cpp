@@ -49,7 +49,7 @@ Status NotificationCounters::value(std::uint32_t index, std::uint64_t& found) co
     if (counters == nullptr || index >= counters->number()) {
         return Status::rma_notification;
     }
-    found = counters->counter(index).value.load(std::memory_order_acquire);
+    found = counters->counter(index).value();
     return Status::ok;
 }
 
@@ -59,7 +59,9 @@ Status NotificationCounters::reset(std::uint32_t index, std::uint64_t& found) no
         return Status::rma_notification;
     }
     NotificationCounter& counter = block()->counter(index);
-    found = counter.value.exchange(0, std::memory_order_acq_rel);
+    const std::uint64_t sum = counter.sum();
+    found = sum - counter.base.load(std::memory_order_relaxed);
+    counter.base.store(sum, std::memory_order_release);
     if (auto at = awaited_.find(index); at != awaited_.end()) {
         complete_up_to(found, at->second);
         complete_reached(at); // others may have raised it meanwhile
@@ -75,7 +77,7 @@ Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
         return Status::rma_notification;
     }
     NotificationCounter& counter = block()->counter(index);
-    if (rules::threshold_reached(counter.value.load(std::memory_order_acquire), expected)) {
+    if (rules::threshold_reached(counter.value(), expected)) {
         finish(request);
         return Status::ok;
     }
@@ -86,12 +88,12 @@ Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
             at->second.push_back({expected, request});
             std::push_heap(at->second.begin(), at->second.end(), is_later);
         }
-        counter.lowest.store(at->second.front().expected, std::memory_order_seq_cst);
+        await_lowest(counter, at->second);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }
     attention_.set(Reason::notification, true);
-    if (rules::threshold_reached(counter.value.load(std::memory_order_seq_cst), expected)) {
+    if (rules::threshold_reached(counter.value(), expected)) {
         block()->mark(index);
     }
     return Status::ok;
@@ -110,6 +112,16 @@ bool NotificationCounters::complete_up_to(std::uint64_t value, Thresholds& thres
     return any;
 }
 
+/// The barrier is before the caller's next look at the sum.
+void NotificationCounters::await_lowest(NotificationCounter& counter,
+                                        const Thresholds& thresholds) noexcept
+{
+    const std::uint64_t base = counter.base.load(std::memory_order_relaxed);
+    counter.lowest.store(thresholds.empty() ? 0 : base + thresholds.front().expected,
+                         std::memory_order_seq_cst);
+    full_barrier();
+}
+
 /// Of one counter, and goes on to the next one. Whoever raises it from now on looks for the lowest
 /// that is left.
 bool NotificationCounters::complete_reached(Awaited::iterator& at) noexcept
@@ -117,12 +129,11 @@ bool NotificationCounters::complete_reached(Awaited::iterator& at) noexcept
     NotificationCounter& counter = block()->counter(at->first);
     Thresholds& thresholds = at->second;
     bool any = false;
-    for (bool more = true; more;) {
-        any |= complete_up_to(counter.value.load(std::memory_order_seq_cst), thresholds);
-        const std::uint64_t lowest = thresholds.empty() ? 0 : thresholds.front().expected;
-        counter.lowest.store(lowest, std::memory_order_seq_cst);
-        more = rules::notification_wakes(counter.value.load(std::memory_order_seq_cst), lowest);
-    }
+    do {
+        any |= complete_up_to(counter.value(), thresholds);
+        await_lowest(counter, thresholds);
+    } while (!thresholds.empty() &&
+             rules::threshold_reached(counter.value(), thresholds.front().expected));
     at = thresholds.empty() ? awaited_.erase(at) : std::next(at);
     return any;
 }

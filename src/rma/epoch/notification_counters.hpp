@@ -90,6 +90,7 @@ private:
     }
     void raise(std::uint32_t index) noexcept;
     static bool complete_up_to(std::uint64_t value, Thresholds& thresholds) noexcept;
+    static void await_lowest(NotificationCounter& counter, const Thresholds& thresholds) noexcept;
     bool complete_reached(Awaited::iterator& at) noexcept;
 
     NotificationRoot& root_;

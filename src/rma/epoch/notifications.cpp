@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace sidelight::rma {
 
 void Notifications::forget() noexcept
 {
     for (const Opened& opened : opened_) {
-        (*blocks_)[opened.rank].store(nullptr, std::memory_order_release);
+        (*open_)[opened.rank].store(nullptr, std::memory_order_release);
         if (opened.data != nullptr) {
             memory_.unmap(opened.data, opened.where);
         }
@@ -17,25 +18,30 @@ void Notifications::forget() noexcept
     opened_.clear();
 }
 
-/// Null: there is no memory to know them.
-NotificationBlock* Notifications::keep(const Opened& opened, NotificationBlock* block) noexcept
+/// False: there is no memory to know them.
+bool Notifications::keep(Opened opened, NotificationBlock* block) noexcept
 {
     try {
-        if (blocks_ == nullptr) {
-            blocks_ =
-                std::make_unique<ZeroedTable<std::atomic<NotificationBlock*>>>(contacts_.size());
-            direct_.show(contacts_.targets(), blocks_->data());
+        if (open_ == nullptr) {
+            open_ = std::make_unique<ZeroedTable<std::atomic<OpenCounters*>>>(contacts_.size());
+            direct_.show(contacts_.targets(), open_->data());
         }
-        opened_.push_back(opened);
+        opened.counters = std::make_unique<OpenCounters>();
+        opened.counters->block = block;
+        if (block->number() <= NotificationBlock::few) {
+            opened.counters->times = std::make_unique<std::uint64_t[]>(block->number());
+        }
+        opened_.push_back(std::move(opened));
     } catch (const std::bad_alloc&) {
-        return nullptr;
+        return false;
     }
-    (*blocks_)[opened.rank].store(block, std::memory_order_release);
-    return block;
+    const Opened& kept = opened_.back();
+    (*open_)[kept.rank].store(kept.counters.get(), std::memory_order_release);
+    return true;
 }
 
-/// The counters of a member on this node, mapped; null: they cannot be.
-NotificationBlock* Notifications::open(int rank, NotificationRoot& root) noexcept
+/// Maps the counters of a member on this node. False: they cannot be.
+bool Notifications::open(int rank, NotificationRoot& root) noexcept
 {
     if (rank == contacts_.rank()) {
         return keep({.rank = rank}, own_.block());
@@ -47,14 +53,14 @@ NotificationBlock* Notifications::open(int rank, NotificationRoot& root) noexcep
                           NotificationBlock::bytes(set.number)};
     std::byte* data = memory_.map(where);
     if (data == nullptr) {
-        return nullptr;
+        return false;
     }
-    NotificationBlock* block = keep({.rank = rank, .data = data, .where = where},
-                                    reinterpret_cast<NotificationBlock*>(data));
-    if (block == nullptr) {
+    const bool kept = keep({.rank = rank, .data = data, .where = where},
+                           reinterpret_cast<NotificationBlock*>(data));
+    if (!kept) {
         memory_.unmap(data, where);
     }
-    return block;
+    return kept;
 }
 
 Status Notifications::check(int rank, std::uint32_t index) noexcept
@@ -68,14 +74,14 @@ Status Notifications::check(int rank, std::uint32_t index) noexcept
     if (index >= set.number) {
         return Status::rma_notification;
     }
-    const bool reachable = find(rank) != nullptr || open(rank, root) != nullptr;
+    const bool reachable = find(rank) != nullptr || open(rank, root);
     return reachable ? Status::ok : Status::no_memory;
 }
 
 void Notifications::raise(int rank, std::uint32_t index) noexcept
 {
-    NotificationBlock* block = find(rank);
-    if (block != nullptr && block->raise(index)) {
+    OpenCounters* counters = find(rank);
+    if (counters != nullptr && counters->block->raise(index)) {
         contacts_.wake(rank);
     }
 }

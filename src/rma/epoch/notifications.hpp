@@ -19,7 +19,11 @@ class Notifications {
 public:
     Notifications(Contacts& contacts, NotificationCounters& own, fabric::PeerMemory& memory,
                   Channels& channels) noexcept
-        : contacts_(contacts), own_(own), memory_(memory), channels_(channels)
+        : contacts_(contacts),
+          own_(own),
+          memory_(memory),
+          channels_(channels),
+          direct_(contacts.rank())
     {}
     ~Notifications() { forget(); }
     Notifications(const Notifications&) = delete;
@@ -36,7 +40,7 @@ public:
     void raise(int rank, std::uint32_t index) noexcept;
 
     /// For what is performed without the engine.
-    [[nodiscard]] const DirectCounters& direct() const noexcept { return direct_; }
+    [[nodiscard]] DirectCounters& direct() noexcept { return direct_; }
 
     /// How many a member has, when the request completes. It may have to be asked.
     Status ask(int rank, std::uint32_t* number, Request* request) noexcept;
@@ -51,18 +55,19 @@ private:
         int rank = 0;
         std::byte* data = nullptr; ///< null: this member's own
         FileRange where{};
+        std::unique_ptr<OpenCounters> counters{};
     };
     struct Question {
         int rank = 0;
         std::uint32_t* number = nullptr;
         Request* request = nullptr;
     };
-    [[nodiscard]] NotificationBlock* find(int rank) noexcept
+    [[nodiscard]] OpenCounters* find(int rank) noexcept
     {
-        return blocks_ != nullptr ? (*blocks_)[rank].load(std::memory_order_relaxed) : nullptr;
+        return open_ != nullptr ? (*open_)[rank].load(std::memory_order_relaxed) : nullptr;
     }
-    [[nodiscard]] NotificationBlock* open(int rank, NotificationRoot& root) noexcept;
-    [[nodiscard]] NotificationBlock* keep(const Opened& opened, NotificationBlock* block) noexcept;
+    [[nodiscard]] bool open(int rank, NotificationRoot& root) noexcept;
+    [[nodiscard]] bool keep(Opened opened, NotificationBlock* block) noexcept;
 
     Contacts& contacts_;
     NotificationCounters& own_;
@@ -70,7 +75,7 @@ private:
     Channels& channels_;
     DirectCounters direct_;
     /// For each member, those that were opened. Made with the first of them.
-    std::unique_ptr<ZeroedTable<std::atomic<NotificationBlock*>>> blocks_;
+    std::unique_ptr<ZeroedTable<std::atomic<OpenCounters*>>> open_;
     std::vector<Opened> opened_;
     std::vector<Question> questions_;
 };
