@@ -2,7 +2,7 @@
 # build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
 # library of empty functions, and, where UCX has headers, build/bench/network.
 
-foreach(program latency ordered_put own_accesses thread_flush windows)
+foreach(program latency notify ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()

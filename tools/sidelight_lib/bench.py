@@ -15,6 +15,7 @@ from pathlib import Path
 from . import (
     figures_page,
     latency_runs,
+    notify,
     ordered_put,
     own_accesses,
     paper_figures,
@@ -81,6 +82,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    notify.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)

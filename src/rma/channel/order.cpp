@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rma/channel/wire.hpp"
+#include "rma/notice_rules.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
