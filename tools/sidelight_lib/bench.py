@@ -17,6 +17,7 @@ from . import (
     latency_runs,
     ordered_put,
     own_accesses,
+    paper_applications,
     paper_figures,
     thread_flush,
     window_times,
@@ -84,6 +85,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)
+    paper_applications.add(kinds)
     thread_flush.add(kinds)
     window_times.add(kinds)
 
