@@ -20,6 +20,7 @@ from . import (
     paper_applications,
     paper_figures,
     thread_flush,
+    two_sided,
     window_times,
 )
 from .console import progress
@@ -87,6 +88,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     paper_figures.add(kinds)
     paper_applications.add(kinds)
     thread_flush.add(kinds)
+    two_sided.add(kinds)
     window_times.add(kinds)
 
 

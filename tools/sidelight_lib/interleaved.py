@@ -162,7 +162,7 @@ def run(
     with progress(rounds(arguments) * len(steps), quiet=arguments.json) as advance:
         for number in range(rounds(arguments)):
             for program, column in steps:
-                of = f" {program.ranks} ranks" if len(several) > 1 else ""
+                of = f", {program.lines[0]}" if len(several) > 1 else ""
                 advance(f"round {number + 1}: {column.name}{of}")
                 results = _measure(program, column, nodes)
                 errors.extend(results.errors)
