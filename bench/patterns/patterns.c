@@ -17,8 +17,9 @@
  *
  * Ranks that a pattern does not need do nothing.
  *
- * With --check the delay is long, and the program fails unless the process that would wait for it
- * waits exactly where it has to: with standard calls, and where a key is missing.
+ * With --check the delay is long and slept, the figures are the least ones, and the program fails
+ * unless the process that would wait for the delay waits exactly where it has to: with standard
+ * calls, and where a key is missing.
  */
 #define _GNU_SOURCE
 #include "../measure.h"
@@ -73,7 +74,6 @@ static void agree_on_start(struct Play *play)
 /* One repetition. False where a process has begun it too late, because it got no core. */
 static bool repeat(const struct Pattern *pattern, struct Play *play, enum Kind kind)
 {
-    enum { TOLERATED_MICROSECONDS = 100 };
     double late = 0;
     play->kind = kind;
     memset(play->figures, 0, sizeof play->figures);
@@ -85,7 +85,7 @@ static bool repeat(const struct Pattern *pattern, struct Play *play, enum Kind k
     late = now_microseconds() - play->start;
     pattern->roles[play->rank](play);
     MPI_Allreduce(MPI_IN_PLACE, &late, 1, MPI_DOUBLE, MPI_MAX, play->comm);
-    return late < TOLERATED_MICROSECONDS;
+    return late < play->delay / 10;
 }
 
 static void note(struct Samples *samples, const struct Play *play)
@@ -134,19 +134,20 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double median(double *values, int count)
+static double median(double *values, int count, bool least)
 {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count > 0 ? values[count / 2] : 0;
+    return count > 0 ? values[least ? 0 : count / 2] : 0;
 }
 
 /* Collective. Each figure is that of the process that has it. */
-static void take_medians(const struct Play *play, struct Samples *samples,
+static void take_medians(const struct Play *play, struct Samples *samples, bool least,
                          double medians[KINDS][FIGURES])
 {
     for (int kind = 0; kind < KINDS; ++kind) {
         for (int figure = 0; figure < FIGURES; ++figure) {
-            medians[kind][figure] = median(samples->values[kind][figure], samples->counts[kind]);
+            medians[kind][figure] =
+                median(samples->values[kind][figure], samples->counts[kind], least);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, medians, KINDS * FIGURES, MPI_DOUBLE, MPI_MAX, play->comm);
@@ -216,7 +217,7 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
                         .data = calloc(1, MEGABYTE),
                         .arrive = calloc(1, MEGABYTE),
                         .delay = options->delay,
-                        .sleeps = role_count(pattern) > CPU_COUNT(cores)};
+                        .sleeps = options->check || role_count(pattern) > CPU_COUNT(cores)};
     MPI_Comm_rank(comm, &play.rank);
     sched_setaffinity(0, sizeof *cores, cores);
     if (!bind_to_core(play.rank, role_count(pattern))) {
@@ -231,7 +232,7 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
     MPI_Win win = make_window(comm, options->key ? pattern->key : NULL);
     play.epochs = epochs_create(win, comm, options->nonblocking);
     repeat_all(pattern, &play, options->repetitions, &samples);
-    take_medians(&play, &samples, medians);
+    take_medians(&play, &samples, options->check, medians);
     if (play.rank == 0) {
         print_medians(pattern->name, &play, &samples, medians);
     }
