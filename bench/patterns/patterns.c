@@ -41,7 +41,9 @@ enum { MOST_REPETITIONS = 100, QUICK_REPETITIONS = 9, CHECKED_REPETITIONS = 3, W
 static const double delay_microseconds = 1000;
 static const double checked_delay_microseconds = 100e3; /* nothing else takes so long */
 
-static const double limit_microseconds = 4e6; /* of a line: no repetition after that */
+/* No repetition of a line after so much and, for each that there should be, so much more. */
+static const double limit_microseconds = 1e6;
+static const double limit_each_microseconds = 30e3;
 
 struct Options {
     int repetitions;
@@ -57,7 +59,14 @@ struct Options {
 struct Samples {
     double values[KINDS][FIGURES][MOST_REPETITIONS];
     int counts[KINDS];
-    int discarded; /* repetitions that a process began too late */
+};
+
+/* Of repetitions that all began in time, and of those that a process began too late: where more
+ * processes spin than there are cores, that may be all of them, and they are better than none. */
+struct Record {
+    struct Samples on_time;
+    struct Samples late;
+    int discarded;
 };
 
 /* All begin at the same moment, far enough ahead that each is there before it. */
@@ -88,8 +97,11 @@ static bool repeat(const struct Pattern *pattern, struct Play *play, enum Kind k
     return late < play->delay / 10;
 }
 
-static void note(struct Samples *samples, const struct Play *play)
+static void note(struct Samples *samples, const struct Play *play, int most)
 {
+    if (samples->counts[play->kind] == most) {
+        return;
+    }
     const int number = samples->counts[play->kind]++;
     for (int figure = 0; figure < FIGURES; ++figure) {
         samples->values[play->kind][figure][number] = play->figures[figure];
@@ -108,22 +120,22 @@ static int fewest(const struct Samples *samples, int kinds)
 /* As many of each kind as there should be, or fewer where too many have to be discarded. All
  * processes see the same ones late, and the same moments of agreement. */
 static void repeat_all(const struct Pattern *pattern, struct Play *play, int repetitions,
-                       struct Samples *samples)
+                       struct Record *record)
 {
     const int kinds = pattern->activity ? KINDS : ACTIVITY_ALONE;
+    const double limit = limit_microseconds + repetitions * limit_each_microseconds;
     double end = 0;
     for (int number = 0;
-         number < WARM_UP || (fewest(samples, kinds) < repetitions && play->agreed < end);
+         number < WARM_UP || (fewest(&record->on_time, kinds) < repetitions && play->agreed < end);
          ++number) {
         for (int kind = 0; kind < kinds; ++kind) {
             const bool on_time = repeat(pattern, play, (enum Kind)kind);
-            if (number >= WARM_UP && on_time && samples->counts[kind] < repetitions) {
-                note(samples, play);
-            } else if (number >= WARM_UP && !on_time) {
-                ++samples->discarded;
+            if (number >= WARM_UP) {
+                note(on_time ? &record->on_time : &record->late, play, repetitions);
+                record->discarded += !on_time;
             }
         }
-        end = number < WARM_UP ? play->agreed + limit_microseconds : end;
+        end = number < WARM_UP ? play->agreed + limit : end;
     }
 }
 
@@ -141,10 +153,12 @@ static double median(double *values, int count, bool least)
 }
 
 /* Collective. Each figure is that of the process that has it. */
-static void take_medians(const struct Play *play, struct Samples *samples, bool least,
+static void take_medians(const struct Play *play, struct Record *record, bool least,
                          double medians[KINDS][FIGURES])
 {
     for (int kind = 0; kind < KINDS; ++kind) {
+        struct Samples *samples =
+            record->on_time.counts[kind] > 0 ? &record->on_time : &record->late;
         for (int figure = 0; figure < FIGURES; ++figure) {
             medians[kind][figure] =
                 median(samples->values[kind][figure], samples->counts[kind], least);
@@ -153,11 +167,11 @@ static void take_medians(const struct Play *play, struct Samples *samples, bool 
     MPI_Allreduce(MPI_IN_PLACE, medians, KINDS * FIGURES, MPI_DOUBLE, MPI_MAX, play->comm);
 }
 
-static void print_medians(const char *name, const struct Play *play, const struct Samples *samples,
+static void print_medians(const char *name, const struct Play *play, const struct Record *record,
                           double medians[KINDS][FIGURES])
 {
     printf("{\"line\": \"%s\", \"sleeps\": %d, \"discarded\": %d", name, play->sleeps,
-           samples->discarded);
+           record->discarded);
     for (int kind = 0; kind < KINDS; ++kind) {
         for (int figure = 0; figure < FIGURES; ++figure) {
             if (medians[kind][figure] > 0) {
@@ -210,7 +224,7 @@ static int role_count(const struct Pattern *pattern)
 static void measure_pattern(const struct Pattern *pattern, const struct Options *options,
                             MPI_Comm comm, const cpu_set_t *cores)
 {
-    static struct Samples samples;
+    static struct Record record;
     double medians[KINDS][FIGURES];
     struct Play play = {.comm = comm,
                         .bytes = pattern->bytes,
@@ -228,13 +242,13 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
         printf("{\"starts\": \"%s\"}\n", pattern->name);
         fflush(stdout);
     }
-    memset(&samples, 0, sizeof samples);
+    memset(&record, 0, sizeof record);
     MPI_Win win = make_window(comm, options->key ? pattern->key : NULL);
     play.epochs = epochs_create(win, comm, options->nonblocking);
-    repeat_all(pattern, &play, options->repetitions, &samples);
-    take_medians(&play, &samples, options->check, medians);
+    repeat_all(pattern, &play, options->repetitions, &record);
+    take_medians(&play, &record, options->check, medians);
     if (play.rank == 0) {
-        print_medians(pattern->name, &play, &samples, medians);
+        print_medians(pattern->name, &play, &record, medians);
     }
     if (options->check && pattern->victim != FIGURES) {
         check_victim(pattern, options, medians[LATE][pattern->victim]);
