@@ -18,8 +18,10 @@ from . import (
     notify,
     ordered_put,
     own_accesses,
+    paper_applications,
     paper_figures,
     thread_flush,
+    two_sided,
     window_times,
 )
 from .console import progress
@@ -86,7 +88,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)
+    paper_applications.add(kinds)
     thread_flush.add(kinds)
+    two_sided.add(kinds)
     window_times.add(kinds)
 
 
