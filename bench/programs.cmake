@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/bench/latency, ordered_put, own_accesses, thread_flush and windows for each host, and
-# once what has no MPI: build/bench/bare with its library of empty functions, and, where UCX has
-# headers, build/bench/network.
+# build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
+# library of empty functions, and, where UCX has headers, build/bench/network.
 
 foreach(program latency ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
+endforeach()
+
+foreach(program flush_local get_compute_put one_sided_progress window_kinds)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
 endforeach()
 
 if(NOT TARGET bench-bare)

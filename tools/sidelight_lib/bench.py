@@ -14,10 +14,14 @@ from pathlib import Path
 
 from . import (
     figures_page,
+    flush_local,
+    get_compute_put,
     latency_runs,
+    one_sided_progress,
     ordered_put,
     own_accesses,
     thread_flush,
+    window_kinds,
     window_times,
 )
 from .console import progress
@@ -80,6 +84,10 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    window_kinds.add(kinds)
+    flush_local.add(kinds)
+    get_compute_put.add(kinds)
+    one_sided_progress.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     thread_flush.add(kinds)

@@ -43,6 +43,7 @@ class Shown:
     x_label: str = ""
     logarithmic: str = ""  # as in plots.Curves
     decimals: int = 0
+    by_series: bool = False  # a panel for each series, whose figures are its curves
 
     def text(self, value: float | None) -> str:
         return "" if value is None else f"{value:,.{self.decimals}f}"
@@ -88,17 +89,28 @@ def main(
 ) -> int:
     """All of a measurement, as the options of interleaved.add_options say. `notes` are sentences
     below the tables."""
-    measured = interleaved.run(programs, arguments, chosen)
-    found = rows(measured, shown)
+    report(arguments, interleaved.run(programs, arguments, chosen), [shown], notes)
+    return 0
+
+
+def report(
+    arguments: argparse.Namespace,
+    measured: Measured,
+    parts: Sequence[Shown],
+    notes: Callable[[Sequence[Row]], Sequence[str]] = lambda _: (),
+) -> None:
+    """The same of what was measured. What is shown may have several parts."""
+    found = [row for part in parts for row in rows(measured, part)]
     if arguments.json:
         interleaved.print_json(found, measured, notes=list(notes(found)))
     else:
-        print_tables(output(), measured, shown)
+        for part in parts:
+            print_tables(output(), measured, part)
         for note in notes(found):
             output().print(note)
     if getattr(arguments, "plot", None):
-        plots.draw(arguments.plot, panels(measured, shown), shown.title)
-    return 0
+        drawn = [panel for part in parts for panel in panels(measured, part)]
+        plots.draw(arguments.plot, drawn, parts[0].title if len(parts) == 1 else "")
 
 
 def print_tables(console: Any, measured: Measured, shown: Shown) -> None:
@@ -114,7 +126,8 @@ def print_tables(console: Any, measured: Measured, shown: Shown) -> None:
             of_line = [by_place.get((line, column.name)) for column in columns]
             _add_rows(table, name, of_line, shown)
         console.print(table)
-    interleaved.print_outcomes(console, measured.samples, shown.lines)
+    of_lines = [sample for sample in measured.samples if sample.line in shown.lines]
+    interleaved.print_outcomes(console, of_lines, shown.lines)
 
 
 def _add_rows(table: Any, name: str, of_line: Sequence[Row | None], shown: Shown) -> None:
@@ -129,11 +142,13 @@ def _add_rows(table: Any, name: str, of_line: Sequence[Row | None], shown: Shown
 
 
 def panels(measured: Measured, shown: Shown) -> list[plots.Panel]:
-    """One for each host; of curves, one for each figure of each host."""
+    """One for each host; of curves, one for each figure of each host, or for each series."""
     by_place = {(row.line, row.column): row for row in rows(measured, shown)}
     made: list[plots.Panel] = []
     for host, columns in _by_host(measured).items():
-        if shown.x:
+        if shown.x and shown.by_series:
+            made += [_curves_of(column, by_place, shown) for column in columns]
+        elif shown.x:
             made += [_curves(host, columns, by_place, shown, figure) for figure in shown.figures]
         else:
             made.append(_bars(host, columns, by_place, shown))
@@ -201,6 +216,32 @@ def _curves(
         shown.unit,
         drawn,
         expected,
+        shown.logarithmic,
+        {shown.x[line]: name for line, name in shown.lines.items()},
+    )
+
+
+def _curves_of(
+    column: Column, by_place: Mapping[tuple[str, str], Row], shown: Shown
+) -> plots.Curves:
+    of_line = {line: by_place.get((line, column.name)) for line in shown.lines}
+
+    def points(value: Callable[[Row], float | None]) -> list[tuple[float, float]]:
+        values = [(shown.x[line], value(row)) for line, row in of_line.items() if row]
+        return [(x, y) for x, y in values if y is not None]
+
+    def figure(name: str) -> Callable[[Row], float | None]:
+        return lambda row: row.figures.get(name)
+
+    def expected(title: str) -> Callable[[Row], float | None]:
+        return lambda row: row.expected.get(title)
+
+    return plots.Curves(
+        f"{column.host.name}, {column.series.title}",
+        shown.x_label,
+        shown.unit,
+        {title: points(figure(name)) for name, title in shown.figures.items()},
+        {each.title: points(expected(each.title)) for each in shown.expectations},
         shown.logarithmic,
         {shown.x[line]: name for line, name in shown.lines.items()},
     )
