@@ -6,6 +6,10 @@ foreach(program latency ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
+file(GLOB pattern_sources CONFIGURE_DEPENDS ${directory}/patterns/*.c)
+sidelight_mpi_program(${host} ${kind} patterns
+    SOURCES ${pattern_sources} ${directory}/epochs.c ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
 
 foreach(program flush_local get_compute_put one_sided_progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}

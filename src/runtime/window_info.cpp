@@ -29,6 +29,8 @@ enum Key : std::size_t {
     order,
     most_notifications,
     same_number,
+    intrinsic,
+    single_intrinsic,
 };
 
 struct KnownKey {
@@ -43,7 +45,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 20> known{{
+constexpr std::array<KnownKey, 21> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -57,6 +59,7 @@ constexpr std::array<KnownKey, 20> known{{
     {"mpi_assert_max_num_notify", nullptr, "", of_window, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
+    {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -219,6 +222,13 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
 bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
 
 bool WindowInfo::ordered() const noexcept { return is_set(order); }
+
+bool WindowInfo::asserts_intrinsic() const noexcept
+{
+    return is_set(intrinsic) || is_set(single_intrinsic);
+}
+
+bool WindowInfo::asserts_single() const noexcept { return is_set(single_intrinsic); }
 
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {

@@ -14,7 +14,7 @@ endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         null_arguments error_handlers epoch_errors failed_requests remote_requests threads
         thread_calls sessions nonblocking_late own_memory duplicate_keys
-        duplicate_threads notifications ordered pipelines)
+        duplicate_threads notifications ordered ordered_pairs pipelines)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)
@@ -31,6 +31,9 @@ sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
+# The reader of `ordered_pairs` does see it where there is no order.
+sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 10000 unordered
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)

@@ -177,7 +177,7 @@ class Panels(unittest.TestCase):
             arguments = Namespace(json=False, plot=path)
             with contextlib.redirect_stdout(io.StringIO()) as said:
                 found = measured(lines, {"allocated": 2.0, "dynamic": 2.0})
-                series.report(arguments, found, parts, window_kinds.notes)
+                series.show_with_notes(arguments, found, parts, window_kinds.notes)
             self.assertGreater(path.stat().st_size, 1000)
         self.assertIn("MB/s", said.getvalue())
 

@@ -112,6 +112,11 @@ class Rows(unittest.TestCase):
         self.assertEqual(found[1].expected, {"late by 1,000": 1030.0})
         self.assertEqual(found[-1].figures["epoch"], 40.0)  # the round that has not crashed
 
+    def test_some_is_expected_of_some_series_alone(self):
+        late = Expectation("late", "epoch", lambda _: 1000.0, [STANDARD])
+        found = series.rows(measured(), replace(SHOWN, expectations=[late]))
+        self.assertEqual([row.expected for row in found[:3]], [{}, {"late": 1000.0}, {}])
+
     def test_what_cannot_be_expected_is_left_out(self):
         samples = [Sample(0, "a", "put_8", {"epoch": 1.0})]
         columns = [Column(host("a"), ALONE)]
@@ -125,7 +130,8 @@ class Rows(unittest.TestCase):
     def test_json(self):
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
-            interleaved.print_json(series.rows(measured(), SHOWN), measured(), notes=["a word"])
+            arguments = Namespace(json=True, plot=None)
+            series.show(arguments, measured(), SHOWN, ["not this"], notes=["a word"])
         said = json.loads(text.getvalue())
         self.assertEqual(said["notes"], ["a word"])
         self.assertEqual(said["rows"][0]["expected"], {"late by 1,000": 1030.0})
@@ -181,15 +187,11 @@ class Tables(unittest.TestCase):
             self.assertIn(word, said)
         self.assertLessEqual(max(map(len, said.splitlines())), 80)
 
-    def test_main_prints_notes_below(self):
+    def test_what_is_to_be_said_comes_below(self):
         text = io.StringIO()
-        arguments = Namespace(json=False, plot=None)
-        with (
-            unittest.mock.patch.object(interleaved, "run", lambda *_: measured()),
-            contextlib.redirect_stdout(text),
-        ):
-            series.main(arguments, Program("p", [], 2), [ALONE], SHOWN, lambda _: ["a word"])
-        self.assertIn("a word", text.getvalue())
+        with contextlib.redirect_stdout(text):
+            series.show(Namespace(json=False, plot=None), measured(), SHOWN, ["a word"])
+        self.assertEqual(text.getvalue().splitlines()[-1], "a word")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from . import (
     one_sided_progress,
     ordered_put,
     own_accesses,
+    paper_figures,
     thread_flush,
     window_kinds,
     window_times,
@@ -90,6 +91,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     one_sided_progress.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
+    paper_figures.add(kinds)
     thread_flush.add(kinds)
     window_times.add(kinds)
 

@@ -72,5 +72,5 @@ def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
     program = Program("flush_local", [line for part in parts for line in part.lines], 2, options)
     measured = interleaved.run(program, arguments, ALONE_AND_UNDER)
-    series.report(arguments, measured, parts, notes)
+    series.show_with_notes(arguments, measured, parts, notes)
     return 0

@@ -72,5 +72,6 @@ def notes_for(nodes: int) -> Callable[[Sequence[Row]], list[str]]:
 def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
     program = Program("get_compute_put", list(SHOWN.lines), 2, options)
-    notes = notes_for(arguments.nodes)
-    return series.main(arguments, program, ALONE_AND_UNDER, SHOWN, notes)
+    measured = interleaved.run(program, arguments, ALONE_AND_UNDER)
+    series.show_with_notes(arguments, measured, SHOWN, notes_for(arguments.nodes))
+    return 0

@@ -50,4 +50,6 @@ def notes(found: Sequence[Row]) -> list[str]:
 def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
     program = Program("one_sided_progress", list(SHOWN.lines), 2, options)
-    return series.main(arguments, program, ALONE_AND_UNDER, SHOWN, notes)
+    measured = interleaved.run(program, arguments, ALONE_AND_UNDER)
+    series.show_with_notes(arguments, measured, SHOWN, notes)
+    return 0

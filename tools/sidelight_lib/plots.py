@@ -19,9 +19,10 @@ from .hosts import HostError
 FORMATS = ("png", "svg", "pdf")
 
 _COLOURS = ("#8c8c8c", "#d1662a", "#2a7fb8", "#3a9d5d", "#8a5fb0", "#b8902a")
-_WIDTH = 4.2  # inches, of a panel
+_WIDTH = 5.0  # inches, of a panel
 _HEIGHT = 3.2
 _ACROSS = 4  # panels, at most
+_NAMES = 3  # in a line of the legend, below each panel
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ def draw(path: Path, panels: Sequence[Panel], title: str = "") -> None:
         axes.set_ylabel(panel.y_label, fontsize=9)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
-    _add_legend(figure)
+    lines = _add_legend(figure)
     figure.suptitle(title, fontsize=11)
-    figure.tight_layout(rect=(0, 0.35 / size[1], 1, 1))
+    figure.tight_layout(rect=(0, (0.23 * lines + 0.08) / size[1], 1, 1))
     figure.savefig(path, dpi=130)
 
 
@@ -147,14 +148,23 @@ def _dashes(number: int) -> str:
     return ("--", ":", "-.")[number % 3]
 
 
-def _add_legend(figure: Any) -> None:
-    """One for all panels: each name once."""
+def _add_legend(figure: Any) -> int:
+    """One for all panels: each name once, the series before what is expected. Returns how many
+    lines it has."""
     named: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels()):
             named.setdefault(name, handle)
-    if named:
-        columns = min(len(named), 4 * len(figure.axes))
-        figure.legend(
-            list(named.values()), list(named), loc="lower center", ncol=columns, fontsize=8
-        )
+    dashed = [name for name, handle in named.items() if _is_dashed(handle)]
+    names = [name for name in named if name not in dashed] + dashed
+    columns = max(min(len(names), _NAMES * min(len(figure.axes), _ACROSS)), 1)
+    figure.legend(
+        [named[name] for name in names], names, loc="lower center", ncol=columns, fontsize=8
+    )
+    return -(-len(names) // columns)
+
+
+def _is_dashed(handle: Any) -> bool:
+    """Whether it is a line of what is expected: bars have no line style of their own."""
+    style = handle.get_linestyle() if hasattr(handle, "get_linestyle") else "-"
+    return style not in ("-", "solid") and not hasattr(handle, "patches")

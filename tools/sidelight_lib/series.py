@@ -10,6 +10,7 @@ runs the program in its series, prints a table for each host, draws the same, or
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,7 @@ class Expectation:
     title: str
     figure: str
     value: Callable[[Figures], float]
+    of: Sequence[Series] = ()  # the series that it is expected of; none: of all
 
 
 @dataclass(frozen=True)
@@ -63,20 +65,20 @@ def rows(measured: Measured, shown: Shown) -> list[Row]:
     """What was measured, in the order of lines and columns."""
     medians = interleaved.medians(measured.samples)
     return [
-        Row(line, column.name, figures, _expected(figures, shown))
+        Row(line, column.name, figures, _expected(figures, column.series, shown))
         for line in shown.lines
         for column in measured.columns
         if (figures := medians.get((line, column.name))) is not None
     ]
 
 
-def _expected(figures: Figures, shown: Shown) -> dict[str, float]:
+def _expected(figures: Figures, series: Series, shown: Shown) -> dict[str, float]:
     known: dict[str, float] = {}
     for expectation in shown.expectations:
-        try:
-            known[expectation.title] = expectation.value(figures)
-        except KeyError:  # a figure that this series does not have
-            continue
+        # A figure may be missing in a series.
+        with contextlib.suppress(KeyError):
+            if not expectation.of or series in expectation.of:
+                known[expectation.title] = expectation.value(figures)
     return known
 
 
@@ -85,32 +87,47 @@ def main(
     programs: Program | Sequence[Program],
     chosen: Sequence[Series],
     shown: Shown,
-    notes: Callable[[Sequence[Row]], Sequence[str]] = lambda _: (),
 ) -> int:
-    """All of a measurement, as the options of interleaved.add_options say. `notes` are sentences
-    below the tables."""
-    report(arguments, interleaved.run(programs, arguments, chosen), [shown], notes)
+    """All of a measurement, as the options of interleaved.add_options say."""
+    measured = interleaved.run(programs, arguments, chosen)
+    show(arguments, measured, shown)
     return 0
 
 
-def report(
+def show(
     arguments: argparse.Namespace,
     measured: Measured,
-    parts: Sequence[Shown],
-    notes: Callable[[Sequence[Row]], Sequence[str]] = lambda _: (),
+    shown: Shown | Sequence[Shown],
+    below: Sequence[Any] = (),
+    **further: Any,
 ) -> None:
-    """The same of what was measured. What is shown may have several parts."""
-    found = [row for part in parts for row in rows(measured, part)]
+    """The tables with what is to be printed below them, or JSON with the further members; and the
+    plot, where one is wanted. There may be several parts."""
+    parts = [shown] if isinstance(shown, Shown) else shown
     if arguments.json:
-        interleaved.print_json(found, measured, notes=list(notes(found)))
+        found = [row for part in parts for row in rows(measured, part)]
+        interleaved.print_json(found, measured, **further)
     else:
+        console = output()
         for part in parts:
-            print_tables(output(), measured, part)
-        for note in notes(found):
-            output().print(note)
-    if getattr(arguments, "plot", None):
+            print_tables(console, measured, part)
+        for what in below:
+            console.print(what)
+    if arguments.plot:
         drawn = [panel for part in parts for panel in panels(measured, part)]
         plots.draw(arguments.plot, drawn, parts[0].title if len(parts) == 1 else "")
+
+
+def show_with_notes(
+    arguments: argparse.Namespace,
+    measured: Measured,
+    shown: Shown | Sequence[Shown],
+    notes: Callable[[Sequence[Row]], Sequence[str]],
+) -> None:
+    """The same with sentences that `notes` makes of the rows."""
+    parts = [shown] if isinstance(shown, Shown) else shown
+    said = notes([row for part in parts for row in rows(measured, part)])
+    show(arguments, measured, shown, said, notes=list(said))
 
 
 def print_tables(console: Any, measured: Measured, shown: Shown) -> None:

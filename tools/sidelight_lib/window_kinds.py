@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace, parts: Sequence[Shown]) -> int:
     options = ["--quick"] if arguments.quick else []
     program = Program("window_kinds", lines, 2, options)
     measured = interleaved.run(program, arguments, ALONE_AND_UNDER)
-    series.report(arguments, measured, parts, notes)
+    series.show_with_notes(arguments, measured, parts, notes)
     return 0
 
 
