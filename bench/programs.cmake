@@ -18,6 +18,11 @@ sidelight_mpi_program(${host} ${kind} transactions
         ${directory}/measure.c
     LIBRARIES z ${CMAKE_DL_LIBS})
 
+foreach(program flush_local get_compute_put one_sided_progress window_kinds)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
+endforeach()
+
 if(NOT TARGET bench-bare)
     add_library(bench-bare-calls SHARED ${directory}/bare/calls/calls.c)
     set_target_properties(bench-bare-calls PROPERTIES
