@@ -26,9 +26,6 @@ struct Epochs {
     int closed;
 };
 
-/* The clock that all processes of a machine have in common. */
-double now_microseconds(void);
-
 /* Whether the nonblocking calls are there: the program runs under Sidelight. */
 bool epochs_can_be_nonblocking(void);
 

@@ -62,6 +62,7 @@ void measure_beside(const struct Team *team, const struct Line *line, void *cont
 void measure_several(const struct Team *team, const struct Line *line, void *const *contexts,
                      int count, const struct Plan *plan, double *medians);
 
+/* The clock that all processes of a machine have in common. */
 double now_microseconds(void);
 
 /* Sorts them. */

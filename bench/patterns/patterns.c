@@ -22,7 +22,6 @@
  * calls, and where a key is missing.
  */
 #define _GNU_SOURCE
-#include "../measure.h"
 #include "play.h"
 
 #include <getopt.h>
@@ -146,7 +145,7 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double median(double *values, int count, bool least)
+static double typical(double *values, int count, bool least)
 {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
     return count > 0 ? values[least ? 0 : count / 2] : 0;
@@ -161,7 +160,7 @@ static void take_medians(const struct Play *play, struct Record *record, bool le
             record->on_time.counts[kind] > 0 ? &record->on_time : &record->late;
         for (int figure = 0; figure < FIGURES; ++figure) {
             medians[kind][figure] =
-                median(samples->values[kind][figure], samples->counts[kind], least);
+                typical(samples->values[kind][figure], samples->counts[kind], least);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, medians, KINDS * FIGURES, MPI_DOUBLE, MPI_MAX, play->comm);
