@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <time.h>
 
 #include "nonblocking.h"
 #include <sidelight.h>
@@ -258,6 +259,29 @@ static void polling_moves_all_else(struct window *w)
     } else if (w->rank == 1) {
         MPI_Recv(in, sizeof in, MPI_CHAR, 0, 9, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 0, at(w, 0, 1), 1, MPI_INT64_T, 0, w->win));
+    }
+    end(w);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Who waits leaves its core to others. */
+static void sleeping(struct window *w)
+{
+    int64_t const value = 3;
+    begin(w, "sleeping");
+    if (w->rank == 0) {
+        usleep(300000);
+        CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 1, at(w, 1, 1), 1, MPI_INT64_T, 0, w->win));
+    } else if (w->rank == 1) {
+        double const begin = processor_seconds();
+        await(w, 0, 1);
+        CHECK(processor_seconds() - begin < 0.1);
     }
     end(w);
 }
@@ -616,6 +640,7 @@ int main(int argc, char **argv)
         polling(&w);
         moves_all_else(&w);
         polling_moves_all_else(&w);
+        sleeping(&w);
         any_of(&w);
         thresholds(&w);
         many_requests(&w);
