@@ -270,7 +270,7 @@ static double processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Who waits leaves its core to others. */
+/* Who waits leaves its core to others. MPI_Wait of MPICH does where ranks outnumber cores alone. */
 static void sleeping(struct window *w)
 {
     int64_t const value = 3;
@@ -281,7 +281,11 @@ static void sleeping(struct window *w)
     } else if (w->rank == 1) {
         double const begin = MPI_Wtime(), used = processor_seconds();
         await(w, 0, 1);
+#ifdef OPEN_MPI
         CHECK(processor_seconds() - used < 0.5 * (MPI_Wtime() - begin));
+#else
+        (void)begin, (void)used;
+#endif
     }
     end(w);
 }
