@@ -4,7 +4,7 @@
  * section IV), by the names that the standard gives them. Each rank notifies the one on its right,
  * which then finds the data in its own memory, told by nothing else.
  *
- * notifications
+ * notifications [sleep]
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -270,7 +270,9 @@ static double processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Who waits leaves its core to others. MPI_Wait of MPICH does where ranks outnumber cores alone. */
+static bool must_sleep; /* what MPI_Wait does is the host's affair, and that of the route */
+
+/* Who waits leaves its core to others. */
 static void sleeping(struct window *w)
 {
     int64_t const value = 3;
@@ -279,13 +281,11 @@ static void sleeping(struct window *w)
         usleep(300000);
         CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 1, at(w, 1, 1), 1, MPI_INT64_T, 0, w->win));
     } else if (w->rank == 1) {
-        double const begin = MPI_Wtime(), used = processor_seconds();
+        double const begin = MPI_Wtime();
+        double used = processor_seconds();
         await(w, 0, 1);
-#ifdef OPEN_MPI
-        CHECK(processor_seconds() - used < 0.5 * (MPI_Wtime() - begin));
-#else
-        (void)begin, (void)used;
-#endif
+        used = processor_seconds() - used;
+        CHECK(!must_sleep || used < 0.5 * (MPI_Wtime() - begin));
     }
     end(w);
 }
@@ -633,6 +633,7 @@ static void wrong_calls(struct window *w)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    must_sleep = argc > 1;
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
         struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
