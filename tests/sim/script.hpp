@@ -21,6 +21,8 @@ enum class Call : std::uint8_t {
     set_keys, ///< the reorder keys of the window, for epochs opened from now on
     expose,   ///< stores `value` and up into the rank's own memory
     wait_for, ///< waits for the requests of the steps in `list`
+    attach,   ///< dynamic windows: `words` cells from `cell` on, again
+    detach,   ///< the same, which were attached
     // synchronisation
     fence,
     post,

@@ -140,16 +140,21 @@ void World::attach_memory(int window, int rank)
         if (border <= first) {
             continue;
         }
-        auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
-        const std::size_t bytes = (border - first) * sizeof(std::uint64_t);
-        std::optional<FileRange> where;
-        if (!program_.carried && !random().chance(program_.unmapped_percent)) {
-            where = {PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
-        }
-        if (this->rank(rank).window(window).attach(base, bytes, where) != Status::ok) {
-            fail(rank, "memory cannot be attached");
-        }
+        attach(window, rank, first, border - first);
         first = border;
+    }
+}
+
+void World::attach(int window, int rank, std::size_t first, std::size_t cells)
+{
+    auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
+    const std::size_t bytes = cells * sizeof(std::uint64_t);
+    std::optional<FileRange> where;
+    if (!program_.carried && !random().chance(program_.unmapped_percent)) {
+        where = {PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
+    }
+    if (this->rank(rank).window(window).attach(base, bytes, where) != Status::ok) {
+        fail(rank, "memory cannot be attached");
     }
 }
 

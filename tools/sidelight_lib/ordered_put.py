@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import interleaved
+from . import interleaved, plots
 from .console import output, rich
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
-Two puts, data and a flag, and a flush: with a flush between the two, in a window whose operations
-are ordered (info key mpi_win_order) without one, and in an ordinary window without one, which
-orders nothing. On each host alone, where the key is not known, and under Sidelight, in turns, round
-after round; medians over the rounds. The routes are those of the settings: SIDELIGHT_ROUTE=emulated
-and SIDELIGHT_NETWORK=tcp take messages.
+Pairs of puts, data and a flag (P2, figure 10): with a flush behind each put, in a window whose
+operations are ordered (info key mpi_win_order) with one behind every 16 pairs, and in an ordinary
+window likewise, which orders nothing. On each host alone, where the key is not known, and under
+Sidelight, in turns, round after round; medians over the rounds. The routes are those of the
+settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
 """
 
 SIZES = {8: "8 B", 1 << 10: "1 KB", 16 << 10: "16 KB", 64 << 10: "64 KB", 1 << 20: "1 MB"}
@@ -41,7 +41,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "ordered-put", help="ordered windows against flushes", description=_DESCRIPTION
     )
-    interleaved.add_options(parser)
+    interleaved.add_options(parser, plot=True)
     parser.set_defaults(action=main)
 
 
@@ -67,13 +67,37 @@ def main(arguments: argparse.Namespace) -> int:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured)
+    if arguments.plot:
+        title = "Data, a flag and a flush (P2, figures 10, 11)"
+        plots.draw(arguments.plot, panels(measured), title)
     return 0
+
+
+def panels(measured: Measured) -> list[plots.Panel]:
+    """One for each column: a curve for each way."""
+    found = rows(measured.samples)
+
+    def curve(column: str, how: str) -> list[tuple[float, float]]:
+        of_column = [row for row in found if row.column == column]
+        return [(float(row.bytes), getattr(row, how)) for row in of_column]
+
+    return [
+        plots.Curves(
+            interleaved.where(column),
+            "bytes",
+            "us",
+            {how: curve(column, how) for how in HOWS},
+            logarithmic="xy",
+            ticks={float(size): name for size, name in SIZES.items()},
+        )
+        for column in dict.fromkeys(row.column for row in found)
+    ]
 
 
 def _print_table(measured: Measured) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"Data, a flag and a flush: medians of {measured.rounds} round(s), us",
+        title=f"Data and a flag, a pair: medians of {measured.rounds} round(s), us",
         title_justify="left",
     )
     for heading in ("", "", "flushed", "ordered", "unordered", "ordered\n: flushed"):

@@ -36,6 +36,8 @@ enum class MessageKind : std::uint8_t {
     order,                   ///< OrderBody: what follows waits for zero-copy puts before it
     notify,                  ///< NotifyBody: raise a counter
     counters,                ///< CountersBody: how many counters the sender has, or a question
+    region_request,          ///< RegionRequestBody, payload: a key; answer with region_key
+    region_key,              ///< RegionKeyBody, payload: opens that region; none: not now
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,
@@ -139,6 +141,15 @@ struct alignas(16) CountersBody {
     std::uint32_t number = 0;
     std::uint8_t asks = 0; ///< answer with the same
 };
+/// The payload opens words of the sender's: in one of them the receiver tells that it has detached.
+struct alignas(16) RegionRequestBody {
+    std::uint64_t first = 0, last = 0; ///< addresses of the receiver, perhaps in one region
+    std::uint64_t word = 0;            ///< offset of the word
+};
+struct alignas(16) RegionKeyBody {
+    std::uint64_t first = 0, last = 0; ///< the region; empty: there is none
+    std::uint64_t told = 0;            ///< what was written last to the receiver's word
+};
 struct alignas(16) NoBody {};
 
 /// Bytes of the body as it travels.
@@ -178,6 +189,9 @@ struct Message {
 /// type without holes.
 inline constexpr std::size_t fragment_bytes = 7936;
 static_assert(sizeof(Framed<AccumulateBody>) + fragment_bytes <= fabric::max_message);
+
+/// Words in which others tell of detaches are exposed so many bytes at a time.
+inline constexpr std::size_t told_bytes = 4096;
 
 /// A contiguous fragment of a put or get of at least so many bytes goes without a copy.
 inline constexpr std::size_t zero_copy_bytes = 8192;
