@@ -9,6 +9,8 @@
 #ifndef BENCH_EPOCHS_H
 #define BENCH_EPOCHS_H
 
+#include "measure.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 

@@ -40,6 +40,16 @@ if(NOT TARGET bench-bare)
     target_link_libraries(bench-bare PRIVATE sidelight-options bench-bare-calls)
 endif()
 
+if(NOT TARGET bench-simulate)
+    file(GLOB simulate_sources CONFIGURE_DEPENDS ${directory}/simulate/*.cpp)
+    add_executable(bench-simulate ${simulate_sources})
+    set_target_properties(bench-simulate PROPERTIES
+        OUTPUT_NAME simulate
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${kind})
+    target_link_libraries(bench-simulate PRIVATE
+        sidelight-options sidelight-sim sidelight-engine)
+endif()
+
 if(NOT TARGET bench-network AND SIDELIGHT_UCX_INCLUDE)
     file(GLOB network_sources CONFIGURE_DEPENDS ${directory}/network/*.cpp)
     add_executable(bench-network ${network_sources} ${directory}/measure.c)
