@@ -12,6 +12,7 @@ SECONDS ?= 600
 MOMENTS ?= 200
 UPDATES ?= 10000000
 PAIRS ?= 2500000
+PUTS ?= 1000000
 JOBS ?= $(shell nproc)
 
 results := $(CURDIR)/build/results
@@ -47,9 +48,9 @@ test: build
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
-# PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES by all
-# routes at once, SECONDS of windows that come and go, and ranks that are killed at MOMENTS of a
-# program that others survive.
+# PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES and
+# notified PUTS by all routes at once, SECONDS of windows that come and go, and ranks that are
+# killed at MOMENTS of a program that others survive.
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
@@ -63,6 +64,9 @@ soak: build
 		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--env SIDELIGHT_TEST_SECONDS=7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
+		tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+			--env SIDELIGHT_TEST_SECONDS=7200 --env SIDELIGHT_SHARE_MEMORY=never \
+			--preload build/$$host/libsidelight.so build/$$host/tests/notified_storm $(PUTS); \
 		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
 		case $$host in mpich4|impi) continue ;; esac; \

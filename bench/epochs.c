@@ -80,61 +80,84 @@ void epochs_lock(struct Epochs *epochs, int type, int target)
     MPI_Win_lock(type, target, 0, epochs->win);
 }
 
-/* Where the nonblocking call that closes an epoch puts its request. */
+void close_exposure(MPI_Win win, bool nonblocking, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (nonblocking) {
+        calls.iwait(win, request);
+    } else {
+        MPI_Win_wait(win);
+    }
+}
+
+void close_access(MPI_Win win, bool nonblocking, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (nonblocking) {
+        calls.icomplete(win, request);
+    } else {
+        MPI_Win_complete(win);
+    }
+}
+
+void close_lock(MPI_Win win, bool nonblocking, int target, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (nonblocking) {
+        calls.iunlock(target, win, request);
+    } else {
+        MPI_Win_unlock(target, win);
+    }
+}
+
+void close_fence(MPI_Win win, bool nonblocking, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (nonblocking) {
+        calls.ifence(MPI_MODE_NOSUCCEED, win, request);
+    } else {
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    }
+}
+
+/* Where the request of the next epoch that is closed goes. */
 static MPI_Request *next_request(struct Epochs *epochs)
 {
     if (epochs->closed == MOST_CLOSED) {
         fprintf(stderr, "epochs: more than %d closed at once\n", MOST_CLOSED);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    return &epochs->requests[epochs->closed++];
+    return &epochs->requests[epochs->closed];
 }
 
-/* A standard call has closed the epoch, and it is complete. */
-static void note_complete(struct Epochs *epochs)
+/* The next epoch is closed; by a standard call, it is complete. */
+static void note_closed(struct Epochs *epochs)
 {
-    *next_request(epochs) = MPI_REQUEST_NULL;
-    epochs->done[epochs->closed - 1] = now_microseconds();
+    epochs->done[epochs->closed++] = now_microseconds();
 }
 
 void epochs_wait(struct Epochs *epochs)
 {
-    if (epochs->nonblocking) {
-        calls.iwait(epochs->win, next_request(epochs));
-    } else {
-        MPI_Win_wait(epochs->win);
-        note_complete(epochs);
-    }
+    close_exposure(epochs->win, epochs->nonblocking, next_request(epochs));
+    note_closed(epochs);
 }
 
 void epochs_complete(struct Epochs *epochs)
 {
-    if (epochs->nonblocking) {
-        calls.icomplete(epochs->win, next_request(epochs));
-    } else {
-        MPI_Win_complete(epochs->win);
-        note_complete(epochs);
-    }
+    close_access(epochs->win, epochs->nonblocking, next_request(epochs));
+    note_closed(epochs);
 }
 
 void epochs_unlock(struct Epochs *epochs, int target)
 {
-    if (epochs->nonblocking) {
-        calls.iunlock(target, epochs->win, next_request(epochs));
-    } else {
-        MPI_Win_unlock(target, epochs->win);
-        note_complete(epochs);
-    }
+    close_lock(epochs->win, epochs->nonblocking, target, next_request(epochs));
+    note_closed(epochs);
 }
 
 void epochs_fence(struct Epochs *epochs)
 {
-    if (epochs->nonblocking) {
-        calls.ifence(MPI_MODE_NOSUCCEED, epochs->win, next_request(epochs));
-    } else {
-        MPI_Win_fence(MPI_MODE_NOSUCCEED, epochs->win);
-        note_complete(epochs);
-    }
+    close_fence(epochs->win, epochs->nonblocking, next_request(epochs));
+    note_closed(epochs);
 }
 
 void epochs_finish(struct Epochs *epochs)

@@ -32,6 +32,12 @@ double now_microseconds(void);
 /* Whether the nonblocking calls are there: the program runs under Sidelight. */
 bool epochs_can_be_nonblocking(void);
 
+/* What closes an epoch: a nonblocking call, or the standard one, with a null request. */
+void close_exposure(MPI_Win win, bool nonblocking, MPI_Request *request);
+void close_access(MPI_Win win, bool nonblocking, MPI_Request *request);
+void close_lock(MPI_Win win, bool nonblocking, int target, MPI_Request *request);
+void close_fence(MPI_Win win, bool nonblocking, MPI_Request *request);
+
 /* Collective over the communicator of the window, of at most MOST_MEMBERS. */
 struct Epochs epochs_create(MPI_Win win, MPI_Comm comm, bool nonblocking);
 void epochs_free(struct Epochs *epochs);

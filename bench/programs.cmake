@@ -2,7 +2,7 @@
 # build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
 # library of empty functions, and, where UCX has headers, build/bench/network.
 
-foreach(program latency ordered_put own_accesses thread_flush windows)
+foreach(program latency notify ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
@@ -10,6 +10,13 @@ file(GLOB pattern_sources CONFIGURE_DEPENDS ${directory}/patterns/*.c)
 sidelight_mpi_program(${host} ${kind} patterns
     SOURCES ${pattern_sources} ${directory}/epochs.c ${directory}/measure.c
     LIBRARIES ${CMAKE_DL_LIBS})
+sidelight_mpi_program(${host} ${kind} halo
+    SOURCES ${directory}/halo.c ${directory}/epochs.c ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
+sidelight_mpi_program(${host} ${kind} transactions
+    SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
+        ${directory}/measure.c
+    LIBRARIES z ${CMAKE_DL_LIBS})
 
 foreach(program flush_local get_compute_put one_sided_progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}

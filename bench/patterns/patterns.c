@@ -17,8 +17,9 @@
  *
  * Ranks that a pattern does not need do nothing.
  *
- * With --check the delay is long, and the program fails unless the process that would wait for it
- * waits exactly where it has to: with standard calls, and where a key is missing.
+ * With --check the delay is long and slept, the figures are the least ones, and the program fails
+ * unless the process that would wait for the delay waits exactly where it has to: with standard
+ * calls, and where a key is missing.
  */
 #define _GNU_SOURCE
 #include "../measure.h"
@@ -40,7 +41,9 @@ enum { MOST_REPETITIONS = 100, QUICK_REPETITIONS = 9, CHECKED_REPETITIONS = 3, W
 static const double delay_microseconds = 1000;
 static const double checked_delay_microseconds = 100e3; /* nothing else takes so long */
 
-static const double limit_microseconds = 4e6; /* of a line: no repetition after that */
+/* No repetition of a line after so much and, for each that there should be, so much more. */
+static const double limit_microseconds = 1e6;
+static const double limit_each_microseconds = 30e3;
 
 struct Options {
     int repetitions;
@@ -56,7 +59,14 @@ struct Options {
 struct Samples {
     double values[KINDS][FIGURES][MOST_REPETITIONS];
     int counts[KINDS];
-    int discarded; /* repetitions that a process began too late */
+};
+
+/* Of repetitions that all began in time, and of those that a process began too late: where more
+ * processes spin than there are cores, that may be all of them, and they are better than none. */
+struct Record {
+    struct Samples on_time;
+    struct Samples late;
+    int discarded;
 };
 
 /* All begin at the same moment, far enough ahead that each is there before it. */
@@ -73,7 +83,6 @@ static void agree_on_start(struct Play *play)
 /* One repetition. False where a process has begun it too late, because it got no core. */
 static bool repeat(const struct Pattern *pattern, struct Play *play, enum Kind kind)
 {
-    enum { TOLERATED_MICROSECONDS = 100 };
     double late = 0;
     play->kind = kind;
     memset(play->figures, 0, sizeof play->figures);
@@ -85,11 +94,14 @@ static bool repeat(const struct Pattern *pattern, struct Play *play, enum Kind k
     late = now_microseconds() - play->start;
     pattern->roles[play->rank](play);
     MPI_Allreduce(MPI_IN_PLACE, &late, 1, MPI_DOUBLE, MPI_MAX, play->comm);
-    return late < TOLERATED_MICROSECONDS;
+    return late < play->delay / 10;
 }
 
-static void note(struct Samples *samples, const struct Play *play)
+static void note(struct Samples *samples, const struct Play *play, int most)
 {
+    if (samples->counts[play->kind] == most) {
+        return;
+    }
     const int number = samples->counts[play->kind]++;
     for (int figure = 0; figure < FIGURES; ++figure) {
         samples->values[play->kind][figure][number] = play->figures[figure];
@@ -108,22 +120,22 @@ static int fewest(const struct Samples *samples, int kinds)
 /* As many of each kind as there should be, or fewer where too many have to be discarded. All
  * processes see the same ones late, and the same moments of agreement. */
 static void repeat_all(const struct Pattern *pattern, struct Play *play, int repetitions,
-                       struct Samples *samples)
+                       struct Record *record)
 {
     const int kinds = pattern->activity ? KINDS : ACTIVITY_ALONE;
+    const double limit = limit_microseconds + repetitions * limit_each_microseconds;
     double end = 0;
     for (int number = 0;
-         number < WARM_UP || (fewest(samples, kinds) < repetitions && play->agreed < end);
+         number < WARM_UP || (fewest(&record->on_time, kinds) < repetitions && play->agreed < end);
          ++number) {
         for (int kind = 0; kind < kinds; ++kind) {
             const bool on_time = repeat(pattern, play, (enum Kind)kind);
-            if (number >= WARM_UP && on_time && samples->counts[kind] < repetitions) {
-                note(samples, play);
-            } else if (number >= WARM_UP && !on_time) {
-                ++samples->discarded;
+            if (number >= WARM_UP) {
+                note(on_time ? &record->on_time : &record->late, play, repetitions);
+                record->discarded += !on_time;
             }
         }
-        end = number < WARM_UP ? play->agreed + limit_microseconds : end;
+        end = number < WARM_UP ? play->agreed + limit : end;
     }
 }
 
@@ -134,29 +146,32 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double median(double *values, int count)
+static double median(double *values, int count, bool least)
 {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count > 0 ? values[count / 2] : 0;
+    return count > 0 ? values[least ? 0 : count / 2] : 0;
 }
 
 /* Collective. Each figure is that of the process that has it. */
-static void take_medians(const struct Play *play, struct Samples *samples,
+static void take_medians(const struct Play *play, struct Record *record, bool least,
                          double medians[KINDS][FIGURES])
 {
     for (int kind = 0; kind < KINDS; ++kind) {
+        struct Samples *samples =
+            record->on_time.counts[kind] > 0 ? &record->on_time : &record->late;
         for (int figure = 0; figure < FIGURES; ++figure) {
-            medians[kind][figure] = median(samples->values[kind][figure], samples->counts[kind]);
+            medians[kind][figure] =
+                median(samples->values[kind][figure], samples->counts[kind], least);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, medians, KINDS * FIGURES, MPI_DOUBLE, MPI_MAX, play->comm);
 }
 
-static void print_medians(const char *name, const struct Play *play, const struct Samples *samples,
+static void print_medians(const char *name, const struct Play *play, const struct Record *record,
                           double medians[KINDS][FIGURES])
 {
     printf("{\"line\": \"%s\", \"sleeps\": %d, \"discarded\": %d", name, play->sleeps,
-           samples->discarded);
+           record->discarded);
     for (int kind = 0; kind < KINDS; ++kind) {
         for (int figure = 0; figure < FIGURES; ++figure) {
             if (medians[kind][figure] > 0) {
@@ -209,14 +224,14 @@ static int role_count(const struct Pattern *pattern)
 static void measure_pattern(const struct Pattern *pattern, const struct Options *options,
                             MPI_Comm comm, const cpu_set_t *cores)
 {
-    static struct Samples samples;
+    static struct Record record;
     double medians[KINDS][FIGURES];
     struct Play play = {.comm = comm,
                         .bytes = pattern->bytes,
                         .data = calloc(1, MEGABYTE),
                         .arrive = calloc(1, MEGABYTE),
                         .delay = options->delay,
-                        .sleeps = role_count(pattern) > CPU_COUNT(cores)};
+                        .sleeps = options->check || role_count(pattern) > CPU_COUNT(cores)};
     MPI_Comm_rank(comm, &play.rank);
     sched_setaffinity(0, sizeof *cores, cores);
     if (!bind_to_core(play.rank, role_count(pattern))) {
@@ -227,13 +242,13 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
         printf("{\"starts\": \"%s\"}\n", pattern->name);
         fflush(stdout);
     }
-    memset(&samples, 0, sizeof samples);
+    memset(&record, 0, sizeof record);
     MPI_Win win = make_window(comm, options->key ? pattern->key : NULL);
     play.epochs = epochs_create(win, comm, options->nonblocking);
-    repeat_all(pattern, &play, options->repetitions, &samples);
-    take_medians(&play, &samples, medians);
+    repeat_all(pattern, &play, options->repetitions, &record);
+    take_medians(&play, &record, options->check, medians);
     if (play.rank == 0) {
-        print_medians(pattern->name, &play, &samples, medians);
+        print_medians(pattern->name, &play, &record, medians);
     }
     if (options->check && pattern->victim != FIGURES) {
         check_victim(pattern, options, medians[LATE][pattern->victim]);

@@ -56,7 +56,7 @@ constexpr std::array<KnownKey, 21> known{{
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
     {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
     {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
-    {"mpi_assert_max_num_notify", nullptr, "", of_window, {}},
+    {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
@@ -162,11 +162,11 @@ void WindowInfo::share(const WindowInfo& original)
 
 void WindowInfo::note_notifications(MPI_Info info)
 {
-    for (const std::size_t key : {most_notifications, same_number}) {
-        if (info != MPI_INFO_NULL) {
-            get(info, known[key].name, values_[key]);
-        }
+    std::string value = known[same_number].fallback;
+    if (info != MPI_INFO_NULL) {
+        get(info, known[same_number].name, value);
     }
+    values_[same_number] = std::move(value);
 }
 
 bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }

@@ -54,9 +54,10 @@ public:
     [[nodiscard]] bool asserts_intrinsic() const noexcept;
     [[nodiscard]] bool asserts_single() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
-    /// The keys that are about notifications (MPI-5.1, 12.6).
+    /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
+    /// program says of one such call does not count for the next one.
     void note_notifications(MPI_Info info);
-    /// All members have as many counters, by the program's word.
+    /// All members have as many of them, by the program's word.
     [[nodiscard]] bool same_notifications() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.

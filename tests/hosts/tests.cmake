@@ -7,10 +7,11 @@
 set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges ordering ordered
     ordered_pairs atomicity lost_updates attributes created_windows dynamic_windows communicators
     fence gats locks shared_locks nonblocking nonblocking_late nonblocking_ahead argument_errors
-    error_handlers epoch_errors threads two_sided blocking_calls own_memory pipelines)
+    error_handlers epoch_errors threads two_sided blocking_calls own_memory notifications
+    pipelines)
 # With neighbours on each node as well: mapped memory and messages in one window.
 set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windows dynamic_windows
-    fence gats locks shared_locks nonblocking)
+    fence gats locks shared_locks nonblocking notifications notified_storm)
 # On three nodes: those in which it matters that a third one is there.
 set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 

@@ -20,3 +20,16 @@ foreach(suffix "" _with_keys)
         ARGS --check --nonblocking ${key}
         ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=thread)
 endforeach()
+
+# Each checks its own results: sums of what was added, edges that have arrived. They bind
+# themselves, which a launcher that binds two ranks to a core each does not let them do.
+sidelight_mpi_test(transactions RANKS 3 4 PROGRAM ../bench/transactions ARGS --quick)
+sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transactions
+    ARGS --quick --nonblocking --key)
+sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
+    ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+foreach(way persistent isend gats nonblocking)
+    sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo ARGS --quick --way=${way})
+endforeach()
+sidelight_mpi_test(emulated.halo_nonblocking RANKS 4 PROGRAM ../bench/halo
+    ARGS --quick --way=nonblocking ENVIRONMENT SIDELIGHT_ROUTE=emulated)

@@ -26,7 +26,7 @@ foreach(program operations datatypes atomicity attributes created_windows dynami
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         epoch_errors threads sessions nonblocking_late remote_requests notifications
-        ordered ordered_pairs pipelines)
+        notified_storm ordered ordered_pairs pipelines)
     sidelight_native_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)

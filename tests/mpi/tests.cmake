@@ -13,6 +13,8 @@ sidelight_mpi_test(ordered_pairs RANKS 2)
 sidelight_mpi_test(remote_requests RANKS 2 4)
 sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
+sidelight_mpi_test(notified_storm RANKS 5)
+sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
 sidelight_mpi_test(emulated.intrinsic RANKS 2 PROGRAM intrinsic
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)

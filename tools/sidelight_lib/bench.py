@@ -17,11 +17,14 @@ from . import (
     flush_local,
     get_compute_put,
     latency_runs,
+    notify,
     one_sided_progress,
     ordered_put,
     own_accesses,
+    paper_applications,
     paper_figures,
     thread_flush,
+    two_sided,
     window_kinds,
     window_times,
 )
@@ -85,6 +88,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    notify.add(kinds)
     window_kinds.add(kinds)
     flush_local.add(kinds)
     get_compute_put.add(kinds)
@@ -92,7 +96,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)
+    paper_applications.add(kinds)
     thread_flush.add(kinds)
+    two_sided.add(kinds)
     window_times.add(kinds)
 
 

@@ -38,6 +38,7 @@ class Series:
     title: str
     under: bool = True  # under Sidelight, else on the host alone
     options: Sequence[str] = ()  # of the program
+    program: str = ""  # which one, where they are not the same
 
 
 ALONE = Series("", "alone", under=False)
@@ -70,15 +71,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Program:
-    """A program that prints one JSON object a line, and binds itself to its cores."""
+    """A program that prints one JSON object a line. Those of bench/ bind themselves to cores; the
+    others are bound as the host does it."""
 
     name: str
     lines: Sequence[str]
     ranks: int
     options: Sequence[str] = ()
+    operands: Sequence[str] = ()  # ahead of the lines
+    folder: str = "bench"
 
-    def path(self, host: Host) -> Path:
-        return host.program(f"bench/{self.name}")
+    def path(self, host: Host, series: Series = ALONE) -> Path:
+        return host.program(f"{self.folder}/{series.program or self.name}")
 
 
 @dataclass(frozen=True)
@@ -127,10 +131,13 @@ def choose_columns(
     require_programs()
     wanted = [] if hosts == "all" else hosts.split(",")
     chosen = choose_hosts(wanted)
-    built = [host for host in chosen if program.path(host).exists()]
-    if wanted and built != chosen:
-        missing = [str(program.path(host)) for host in chosen if host not in built]
-        raise HostError(f"not built: {', '.join(missing)}; run `make`")
+    needed = [(host, program.path(host, each)) for host in chosen for each in series]
+    missing = [(host, path) for host, path in needed if not path.exists()]
+    if wanted and missing:
+        paths = dict.fromkeys(str(path) for _, path in missing)
+        raise HostError(f"not built: {', '.join(paths)}; run `make`")
+    lacking = [host.name for host, _ in missing]
+    built = [host for host in chosen if host.name not in lacking]
     for note in workaround_notes(built, nodes):
         print(note, file=sys.stderr)
     return [Column(host, each) for host in built for each in series]
@@ -155,7 +162,7 @@ def run(
     with progress(rounds(arguments) * len(steps), quiet=arguments.json) as advance:
         for number in range(rounds(arguments)):
             for program, column in steps:
-                of = f" {program.ranks} ranks" if len(several) > 1 else ""
+                of = f", {program.lines[0]}" if len(several) > 1 else ""
                 advance(f"round {number + 1}: {column.name}{of}")
                 results = _measure(program, column, nodes)
                 errors.extend(results.errors)
@@ -173,12 +180,12 @@ def by_line(samples: Iterable[Sample]) -> dict[tuple[str, str], list[Mapping[str
 
 
 def medians(samples: Iterable[Sample]) -> dict[tuple[str, str], dict[str, float]]:
-    """The median over the rounds of each figure that every round has, by line and column."""
+    """The median over the rounds of each number that every round has, by line and column."""
     return {
         key: {
             name: median(figures[name] for figures in several)
-            for name in several[0]
-            if all(name in figures for figures in several)
+            for name, first in several[0].items()
+            if isinstance(first, (int, float)) and all(name in figures for figures in several)
         }
         for key, several in by_line(samples).items()
     }
@@ -219,10 +226,12 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
         several = stack.enter_context(Nodes(nodes)) if nodes > 1 else None
 
         def command_for(lines: Sequence[str]) -> list[str]:
-            argv = [program.path(host), *program.options, *series.options, *lines]
+            options = [*program.options, *series.options, *program.operands]
+            argv = [program.path(host, series), *options, *lines]
             if several:
                 return several.launch(host, program.ranks, argv, preload, settings)
-            return host.command(program.ranks, argv, preload, settings, ["--bind-to", "none"])
+            binding = ["--bind-to", "none"] if program.folder == "bench" else []
+            return host.command(program.ranks, argv, preload, settings, binding)
 
         environment = several.environment(host) if several else host.environment()
         return latency_runs.measure(

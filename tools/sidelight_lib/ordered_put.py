@@ -14,11 +14,11 @@ from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
-Two puts, data and a flag, and a flush: with a flush between the two, in a window whose operations
-are ordered (info key mpi_win_order) without one, and in an ordinary window without one, which
-orders nothing. On each host alone, where the key is not known, and under Sidelight, in turns, round
-after round; medians over the rounds. The routes are those of the settings: SIDELIGHT_ROUTE=emulated
-and SIDELIGHT_NETWORK=tcp take messages.
+Pairs of puts, data and a flag (P2, figure 10): with a flush behind each put, in a window whose
+operations are ordered (info key mpi_win_order) with one behind every 16 pairs, and in an ordinary
+window likewise, which orders nothing. On each host alone, where the key is not known, and under
+Sidelight, in turns, round after round; medians over the rounds. The routes are those of the
+settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
 """
 
 SIZES = {8: "8 B", 1 << 10: "1 KB", 16 << 10: "16 KB", 64 << 10: "64 KB", 1 << 20: "1 MB"}
@@ -97,7 +97,7 @@ def panels(measured: Measured) -> list[plots.Panel]:
 def _print_table(measured: Measured) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"Data, a flag and a flush: medians of {measured.rounds} round(s), us",
+        title=f"Data and a flag, a pair: medians of {measured.rounds} round(s), us",
         title_justify="left",
     )
     for heading in ("", "", "flushed", "ordered", "unordered", "ordered\n: flushed"):

@@ -295,19 +295,25 @@ def judge(measured: Measured, pattern: Pattern) -> list[Verdict]:
 def _verdict(
     found: Mapping[tuple[str, str], Row], host: str, line: str, pattern: Pattern
 ) -> Verdict:
-    def of(which: Series) -> Figures | None:
+    def of(which: Series) -> Figures:
         row = found.get((line, host + which.suffix))
-        return row.figures if row else None
+        return row.figures if row else {}
 
-    payer, spared = of(pattern.paying[-1]), of(pattern.series[-1])
-    alone, standard = of(ALONE), of(STANDARD)
     return Verdict(
         host,
         line,
-        _share_paid(payer, pattern) if payer else None,
-        spared[pattern.victim] / pattern.spared(spared) if spared else None,
-        _slower(standard, alone, pattern) if standard and alone else None,
+        _known(lambda: _share_paid(of(pattern.paying[-1]), pattern)),
+        _known(lambda: _share_left(of(pattern.series[-1]), pattern)),
+        _known(lambda: _slower(of(STANDARD), of(ALONE), pattern)),
     )
+
+
+def _known(value: Callable[[], float]) -> float | None:
+    """None where a figure that it takes was not measured."""
+    try:
+        return value()
+    except KeyError:
+        return None
 
 
 def _share_paid(figures: Figures, pattern: Pattern) -> float:
@@ -318,9 +324,13 @@ def _share_paid(figures: Figures, pattern: Pattern) -> float:
     return (figures[pattern.victim] - undelayed) / (pattern.delayed(figures) - undelayed)
 
 
-def _slower(standard: Figures, alone: Figures, pattern: Pattern) -> float | None:
+def _share_left(figures: Figures, pattern: Pattern) -> float:
+    return figures[pattern.victim] / pattern.spared(figures)
+
+
+def _slower(standard: Figures, alone: Figures, pattern: Pattern) -> float:
     compared = [name for name in pattern.figures if name not in pattern.lazy]
-    return max((standard[name] / alone[name] for name in compared), default=None)
+    return max(standard[name] / alone[name] for name in compared)
 
 
 def _table(verdicts: Iterable[Verdict], pattern: Pattern) -> Any:

@@ -37,7 +37,7 @@ class Shown:
     """What is shown of the program's lines, and how."""
 
     title: str
-    unit: str
+    unit: str  # of all figures; where they differ, none: their titles say it
     lines: Mapping[str, str]  # by their names in the program
     figures: Mapping[str, str]  # likewise
     expectations: Sequence[Expectation] = ()
@@ -133,7 +133,8 @@ def show_with_notes(
 def print_tables(console: Any, measured: Measured, shown: Shown) -> None:
     """One for each host: a row for each figure of each line, a column for each series."""
     by_place = {(row.line, row.column): row for row in rows(measured, shown)}
-    rounds = f"{shown.title}: medians of {measured.rounds} round(s), {shown.unit}"
+    rounds = f"{shown.title}: medians of {measured.rounds} round(s)"
+    rounds += f", {shown.unit}" if shown.unit else ""
     for host, columns in _by_host(measured).items():
         table = rich("table").Table(title=f"{host}. {rounds}", title_justify="left")
         table.add_column("")
@@ -228,9 +229,9 @@ def _curves(
         if each.figure == figure
     }
     return plots.Curves(
-        f"{host}: {shown.figures[figure]}" if shown.figures[figure] else host,
+        ": ".join(filter(None, (host, shown.figures[figure]))),
         shown.x_label,
-        shown.unit,
+        shown.unit or shown.figures[figure],
         drawn,
         expected,
         shown.logarithmic,
