@@ -118,6 +118,20 @@ static void with_requests(const struct Work *work)
     unlock(work);
 }
 
+static void only_compute(const struct Work *work)
+{
+    for (int block = 0; block < BLOCKS; ++block) {
+        compute(work->compute);
+    }
+}
+
+static void only_copy(const struct Work *work)
+{
+    struct Work idle = *work;
+    idle.compute = 0;
+    without_overlap(&idle);
+}
+
 static double milliseconds_of(void (*run)(const struct Work *), const struct Work *work)
 {
     const double start = now_microseconds();
@@ -125,27 +139,23 @@ static double milliseconds_of(void (*run)(const struct Work *), const struct Wor
     return (now_microseconds() - start) / 1e3;
 }
 
-/* The origin's part. Computing is as long as copying was, and a tenth more. */
+/* The origin's part. Computing is as long as copying takes, and a tenth more. */
 static void measure_ways(struct Work *work, int rounds, double *values)
 {
-    static void (*const ways[])(const struct Work *) = {without_overlap, with_locks, with_requests};
+    static void (*const ways[FIGURES])(const struct Work *) = {
+        without_overlap, with_locks, with_requests, only_compute, only_copy};
     double samples[FIGURES][ROUNDS];
-    for (int round = -1; round < rounds; ++round) {
-        work->compute = 0;
-        const double copying = milliseconds_of(without_overlap, work);
-        if (round >= 0) { /* the first one warms up */
-            samples[COPYING][round] = copying;
-        }
-    }
-    values[COPYING] = median(samples[COPYING], rounds);
-    work->compute = 1.1e3 * values[COPYING] / BLOCKS;
-    values[COMPUTING] = 1.1 * values[COPYING];
+    only_copy(work); /* warms up */
     for (int round = 0; round < rounds; ++round) {
-        for (int way = NONE; way <= REQUESTS; ++way) {
+        samples[COPYING][round] = milliseconds_of(only_copy, work);
+    }
+    work->compute = 1.1e3 * median(samples[COPYING], rounds) / BLOCKS;
+    for (int round = 0; round < rounds; ++round) {
+        for (int way = 0; way < FIGURES; ++way) {
             samples[way][round] = milliseconds_of(ways[way], work);
         }
     }
-    for (int way = NONE; way <= REQUESTS; ++way) {
+    for (int way = 0; way < FIGURES; ++way) {
         values[way] = median(samples[way], rounds);
     }
 }
