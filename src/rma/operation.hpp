@@ -88,7 +88,7 @@ enum class OperationState : std::uint8_t {
     recorded, ///< it waits for its epoch to be granted
     leaving,  ///< it is performed, or leaves as messages, which may not all have been sent
     sent,     ///< all its messages are sent: what follows them comes after them at the target
-    local,    ///< complete at the origin: its buffers are free
+    local,    ///< complete at the origin: its buffers are free; of a put by the fabric, no more
     complete, ///< complete at the target too
     illegal,
 };

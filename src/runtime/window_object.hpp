@@ -64,6 +64,10 @@ struct WindowObject : WindowKey {
     RegionAttributes region_attributes;
     bool keeps_handle = true; ///< the host's window may be another's afterwards
     bool ordered = false;     ///< operations by this handle, each behind those before it
+    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC).
+    /// Then it is not in the cache, and its operations take the long way.
+    bool checked = false;
+    mutable std::atomic<bool> reported{false}; ///< a breach, once for each handle
     /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
     std::atomic<bool> thread_scope{false};
     WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
@@ -89,7 +93,10 @@ struct WindowBody {
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
-    bool told_private = false;         ///< the log says that its memory is private, and why
+    /// Where handles are checked: by which kinds of them accumulates were issued.
+    std::atomic<bool> accumulated_intrinsic{false};
+    std::atomic<bool> accumulated_otherwise{false};
+    bool told_private = false; ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached;    ///< by first address
     std::map<rma::RegionName, host::memory::SharedRange> exposed; ///< by memory handles
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "runtime/window_table.hpp"
 
 namespace sidelight::runtime::window_table {
@@ -109,6 +110,7 @@ void give_back(WindowObject& object) noexcept
     object.keeps_handle = true;
     object.body.reset();
     object.ordered = false;
+    object.reported.store(false, std::memory_order_relaxed);
     object.info = {};
     object.attribute_keys.clear();
     object.start_group = {};
@@ -130,7 +132,8 @@ void insert(WindowObject& object)
         object.body->duplicates.push(&object);
     }
     object.mapped = object.region != nullptr ? &object.region_mapped : &object.window->mapped();
-    object.key.store(key, std::memory_order_relaxed);
+    object.checked = settings().check_intrinsic;
+    object.key.store(object.checked ? no_handle : key, std::memory_order_relaxed);
     object.synchronizing.store(object.region != nullptr ? no_handle : key,
                                std::memory_order_relaxed);
     set_ordered(object, object.ordered);

@@ -9,11 +9,22 @@ sidelight_mpi_test(datatypes RANKS 2 4)
 sidelight_mpi_test(datatype_edges RANKS 2)
 sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(ordered RANKS 2 3)
+sidelight_mpi_test(ordered_pairs RANKS 2)
 sidelight_mpi_test(remote_requests RANKS 2 4)
+sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
+sidelight_mpi_test(notifications_asleep RANKS 2 PROGRAM notifications ARGS sleep
+    SKIP_HOSTS mpich4 "polls in MPI_Wait where each rank has a core"
+               mpich5 "polls in MPI_Wait where each rank has a core"
+               impi "polls in MPI_Wait where each rank has a core")
+sidelight_mpi_test(notified_storm RANKS 5)
+sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
 sidelight_mpi_test(emulated.intrinsic RANKS 2 PROGRAM intrinsic
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(intrinsic_check RANKS 2 ENVIRONMENT SIDELIGHT_CHECK_INTRINSIC=1)
+sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS emulated
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_CHECK_INTRINSIC=1)
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
@@ -87,6 +98,7 @@ sidelight_mpi_test(error_handlers RANKS 2 4)
 sidelight_mpi_test(epoch_errors RANKS 2 4)
 sidelight_mpi_test(failed_requests RANKS 2 3)
 
+include(${CMAKE_CURRENT_LIST_DIR}/benchmarks.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)

@@ -57,6 +57,8 @@ public:
     Shown expose(std::size_t words = 1);
     std::size_t set_keys(const rma::Reorder& keys);
     std::size_t wait_for(std::vector<int> steps);
+    std::size_t attach(std::size_t cell, std::size_t words);
+    std::size_t detach(std::size_t cell, std::size_t words);
 
     std::size_t fence(Mode mode, rma::Assertion assertion = {});
     std::size_t post(std::vector<int> origins, rma::Assertion assertion = {});

@@ -139,6 +139,10 @@ void Rank::leave(const Step& step)
     world_.trace(rank_, done_name(step.call), static_cast<long>(position_));
     waits_ = false;
     ++position_;
+    if (step.call == Call::detach && world_.network().is_exposed(reinterpret_cast<std::byte*>(
+                                         world_.memory(step.window, rank_) + step.cell))) {
+        world_.fail(rank_, "memory that was detached is still exposed");
+    }
     if (step.call == Call::close) {
         if (!window(step.window).closed()) {
             world_.fail(rank_, "a window cannot be freed");
@@ -268,6 +272,13 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
         return Status::ok; // asked again and again while the rank waits
     case Call::close:
         return w.close(request);
+    case Call::attach:
+        world_.attach(step.window, rank_, step.cell, step.words);
+        rma::finish(request);
+        return Status::ok;
+    case Call::detach:
+        return w.detach(reinterpret_cast<std::byte*>(world_.memory(step.window, rank_) + step.cell),
+                        request);
     default:
         return synchronise_passive(step, request);
     }

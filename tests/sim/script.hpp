@@ -22,6 +22,8 @@ enum class Call : std::uint8_t {
     expose,   ///< stores `value` and up into the rank's own memory
     release,  ///< ends what memory handles of the rank's memory name
     wait_for, ///< waits for the requests of the steps in `list`
+    attach,   ///< dynamic windows: `words` cells from `cell` on, again
+    detach,   ///< the same, which were attached
     // synchronisation
     fence,
     post,

@@ -144,12 +144,7 @@ void World::attach_memory(int window, int rank)
         if (border <= first) {
             continue;
         }
-        auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
-        const std::size_t bytes = (border - first) * sizeof(std::uint64_t);
-        const auto where = place_of(base, bytes);
-        if (this->rank(rank).window(window).attach(base, bytes, where) != Status::ok) {
-            fail(rank, "memory cannot be attached");
-        }
+        attach(window, rank, first, border - first);
         first = border;
     }
 }
@@ -190,6 +185,15 @@ rma::RegionShape World::region(int window, int rank, bool past) noexcept
             .all_bytes = bytes,
             .size = bytes,
             .disp_unit = sizeof(std::uint64_t)};
+}
+
+void World::attach(int window, int rank, std::size_t first, std::size_t cells)
+{
+    auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
+    const std::size_t bytes = cells * sizeof(std::uint64_t);
+    if (this->rank(rank).window(window).attach(base, bytes, place_of(base, bytes)) != Status::ok) {
+        fail(rank, "memory cannot be attached");
+    }
 }
 
 std::byte* World::PeerMemory::make(std::size_t bytes, FileRange& where) noexcept

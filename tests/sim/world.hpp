@@ -73,6 +73,8 @@ public:
     [[nodiscard]] bool left_alone(int window, int rank) noexcept;
     /// Where a cell is, in the window's displacement units.
     [[nodiscard]] std::int64_t displacement(int window, const Step& step) noexcept;
+    /// Attaches cells of a member, which neighbours can map, or cannot.
+    void attach(int window, int rank, std::size_t first, std::size_t cells);
     /// What messages name the member's first cell.
     [[nodiscard]] std::uint64_t first_address(int window, int rank) noexcept
     {

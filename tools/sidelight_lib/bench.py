@@ -14,11 +14,19 @@ from pathlib import Path
 
 from . import (
     figures_page,
+    flush_local,
+    get_compute_put,
     latency_runs,
     memhandle,
+    notify,
+    one_sided_progress,
     ordered_put,
     own_accesses,
+    paper_applications,
+    paper_figures,
     thread_flush,
+    two_sided,
+    window_kinds,
     window_times,
 )
 from .console import progress
@@ -82,9 +90,17 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.set_defaults(action=main)
     memhandle.add(kinds)
+    notify.add(kinds)
+    window_kinds.add(kinds)
+    flush_local.add(kinds)
+    get_compute_put.add(kinds)
+    one_sided_progress.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
+    paper_figures.add(kinds)
+    paper_applications.add(kinds)
     thread_flush.add(kinds)
+    two_sided.add(kinds)
     window_times.add(kinds)
 
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import output, rich
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -46,18 +44,16 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "memhandle", help="windows of memory handles", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser, nodes=True)
     parser.set_defaults(action=main)
 
 
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The sizes that have all figures of their column, column by column, smallest first."""
     found: dict[tuple[str, int], dict[str, float]] = {}
-    for (line, column), several in alone_and_under.by_line(samples).items():
+    for (line, column), figures in interleaved.medians(samples).items():
         how, _, size = line.partition("_")
-        figures = [each["microseconds"] for each in several if "microseconds" in each]
-        if figures:
-            found.setdefault((column, int(size)), {})[how] = median(figures)
+        found.setdefault((column, int(size)), {})[how] = figures["microseconds"]
     return [
         Row(size, column, **figures)
         for (column, size), figures in sorted(found.items())
@@ -68,37 +64,28 @@ def rows(samples: Iterable[Sample]) -> list[Row]:
 def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
     lines = [f"{how}_{size}" for size in SIZES for how in HOWS]
-    program = alone_and_under.Program("memhandle", lines, 2, options)
-    samples, errors = alone_and_under.run(program, arguments, _has)
+    program = interleaved.Program("memhandle", lines, 2, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        raw = [asdict(sample) for sample in samples]
-        found = [asdict(row) for row in rows(samples)]
-        print(json.dumps({"rows": found, "samples": raw, "errors": errors}, indent=2))
+        interleaved.print_json(rows(measured.samples), measured)
     else:
-        _print_table(samples, alone_and_under.rounds(arguments))
+        _print_table(measured)
     return 0
 
 
-def _has(line: str, under: bool) -> bool:
-    return under or line.partition("_")[0] in OF_HOSTS
-
-
-def _print_table(samples: Sequence[Sample], rounds: int) -> None:
+def _print_table(measured: Measured) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"A put and a flush: medians of {rounds} round(s), us", title_justify="left"
+        title=f"A put and a flush: medians of {measured.rounds} round(s), us", title_justify="left"
     )
     for heading in ("", "", *HOWS, "memhandle\n: allocated", "open and\nfree"):
         table.add_column(heading, justify="right" if heading else "left")
-    for row in rows(samples):
-        name, under, _ = row.column.partition(UNDER)
-        where = f"{name}, {'sidelight' if under else 'alone'}"
+    for row in rows(measured.samples):
         times = [f"{value:.3f}" for value in (row.allocated, row.dynamic)]
         if row.memhandle is not None and row.opened is not None:
             times += [f"{value:.3f}" for value in (row.memhandle, row.opened)]
             times += [f"{row.memhandle / row.allocated:.2f}", f"{row.opened - row.memhandle:.2f}"]
-        table.add_row(where, SIZES[row.bytes], *times)
+        table.add_row(interleaved.where(row.column), SIZES[row.bytes], *times)
     console.print(table)
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
+    there = [sample for sample in measured.samples if sample.outcome != interleaved.NOT_THERE]
+    interleaved.print_outcomes(console, there)

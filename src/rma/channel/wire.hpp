@@ -8,41 +8,12 @@
 #include <span>
 
 #include "fabric/fabric.hpp"
+#include "rma/channel/message_kind.hpp"
 #include "rma/region/region_name.hpp"
 
 /// The messages between the engines of two members of a window. Each is a header, the body that its
 /// kind has, and a payload. Protocol: docs/design/wire.md.
 namespace sidelight::rma {
-
-enum class MessageKind : std::uint8_t {
-    put,                     ///< PutBody, payload: store
-    get,                     ///< GetBody: answer with reply
-    accumulate,              ///< AccumulateBody, payload: combine
-    compare_and_swap,        ///< CompareAndSwapBody, payload (compare, origin): answer with reply
-    reply,                   ///< ReplyBody, payload: old values, or what a get has asked for
-    placed,                  ///< PlacedBody: a zero-copy put is complete at the target
-    refused,                 ///< RefusedBody: a fragment was not performed, and why
-    acknowledgement,         ///< AcknowledgementBody: so many fragments are complete
-    acknowledgement_request, ///< answer with acknowledgement
-    grant,                   ///< NoticeBody: exposures opened for the receiver
-    done,                    ///< DoneBody: accesses to the receiver that are finished
-    lock,                    ///< LockBody: take a place for me, answer with lock_grant
-    lock_grant,              ///< NoticeBody: so many of the receiver's places are admitted
-    unlock,                  ///< UnlockBody: leave my place
-    barrier,                 ///< BarrierBody
-    probe,                   ///< the carrier shall tell if the receiver is lost
-    lost,                    ///< LostBody: that member cannot be reached any more
-    key_request,             ///< answer with key
-    key,                     ///< payload: opens the sender's memory; none: it stays closed
-    order,                   ///< OrderBody: what follows waits for zero-copy puts before it
-    notify,                  ///< NotifyBody: raise a counter
-    counters,                ///< CountersBody: how many counters the sender has, or a question
-    get_named,               ///< GetNamedBody: answer with reply
-    farewell,                ///< to a process, window 0: answer; nothing follows
-    farewell_answer,         ///< to a process, window 0: all that it has sent is here
-    count_,
-};
-inline constexpr std::size_t message_kinds = static_cast<std::size_t>(MessageKind::count_);
 
 /// The first bytes of every message. Same layout everywhere: the hosts of a job are alike. The
 /// sizes of header and bodies keep a payload aligned for every basic type.
@@ -54,9 +25,9 @@ struct alignas(16) MessageHeader {
 
 // Bodies. `operation` is the sender's name for an operation (Flights::name), returned as it came.
 // `address` is an offset in the target's memory; in a dynamic window an address there, and with
-// `region`, which a memory handle names, in that region. `placed`:
-// all zero-copy puts up to that number are in the sender's memory. Numbers of 32 bits wrap around;
-// what answers a question is 0 for no.
+// `region`, which a memory handle names, in that region. `placed`: all zero-copy puts up to that
+// number are in the sender's memory. Numbers of 32 bits wrap around; what answers a question is 0
+// for no.
 
 /// Answered by acknowledgement; a zero-copy one has a number and is answered by placed.
 struct alignas(16) PutBody {
@@ -149,6 +120,15 @@ struct alignas(16) CountersBody {
     std::uint32_t number = 0;
     std::uint8_t asks = 0; ///< answer with the same
 };
+/// The payload opens words of the sender's: in one of them the receiver tells that it has detached.
+struct alignas(16) RegionRequestBody {
+    std::uint64_t first = 0, last = 0; ///< addresses of the receiver, perhaps in one region
+    std::uint64_t word = 0;            ///< offset of the word
+};
+struct alignas(16) RegionKeyBody {
+    std::uint64_t first = 0, last = 0; ///< the region; empty: there is none
+    std::uint64_t told = 0;            ///< what was written last to the receiver's word
+};
 struct alignas(16) NoBody {};
 static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
                   sizeof(CompareAndSwapBody) == 32,
@@ -191,6 +171,9 @@ struct Message {
 /// type without holes.
 inline constexpr std::size_t fragment_bytes = 7936;
 static_assert(sizeof(Framed<AccumulateBody>) + fragment_bytes <= fabric::max_message);
+
+/// Words in which others tell of detaches are exposed so many bytes at a time.
+inline constexpr std::size_t told_bytes = 4096;
 
 /// A contiguous fragment of a put or get of at least so many bytes goes without a copy.
 inline constexpr std::size_t zero_copy_bytes = 8192;

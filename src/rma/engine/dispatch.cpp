@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "rma/rules.hpp"
+#include "rma/notice_rules.hpp"
 
 namespace sidelight::rma {
 
@@ -122,6 +122,16 @@ void take_key(const Owners& to, Channel& sender, const Message& message) noexcep
 {
     to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
 }
+void serve_region(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.native.exposed_regions().serve(sender, message.body<RegionRequestBody>(),
+                                      payload_of<RegionRequestBody>(message));
+}
+void take_region(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.native.open_regions().take(sender, message.body<RegionKeyBody>(),
+                                  payload_of<RegionKeyBody>(message));
+}
 void serve_notification(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     const auto body = message.body<NotifyBody>();
@@ -199,6 +209,8 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<NotifyBody>(serve_notification),
     row<CountersBody>(serve_counters),
     row<GetNamedBody>(serve_get_named),
+    row<RegionRequestBody>(serve_region, From::elsewhere),
+    row<RegionKeyBody>(take_region, From::elsewhere),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.

@@ -331,6 +331,16 @@ Status RegionTable::detach(const std::byte* base) noexcept
     return Status::ok;
 }
 
+AddressRange RegionTable::region_of(AddressRange wanted) const noexcept
+{
+    const std::uint64_t after = block_.not_above(wanted.first, count_);
+    if (after == 0 || wanted.empty()) {
+        return {};
+    }
+    const AddressRange found{block_.key(after - 1).first.load(load_order), last_of(after - 1)};
+    return found.holds(wanted) ? found : AddressRange{};
+}
+
 bool RegionTable::covers(std::uint64_t first, std::uint64_t last) const noexcept
 {
     const std::uint64_t at = block_.not_above(first, count_);

@@ -54,6 +54,18 @@ struct RegionRecord {
     bool lasting = false;
 };
 
+/// Addresses of an owner, up to `last` and without it.
+struct AddressRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    [[nodiscard]] bool empty() const noexcept { return first >= last; }
+    [[nodiscard]] bool holds(const AddressRange& other) const noexcept
+    {
+        return first <= other.first && other.last <= last;
+    }
+};
+
 /// The words of a block: an index in the order of addresses, and slots that stay where they are.
 class RegionBlock {
 public:
@@ -119,6 +131,8 @@ public:
     /// Whether all bytes from `first` up to `last` are attached: in one region, or in several that
     /// touch.
     [[nodiscard]] bool covers(std::uint64_t first, std::uint64_t last) const noexcept;
+    /// The one region that holds all of these addresses; empty: there is none.
+    [[nodiscard]] AddressRange region_of(AddressRange wanted) const noexcept;
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
     /// Changes with each region that is detached or withdrawn.
     [[nodiscard]] const std::atomic<std::uint64_t>& generation() const noexcept

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <sys/wait.h>
 
@@ -11,6 +12,7 @@
 #include "rma/rules.hpp"
 #include "sim/generator.hpp"
 #include "sim/handles.hpp"
+#include "sim/renewals.hpp"
 #include "sim/seeds.hpp"
 #include "sim/survivors.hpp"
 #include "sim/world.hpp"
@@ -24,6 +26,7 @@ namespace {
 using rma::rules::Wrong;
 
 constexpr std::uint64_t seeds = 20'000;
+constexpr std::size_t nowhere = std::string::npos;
 
 struct Case {
     const char* name;
@@ -116,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
              "a counter shows an operation that is not there"},
         Case{"notification_overtakes_zero_copies", Wrong::notification_overtakes_zero_copies,
              "a counter shows an operation that is not there"},
+        Case{"notification_wakes_late", Wrong::notification_wakes_late, "deadlock"},
         Case{"threshold_early", Wrong::threshold_early,
              "a counter has not reached what was waited for"},
         Case{"name_outlives_region", Wrong::name_outlives_region,
@@ -179,6 +183,25 @@ TEST(WrongRuleOfFreedMemory, IsCaught)
         caught, "");
     rma::rules::wrong = Wrong::none;
 #endif
+}
+
+/// A key that opened a region which is no more.
+TEST(WrongRuleOfRegionKeys, IsCaught)
+{
+    for (const auto& [rule, property] :
+         {std::pair(Wrong::keys_kept, "access memory that was not exposed"),
+          std::pair(Wrong::detach_early, "that was detached is still exposed")}) {
+        rma::rules::wrong = rule;
+        Outcome outcome;
+        for (std::uint64_t next = 0; next < seeds && outcome.failure.find(property) == nowhere;
+             next = outcome.failed + 1) { // operations that were refused tell that as well
+            outcome = run_programs(next, seeds, false, draw_renewals);
+            ASSERT_FALSE(outcome.ok);
+        }
+        rma::rules::wrong = Wrong::none;
+        std::printf("seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
+        EXPECT_NE(outcome.failure.find(property), nowhere) << outcome.failure;
+    }
 }
 
 /// A fabric whose puts are over before they are there: what a missing flush of the network would
