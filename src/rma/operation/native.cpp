@@ -67,13 +67,17 @@ NativeAccesses::~NativeAccesses()
     }
 }
 
-/// In a dynamic window an operation that lies in one region may go this way. One that the fabric
-/// performs elsewhere has been checked here, because nobody looks there.
+/// In a dynamic window an operation that lies in one region may go this way, but for one by a
+/// memory handle, which may name what is attached, too, and no more once it is released. One that
+/// the fabric performs elsewhere has been checked here, because nobody looks there.
 NativeAccesses::Reached NativeAccesses::reach(const Operation& operation, Target& target,
                                               Channel& channel,
                                               const Destination& destination) noexcept
 {
     if (memory_.is_dynamic() && target.accumulates == nullptr) {
+        if (operation.region != nullptr) {
+            return {};
+        }
         const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
         const AddressRange wanted{destination.address + static_cast<std::uint64_t>(touched.first),
                                   destination.address + static_cast<std::uint64_t>(touched.last)};
