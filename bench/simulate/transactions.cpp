@@ -74,7 +74,7 @@ public:
         : options(wanted),
           network(wanted.ranks, wanted.machine.costs, wanted.seed),
           random(wanted.seed),
-          block(rma::Control::bytes(wanted.ranks)),
+          block(rma::Control::bytes(static_cast<std::size_t>(wanted.ranks))),
           controls(static_cast<std::size_t>(wanted.ranks) * block),
           memory(static_cast<std::size_t>(wanted.ranks) * words * sizeof one),
           barriers(static_cast<std::size_t>((wanted.ranks + node() - 1) / node())),

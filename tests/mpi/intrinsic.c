@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
-        struct window w = window_open(flavor, MPI_COMM_WORLD, 64, 8);
+        struct window w = window_open((enum flavor)flavor, MPI_COMM_WORLD, 64, 8);
         questions(&w, w.flavor == FLAVOR_SHARED || (w.flavor == FLAVOR_ALLOCATE && mapped));
         mistakes(&w);
         window_close(&w);

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     if (provided < MPI_THREAD_MULTIPLE)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
-        w = window_open(flavor, MPI_COMM_WORLD, 8 * WORDS, 1);
+        w = window_open((enum flavor)flavor, MPI_COMM_WORLD, 8 * WORDS, 1);
         CHECK_OK(MPI_Win_set_num_notify(w.win, MPI_INFO_NULL, COUNTERS));
         CHECK_OK(MPI_Win_lock_all(0, w.win));
         all_at_once();

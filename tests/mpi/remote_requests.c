@@ -238,7 +238,8 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
-        struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
+        struct window w =
+            window_open((enum flavor)flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
         each_operation(&w);
         large_counts(&w);
         long_and_strided(&w);

@@ -276,7 +276,7 @@ int main(int argc, char **argv)
     by_messages = argc > 1 && strcmp(argv[1], "messages") == 0;
     asked_and_told();
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
-        struct window w = open_with_scope(flavor, "thread");
+        struct window w = open_with_scope((enum flavor)flavor, "thread");
         of_process = duplicate_with_scope(w.win, "process");
         expect_scope(of_process, "process");
         expect_scope(w.win, "thread");
