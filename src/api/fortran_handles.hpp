@@ -21,8 +21,6 @@ template <class Handle>
         return "PMPI_Group_f2c";
     } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
         return "PMPI_Type_f2c";
-    } else if constexpr (std::is_same_v<Handle, MPI_Info>) {
-        return "PMPI_Info_f2c";
     } else {
         static_assert(std::is_same_v<Handle, MPI_Op>);
         return "PMPI_Op_f2c";

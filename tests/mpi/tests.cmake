@@ -13,10 +13,6 @@ sidelight_mpi_test(ordered_pairs RANKS 2)
 sidelight_mpi_test(remote_requests RANKS 2 4)
 sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
-sidelight_mpi_test(notifications_asleep RANKS 2 PROGRAM notifications ARGS sleep
-    SKIP_HOSTS mpich4 "polls in MPI_Wait where each rank has a core"
-               mpich5 "polls in MPI_Wait where each rank has a core"
-               impi "polls in MPI_Wait where each rank has a core")
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
