@@ -14,40 +14,37 @@ Status Recording::find(int target, PeerEpochRef& where) noexcept
     return where.known() ? Status::ok : queue_.add_peer(*where.epoch, target);
 }
 
-/// Only a passive target hears of single operations.
-Status Recording::may_notify(const Epoch& epoch, const Operation& operation) noexcept
+/// Only a passive target hears of single operations, and only locks of the parent serve those by a
+/// memory handle (P2, section 4.2).
+Status Recording::may_issue(const Epoch& epoch, const Operation& operation) noexcept
 {
-    return epoch.passive()
+    if (epoch.failed_for_all()) {
+        return epoch.failure;
+    }
+    if ((operation.region != nullptr || notifies(operation)) && !epoch.passive()) {
+        return Status::rma_sync;
+    }
+    return notifies(operation)
                ? with_.notifications.check(operation.target,
                                            static_cast<std::uint32_t>(operation.notification))
-               : Status::rma_sync;
+               : Status::ok;
 }
 
 Status Recording::issue(PeerEpochRef where, const Operation& operation, Request* request) noexcept
 {
     const bool granted = queue_.is_granted(*where.epoch, where.peer());
-    if (where.epoch->failed_for_all()) {
-        return where.epoch->failure;
-    }
-    if (operation.region != nullptr && !where.epoch->passive()) {
-        return Status::rma_sync; // of P2, section 4.2: nothing but locks of the parent
-    }
-    if (notifies(operation)) {
-        const Status status = may_notify(*where.epoch, operation);
-        if (status != Status::ok) {
-            return status;
-        }
+    Status status = may_issue(*where.epoch, operation);
+    if (status != Status::ok) {
+        return status;
     }
     Destination destination;
-    if (Status status = with_.operations.prepare(operation, granted, destination);
-        status != Status::ok) {
+    if (status = with_.operations.prepare(operation, granted, destination); status != Status::ok) {
         return status;
     }
     if (where.epoch->kind == EpochKind::fence) {
         with_.mapped.set_fence_used(true);
     }
     bool done = false;
-    Status status = Status::ok;
     if (granted) {
         status = with_.operations.perform_at_once(operation, destination, done);
     }

@@ -25,7 +25,7 @@ public:
 
 private:
     static void count(Op& op, PeerEpoch& peer) noexcept;
-    Status may_notify(const Epoch& epoch, const Operation& operation) noexcept;
+    Status may_issue(const Epoch& epoch, const Operation& operation) noexcept;
     Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
                   Request* request) noexcept;
 
