@@ -26,7 +26,7 @@ template <class Call, class... Arguments>
     }
     WindowObject* object = window_table::find(win);
     if (object == nullptr) [[unlikely]] {
-        return pass_through(win, [&] { return (table().*Call::host)(arguments..., win); });
+        return pass_through(win, [&] { return call_host<Call>(win, arguments...); });
     }
     return Runtime::existing()->blocking(
         *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });

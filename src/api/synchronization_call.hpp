@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tuple>
+
 #include "host/mpi/table.hpp"
 #include "rma/operation/mapped.hpp"
 #include "runtime/runtime.hpp"
@@ -18,6 +20,10 @@
 namespace sidelight::api {
 
 using host::mpi::Table;
+
+/// MPIX_MODE_CONCURRENT_AM (P5).
+inline constexpr int concurrent_assertion = 0x20000000;
+
 using rma::Request;
 using runtime::Engine;
 using runtime::EngineToken;
@@ -38,6 +44,7 @@ struct Synchronization {
     static constexpr auto host = host_call;
     static constexpr OnHost on_host = host_way;
     static constexpr bool settles_locks = false;
+    static constexpr bool asserts = false; ///< its last argument is an assertion that may be ours
     static constexpr bool needs_engine = true;
 
     template <class... Arguments>
@@ -48,6 +55,7 @@ struct Synchronization {
 };
 
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses> {
+    static constexpr bool asserts = true;
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {
         return assertion == 0 && window.window->settled().fence(Waiting::polls());
@@ -71,6 +79,7 @@ struct Post : Synchronization<&Table::Win_post, OnHost::opens> {
 };
 
 struct Start : Synchronization<&Table::Win_start, OnHost::opens> {
+    static constexpr bool asserts = true;
     [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
                                                int assertion) noexcept
     {
@@ -103,6 +112,7 @@ struct Wait : Synchronization<&Table::Win_wait, OnHost::tests> {
 };
 
 struct Lock : Synchronization<&Table::Win_lock, OnHost::opens> {
+    static constexpr bool asserts = true;
     static constexpr bool settles_locks = true;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int lock_type, int rank,
@@ -130,6 +140,7 @@ struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses> {
 };
 
 struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {
+    static constexpr bool asserts = true;
     static constexpr bool settles_locks = true;
 
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
@@ -173,5 +184,19 @@ struct FlushLocalAll : Synchronization<&Table::Win_flush_local_all, OnHost::refu
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
+
+/// The host's call on a window of its own, without assertions that it does not know.
+template <class Call, class... Arguments>
+int call_host(MPI_Win win, Arguments... arguments) noexcept
+{
+    auto* host = host::mpi::table().*Call::host;
+    if constexpr (Call::asserts) {
+        std::tuple known(arguments...);
+        std::get<sizeof...(Arguments) - 1>(known) &= ~concurrent_assertion;
+        return std::apply([&](auto... passed) { return host(passed..., win); }, known);
+    } else {
+        return host(arguments..., win);
+    }
+}
 
 } // namespace sidelight::api

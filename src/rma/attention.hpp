@@ -13,6 +13,8 @@ enum class Reason : std::uint8_t {
     acknowledgement,  ///< one is owed
     waiting_for_lock, ///< a remote member waits for this member's lock
     notification,     ///< a request waits for a counter of notifications
+    active_here,      ///< active messages wait for their turn at this member
+    active_there,     ///< likewise, to be run here on others' memory
 };
 
 /// Whether a window needs progress: its owners say why, and the process keeps the list of those
@@ -27,6 +29,10 @@ public:
         if ((after != 0) != (reasons_ != 0)) {
             needed(after != 0);
         }
+        if (((after ^ reasons_) & active_reasons) != 0 &&
+            ((after & active_reasons) != 0) != ((reasons_ & active_reasons) != 0)) {
+            has_active((after & active_reasons) != 0);
+        }
         reasons_ = after;
     }
 
@@ -36,6 +42,11 @@ protected:
 
 private:
     virtual void needed(bool needed) noexcept = 0;
+    /// Whether active messages wait for a thread that runs them.
+    virtual void has_active(bool has) noexcept = 0;
+    static constexpr std::uint8_t active_reasons =
+        1U << static_cast<unsigned>(Reason::active_here) |
+        1U << static_cast<unsigned>(Reason::active_there);
 
     std::uint8_t reasons_ = 0;
 };

@@ -10,6 +10,8 @@
 
 namespace sidelight::rma {
 
+struct ActiveCall;
+struct ActiveMessage;
 struct Channel;
 struct Epoch;
 
@@ -19,6 +21,7 @@ enum class OperationKind : std::uint8_t {
     get,
     accumulate, ///< with a result buffer: get_accumulate and fetch_and_op
     compare_and_swap,
+    active_message, ///< a handler of the program, run on the target's memory (P5)
 };
 
 /// One call of an RMA operation, its arguments checked as far as they can be without a window.
@@ -31,6 +34,7 @@ struct Operation {
     datatype::Buffer origin{};         ///< what is read, or for a get written, here
     datatype::Buffer result{};         ///< accumulate that fetches, compare_and_swap: old values
     const void* compare = nullptr;     ///< compare_and_swap
+    const ActiveCall* active = nullptr; ///< active_message: the rest; the above is one segment
     const datatype::Layout* layout = nullptr;     ///< one element at the target
     std::size_t count = 0;                        ///< elements at the target
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
@@ -49,6 +53,10 @@ struct Operation {
 {
     return operation.layout->size * operation.count;
 }
+
+/// Whether the target answers it by itself, and what comes behind it must wait for that: it brings
+/// data back, or is not performed as soon as it has come.
+[[nodiscard]] bool is_answered(const Operation& operation) noexcept;
 
 /// Whether it is put or get, which a fabric may perform on memory by itself.
 [[nodiscard]] inline bool moves_bytes(const Operation& operation) noexcept
@@ -115,6 +123,8 @@ struct Op {
     Status failure = Status::ok;   ///< why it was not performed
     Channel* ordered_on = nullptr; ///< counted there among those whose order counts
     Road road = Road::waiting;     ///< likewise
+    bool gates = false;            ///< operations of its epoch to its target wait for it
+    ActiveMessage* message = nullptr; ///< active_message: what it has while it is under way
     Op* next = nullptr;
 };
 

@@ -49,6 +49,8 @@ public:
     void set_no_exclusive_locks(bool promised) noexcept;
     /// Operations complete at their target in the order of issue (P2, section 2.2).
     [[nodiscard]] bool ordered() const noexcept;
+    /// am_ordering (P5, section IV.E.1).
+    [[nodiscard]] rma::ActiveOrder active_ordering() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// The keys that are about notifications (MPI-5.1, 12.6).
     void note_notifications(MPI_Info info);
@@ -59,7 +61,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 20;
+    static constexpr std::size_t keys = 21;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

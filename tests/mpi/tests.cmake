@@ -11,6 +11,7 @@ sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(ordered RANKS 2 3)
 sidelight_mpi_test(remote_requests RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
+sidelight_mpi_test(active_messages RANKS 2 4)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
 sidelight_mpi_test(emulated.intrinsic RANKS 2 PROGRAM intrinsic
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)

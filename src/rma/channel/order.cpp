@@ -28,6 +28,9 @@ bool is_long(const Operation& operation) noexcept
 
 Road road_by_messages(const Operation& operation) noexcept
 {
+    if (operation.kind == OperationKind::active_message) {
+        return Road::active;
+    }
     if (!is_long(operation)) {
         return Road::messages;
     }

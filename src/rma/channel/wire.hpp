@@ -36,6 +36,14 @@ enum class MessageKind : std::uint8_t {
     order,                   ///< OrderBody: what follows waits for zero-copy puts before it
     notify,                  ///< NotifyBody: raise a counter
     counters,                ///< CountersBody: how many counters the sender has, or a question
+    active,                  ///< ActiveBody, payload: run a handler
+    active_input,            ///< ActiveDataBody, payload: more of the latest of those
+    active_output,           ///< ActiveDataBody, payload: what a handler has made
+    active_done,             ///< ActiveDoneBody, payload: it has been run
+    active_ask,              ///< answer with active_room
+    active_room,             ///< ActiveRoomBody
+    active_reserve,          ///< ActiveReservationBody: answer with active_reserved
+    active_reserved,         ///< ActiveReservationBody
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,

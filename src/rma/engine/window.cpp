@@ -36,7 +36,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                static_cast<std::size_t>(shape.size)),
       credit(channels, window),
       life(shared.carrier.flights()),
-      origin(channels, credit, life),
+      active_origin(channels, life),
+      origin(channels, credit, life, active_origin),
       acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
                 .size = static_cast<std::uint32_t>(shape.size),
@@ -50,7 +51,15 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       own(meet_neighbours(contacts)),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
+      active_target({.channels = channels,
+                     .memory = memory,
+                     .exclusion = exclusion,
+                     .handlers = handlers,
+                     .attention = window,
+                     .own = own.active,
+                     .rank = shape.rank}),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
+      active_here(life, exclusion, handlers, channels, window),
       operations({.targets = contacts.targets(),
                   .rank = shape.rank,
                   .memory = memory,
@@ -60,6 +69,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                   .origin = origin,
                   .native = native,
                   .life = life,
+                  .active = active_here,
+                  .exclusion = exclusion,
                   .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
       locks(contacts, channels, window, shared.lock_waiters),
@@ -84,6 +95,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       dispatch({.contacts = contacts,
                 .channels = channels,
                 .target = target_side,
+                .origin = origin,
+                .active_origin = active_origin,
+                .active_target = active_target,
                 .acknowledgements = acknowledgements,
                 .credit = credit,
                 .notices = notices,
@@ -92,11 +106,16 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, locks, barrier)
+      losses(shape.id, contacts, channels, acknowledgements, active_target, active_here, locks, barrier)
 {
     life.observe(completions);
     channels.observe(dispatch);
+    exclusion.begin(shape.rank, *shape.members);
+    active_origin.set_unit(shared.active.unit);
+    active_here.set_limits(shared.active);
+    active_target.set_room(shared.active.internal_bytes);
     for (const std::int32_t neighbour : contacts.neighbours()) {
+        exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
         accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
     }
     const Target& self = contacts.target(shape.rank);
@@ -147,6 +166,11 @@ void Window::log_routes() const noexcept
 
 void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
+void Window::has_active(bool has) noexcept
+{
+    shared_.with_active.fetch_add(has ? 1U : ~0U, std::memory_order_relaxed);
+}
+
 void Window::expect_threads(bool sweeps, bool many) noexcept
 {
     mapped_.expect_threads(sweeps, many);
@@ -159,7 +183,8 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
-    const bool plain = !assertion.no_precede && !assertion.no_succeed;
+    const bool plain =
+        !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
     if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;
@@ -179,7 +204,7 @@ Status Window::post(std::span<const int> origins, Request* request) noexcept
 Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
                      int polls) noexcept
 {
-    if (!assertion.no_check && settled_.start(targets, 0)) {
+    if (!assertion.no_check && !assertion.concurrent && settled_.start(targets, 0)) {
         finish(request);
         return Status::ok;
     }

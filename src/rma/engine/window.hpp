@@ -65,7 +65,8 @@ public:
     [[gnu::always_inline]] Status lock(LockType type, int target, Assertion assertion,
                                        Request* request) noexcept
     {
-        if (assertion.no_check || !settled_.lock(type, target)) [[unlikely]] {
+        if (assertion.no_check || assertion.concurrent || !settled_.lock(type, target))
+            [[unlikely]] {
             return lock_by_queue(type, target, assertion, request);
         }
         finish(request);
@@ -147,6 +148,7 @@ public:
 
 private:
     void needed(bool needed) noexcept override;
+    void has_active(bool has) noexcept override;
     void log_routes() const noexcept;
     Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request) noexcept;
     Status unlock_by_queue(int target, Request* request) noexcept;

@@ -20,6 +20,7 @@ struct WindowParts {
     Channels channels;
     Credit credit;
     OperationLife life;
+    ActiveOrigin active_origin;
     Origin origin;
     Acknowledgements acknowledgements;
     // Members.
@@ -27,8 +28,12 @@ struct WindowParts {
     Control& own; ///< this member's block
     Accumulates accumulates;
     TargetSide target_side;
+    ActiveHandlers handlers; ///< of active messages
+    Exclusion exclusion;
+    ActiveTarget active_target;
     // Operations.
     NativeAccesses native;
+    ActiveHere active_here;
     Operations operations;
     // Epochs.
     Barrier barrier;

@@ -11,24 +11,25 @@ using datatype::Buffer;
 
 namespace {
 
-void hold_layouts(const Operation& operation) noexcept
+template <class Visit>
+void for_each_layout(const Operation& operation, Visit visit) noexcept
 {
+    const bool active = operation.active != nullptr;
     for (const datatype::Layout* layout :
-         {operation.origin.layout, operation.result.layout, operation.layout}) {
+         {operation.origin.layout, operation.result.layout, operation.layout,
+          active ? operation.active->input.layout : nullptr,
+          active ? operation.active->output.layout : nullptr}) {
         if (layout != nullptr) {
-            datatype::acquire(*layout);
+            visit(*layout);
         }
     }
 }
 
-void drop_layouts(const Operation& operation) noexcept
+ActiveRange range_of(const Operation& operation, std::size_t address) noexcept
 {
-    for (const datatype::Layout* layout :
-         {operation.origin.layout, operation.result.layout, operation.layout}) {
-        if (layout != nullptr) {
-            datatype::release(layout);
-        }
-    }
+    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+    return {address + static_cast<std::size_t>(touched.first),
+            address + static_cast<std::size_t>(touched.last)};
 }
 
 } // namespace
@@ -54,6 +55,9 @@ bool Operations::must_keep_order(const Operation& operation) const noexcept
 Status Operations::perform_at_once(const Operation& operation, Destination& destination,
                                    bool& done) noexcept
 {
+    if (operation.kind == OperationKind::active_message) {
+        return Status::ok; // its handler runs without the engine
+    }
     if (must_keep_order(operation)) {
         return Status::ok;
     }
@@ -82,6 +86,7 @@ Status Operations::perform_mapped(const Operation& operation, std::byte* base) n
     Target& target = with_.targets[operation.target];
     switch (operation.kind) {
     case OperationKind::marker:
+    case OperationKind::active_message:
         return Status::ok;
     case OperationKind::put:
         return transfer(Direction::put, operation.origin, memory);
@@ -109,11 +114,33 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
     if (op == nullptr) {
         return nullptr;
     }
-    hold_layouts(operation);
-    *op = {
-        .operation = operation, .request = request, .age = ++ages_, .address = destination.address};
+    ActiveMessage* message = operation.active != nullptr ? with_.pools.messages.take() : nullptr;
+    if (operation.active != nullptr && message == nullptr) {
+        with_.pools.ops.give_back(op);
+        return nullptr;
+    }
+    for_each_layout(operation, datatype::acquire);
+    *op = {.operation = operation,
+           .request = request,
+           .age = ++ages_,
+           .address = destination.address,
+           .message = message};
+    if (message != nullptr) {
+        message->begin(*operation.active, *op);
+        message->range = range_of(operation, destination.address);
+        op->operation.active = &message->call;
+    }
     ++unfinished_;
     return op;
+}
+
+/// In a dynamic window those towards others all go by messages, which keeps them in order.
+bool Operations::runs_here(const Operation& operation,
+                           const Destination& destination) const noexcept
+{
+    return operation.kind == OperationKind::active_message &&
+           (operation.target == with_.rank ||
+            (destination.mapped && !with_.memory.is_dynamic()));
 }
 
 void Operations::execute(Op& op) noexcept
@@ -139,7 +166,12 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
         with_.life.end(op, Status::ok);
         return;
     }
-    if (destination.mapped && !must_keep_order(operation)) {
+    if (runs_here(operation, destination)) {
+        with_.active.launch(op, destination.memory, with_.exclusion.largest_room(operation.target));
+        return;
+    }
+    if (operation.kind != OperationKind::active_message && destination.mapped &&
+        !must_keep_order(operation)) {
         const Status status = perform_mapped(operation, destination.memory);
         full_barrier();
         with_.life.end(op, status);
@@ -147,7 +179,8 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
     }
     Target& target = with_.targets[operation.target];
     Channel& channel = with_.channels.open(operation.target, target.peer);
-    if (!with_.native.start(op, target, channel, destination,
+    if (op.message != nullptr ||
+        !with_.native.start(op, target, channel, destination,
                             rules::is_first_since_wait(op.age, waited_for_))) {
         with_.origin.launch(op, channel, destination.address);
     }
@@ -162,7 +195,12 @@ void Operations::give_up(Op& op, Status status) noexcept
 void Operations::retire(Op& op) noexcept
 {
     --unfinished_;
-    drop_layouts(op.operation);
+    for_each_layout(op.operation,
+                    [](const datatype::Layout& layout) { datatype::release(&layout); });
+    if (op.message != nullptr) {
+        op.message->begin({}, op);
+        with_.pools.messages.give_back(op.message);
+    }
     with_.pools.ops.give_back(&op);
 }
 
