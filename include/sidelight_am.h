@@ -58,8 +58,8 @@ int MPIX_Am_op_create(MPIX_Am_user_function *function, MPI_Op *am_op);
 int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win);
 
 /* Runs the handler at target_rank. A segment is origin_input_segment_count elements here; at the
- * target it is as many of target_input_segment_datatype as have the same signature, and likewise for
- * the output, whose address and count may be null and 0. The handler gets
+ * target it is as many of target_input_segment_datatype as have the same signature, and likewise
+ * for the output, whose address and count may be null and 0. The handler gets
  * target_persistent_count elements at target_persistent_disp of the target's window.
  *
  * Order        By the info key am_ordering: a list of sameop, diffop and sameam, or none; default
@@ -102,9 +102,8 @@ int MPIX_Ram_c(const void *origin_input_addr, MPI_Count origin_input_segment_cou
                MPI_Count origin_output_segment_count, MPI_Datatype origin_output_segment_datatype,
                MPI_Count num_segments, int target_rank, MPI_Datatype target_input_segment_datatype,
                MPI_Aint target_persistent_disp, MPI_Count target_persistent_count,
-               MPI_Datatype target_persistent_datatype,
-               MPI_Datatype target_output_segment_datatype, MPI_Op am_op, MPI_Win win,
-               MPI_Request *request);
+               MPI_Datatype target_persistent_datatype, MPI_Datatype target_output_segment_datatype,
+               MPI_Op am_op, MPI_Win win, MPI_Request *request);
 
 /* Temporary memory for the messages that come to this process in that window, of all origins: one
  * buffer at a time (else MPI_ERR_BUFFER), which belongs to the library until it is detached. Local.

@@ -235,7 +235,7 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
         learn_type_codes();
         const EngineToken token(Runtime::existing()->engine());
         object.body->registered.push_back({op, operation});
-        object.window->parts().handlers.push_back(operation.get());
+        object.window->parts().active.handlers.push_back(operation.get());
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;
     }
@@ -249,7 +249,7 @@ int attach(const WindowObject& object, void* buffer, MPI_Aint size) noexcept
     Status status = size < 0 ? Status::size : buffer == nullptr ? Status::buffer : Status::ok;
     if (status == Status::ok) {
         const EngineToken token(Runtime::existing()->engine());
-        status = object.window->parts().active_target.attach(static_cast<std::byte*>(buffer),
+        status = object.window->parts().active.target.attach(static_cast<std::byte*>(buffer),
                                                              static_cast<std::size_t>(size));
     }
     return host::mpi::answer_window(status, object.handle);
@@ -261,7 +261,7 @@ int detach(const WindowObject& object) noexcept
         return host::mpi::answer_window(Status::unsupported, object.handle);
     }
     Runtime& runtime = *Runtime::existing();
-    rma::ActiveTarget& target = object.window->parts().active_target;
+    rma::ActiveTarget& target = object.window->parts().active.target;
     Status status = Status::ok;
     {
         const EngineToken token(runtime.engine());
@@ -327,14 +327,13 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
     {                                                                                              \
         return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) win, request);      \
     }                                                                                              \
-    SIDELIGHT_ENTRY void fortran(                                                                  \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
-            win,                                                                                   \
-        MPI_Fint* error)                                                                           \
+    SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
+                                     FortranArgument<MPI_Win>                                      \
+                                         win,                                                      \
+                                 MPI_Fint* error)                                                  \
     {                                                                                              \
-        const int code =                                                                           \
-            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count)              \
-                             from_fortran<MPI_Win>(win));                                          \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
+                                          from_fortran<MPI_Win>(win));                             \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_ENTRY void request_fortran(                                                          \
@@ -343,10 +342,9 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
         MPI_Fint* request, MPI_Fint* error)                                                        \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code =                                                                           \
-            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count)              \
-                             from_fortran<MPI_Win>(win),                                           \
-                         &started);                                                                \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
+                                          from_fortran<MPI_Win>(win),                              \
+                                      &started);                                                   \
         return_to_fortran(code, started, request, error);                                          \
     }
 SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)

@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
+#include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
+#include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "base/cpu.hpp"

@@ -10,9 +10,8 @@ using namespace runtime;
 namespace {
 
 static_assert(MPIX_MODE_CONCURRENT_AM == concurrent_assertion);
-static_assert((MPIX_MODE_CONCURRENT_AM &
-               (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
-                MPI_MODE_NOSUCCEED)) == 0);
+static_assert((MPIX_MODE_CONCURRENT_AM & (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT |
+                                          MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) == 0);
 
 constexpr int fence_bits = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
                            MPI_MODE_NOSUCCEED | MPIX_MODE_CONCURRENT_AM;

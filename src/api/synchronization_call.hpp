@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tuple>
-
 #include "host/mpi/table.hpp"
 #include "rma/operation/mapped.hpp"
 #include "runtime/runtime.hpp"
@@ -184,19 +182,5 @@ struct FlushLocalAll : Synchronization<&Table::Win_flush_local_all, OnHost::refu
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
-
-/// The host's call on a window of its own, without assertions that it does not know.
-template <class Call, class... Arguments>
-int call_host(MPI_Win win, Arguments... arguments) noexcept
-{
-    auto* host = host::mpi::table().*Call::host;
-    if constexpr (Call::asserts) {
-        std::tuple known(arguments...);
-        std::get<sizeof...(Arguments) - 1>(known) &= ~concurrent_assertion;
-        return std::apply([&](auto... passed) { return host(passed..., win); }, known);
-    } else {
-        return host(arguments..., win);
-    }
-}
 
 } // namespace sidelight::api

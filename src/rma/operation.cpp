@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "rma/active/rules.hpp"
-
 namespace sidelight::rma {
 
 namespace {
@@ -28,12 +26,6 @@ constexpr std::array<std::array<OperationState, 4>, 5> life_of_operation{{
 }};
 
 } // namespace
-
-bool is_answered(const Operation& operation) noexcept
-{
-    return returned_to(operation) != nullptr ||
-           (operation.kind == OperationKind::active_message && rules::active_is_answered());
-}
 
 OperationState next_state(OperationState state, OperationEvent event) noexcept
 {

@@ -39,8 +39,8 @@ std::int32_t fortran_code(Handle type) noexcept
     if constexpr (std::is_integral_v<Handle>) {
         return type;
     } else {
-        static const auto convert = reinterpret_cast<MPI_Fint (*)(Handle)>(
-            host::mpi::find_symbol("PMPI_Type_c2f"));
+        static const auto convert =
+            reinterpret_cast<MPI_Fint (*)(Handle)>(host::mpi::find_symbol("PMPI_Type_c2f"));
         return convert(type);
     }
 }
@@ -61,9 +61,9 @@ void make_codes()
 MPI_Datatype type_of_code(std::int32_t code) noexcept
 {
     const auto& codes = type_codes.by_code;
-    const auto found =
-        std::lower_bound(codes.begin(), codes.end(), code,
-                         [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
+    const auto found = std::lower_bound(
+        codes.begin(), codes.end(), code,
+        [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
     return code != 0 && found != codes.end() && found->first == code ? found->second
                                                                      : MPI_DATATYPE_NULL;
 }
@@ -121,10 +121,10 @@ void HandlerCaller::call(const rma::ActiveInvocation& with) noexcept
     const auto count = [](std::uint64_t number) { return static_cast<int>(number); };
     inside_ = true;
     if (operation.fortran) {
-        const std::array<MPI_Fint, 8> passed{
-            count(with.input_count),      with.input_type,      count(with.persistent_count),
-            with.persistent_type,         count(with.output_count), with.output_type,
-            count(with.segments),         count(with.offset)};
+        const std::array<MPI_Fint, 8> passed{count(with.input_count),      with.input_type,
+                                             count(with.persistent_count), with.persistent_type,
+                                             count(with.output_count),     with.output_type,
+                                             count(with.segments),         count(with.offset)};
         reinterpret_cast<InFortran>(operation.function)(
             with.input, &passed[0], &passed[1], with.persistent, &passed[2], &passed[3],
             with.output, &passed[4], &passed[5], &passed[6], &passed[7]);

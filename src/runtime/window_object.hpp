@@ -79,9 +79,9 @@ struct WindowBody {
     std::optional<host::node::NodeMemory> memory;
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
-    host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    host::memory::SharedRange brought;           ///< the program's own memory, where others map it
     std::vector<RegisteredOperation> registered; ///< by number; the engine guards it
-    bool told_private = false;         ///< the log says that its memory is private, and why
+    bool told_private = false; ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
 
     /// The memory ends with the window, though duplicates may keep the body.

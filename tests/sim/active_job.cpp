@@ -197,19 +197,19 @@ Member::Member(Team& team, int rank)
     shape.rank = rank;
     shape.size = team.ranks;
     shape.members = team.finders[static_cast<std::size_t>(rank)].get();
-    shape.neighbours = std::span(team.everybody)
-                           .subspan(static_cast<std::size_t>(first),
-                                    static_cast<std::size_t>(
-                                        std::min(team.node_size, team.ranks - first)));
+    shape.neighbours =
+        std::span(team.everybody)
+            .subspan(static_cast<std::size_t>(first),
+                     static_cast<std::size_t>(std::min(team.node_size, team.ranks - first)));
     shape.barrier = {.word = &team.barriers[node], .node = node, .leaders = team.leaders};
     window_ = &process_.create_window(shape);
     for (int handler = 0; handler < 3; ++handler) {
-        window_->parts().handlers.push_back(this);
+        window_->parts().active.handlers.push_back(this);
     }
     const std::size_t bytes = team.attached[static_cast<std::size_t>(rank)];
     if (bytes != 0) {
         buffer_ = allocate_block(bytes);
-        if (window_->parts().active_target.attach(buffer_.get(), bytes) != Status::ok) {
+        if (window_->parts().active.target.attach(buffer_.get(), bytes) != Status::ok) {
             team.fail("a buffer cannot be attached");
         }
     }
@@ -275,7 +275,9 @@ std::string Member::describe()
         if (const rma::ActiveMessage* first = active.leaving.front(); first != nullptr) {
             text += ", " + std::to_string(first->sent) + " of " +
                     std::to_string(first->call.segments) + " segments have left" +
-                    (first->reserved ? ", reserved" : first->asked ? ", asked" : "");
+                    (first->reserved ? ", reserved"
+                     : first->asked  ? ", asked"
+                                     : "");
         }
     }
     return text;
@@ -307,8 +309,7 @@ std::size_t number_of(const rma::ActiveJob& job)
 void Member::begin_handlers()
 {
     rma::ActiveJob job;
-    while (running_.size() < static_cast<std::size_t>(team_.threads) &&
-           process_.take_active(job)) {
+    while (running_.size() < static_cast<std::size_t>(team_.threads) && process_.take_active(job)) {
         const Time longest = team_.random.chance(5) ? 100'000 : 3'000;
         team_.begins(number_of(job));
         running_.push_back({job, team_.network.now() + 1 + team_.random.below(longest)});
@@ -440,7 +441,9 @@ Team::Team(std::uint64_t seed, ActiveDeaths deaths)
     datatype::LayoutBuilder builder;
     builder.append_block(0, 8, datatype::Basic::u64);
     spread = builder.finish(0, 16);
-    node_size = random.chance(50) ? 1 : 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
+    node_size = random.chance(50)
+                    ? 1
+                    : 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
     carried = random.chance(20);
     ordered = deaths == ActiveDeaths::none && random.chance(25);
     threads = random.chance(50) ? 1 : 3;
@@ -461,7 +464,8 @@ Team::Team(std::uint64_t seed, ActiveDeaths deaths)
         controls.push_back(allocate_block(rma::Control::bytes(size)));
         rma::Control::create(controls.back().get());
         finders.push_back(std::make_unique<Members>(*this, rank));
-        attached.push_back(random.chance(30) ? 0 : 8 * (1 + random.below(random.chance(50) ? 40 : 9)));
+        attached.push_back(random.chance(30) ? 0
+                                             : 8 * (1 + random.below(random.chance(50) ? 40 : 9)));
     }
     if (deaths == ActiveDeaths::one) {
         dies = static_cast<int>(random.below(size));
@@ -545,11 +549,12 @@ void Team::draw_program()
                 if (random.chance(10)) {
                     acts.push_back({.what = Do::flush_all});
                 } else if (random.chance(10)) {
-                    acts.push_back(
-                        {.what = Do::flush,
-                         .target = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))});
+                    acts.push_back({.what = Do::flush,
+                                    .target = static_cast<int>(
+                                        random.below(static_cast<std::uint64_t>(ranks)))});
                 } else if (ordered && random.chance(40)) {
-                    const int target = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
+                    const int target =
+                        static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
                     const std::uint64_t value = 1 + random.below(1'000'000);
                     acts.push_back({.what = Do::put, .target = target, .value = value});
                     model[static_cast<std::size_t>(target)][static_cast<std::size_t>(rank)] = value;
@@ -594,10 +599,10 @@ void Team::begins(std::size_t number)
             continue;
         }
         ++tally.overtaken;
-        const bool overlap = beside.cell < message.cell + message.cells &&
-                             message.cell < beside.cell + beside.cells;
-        const bool keeps = beside.handler == message.handler ? message.order.same_op
-                                                             : message.order.diff_op;
+        const bool overlap =
+            beside.cell < message.cell + message.cells && message.cell < beside.cell + beside.cells;
+        const bool keeps =
+            beside.handler == message.handler ? message.order.same_op : message.order.diff_op;
         if (overlap && (keeps || message.ordered)) {
             fail("a message has overtaken one whose order it keeps");
         }
@@ -650,8 +655,8 @@ void Team::check_done(int origin, int target)
 void Team::check_cells()
 {
     for (int target = 0; ordered && target < ranks; ++target) {
-        const auto* own = reinterpret_cast<const std::uint64_t*>(
-            memory[static_cast<std::size_t>(target)].get());
+        const auto* own =
+            reinterpret_cast<const std::uint64_t*>(memory[static_cast<std::size_t>(target)].get());
         for (int origin = 0; origin < ranks; ++origin) {
             if (own[origin] !=
                 model[static_cast<std::size_t>(target)][static_cast<std::size_t>(origin)]) {

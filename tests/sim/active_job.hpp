@@ -32,7 +32,7 @@ struct ActiveIssued {
     std::size_t cells = 0;
     bool concurrent = false;
     rma::ActiveOrder order{};
-    bool ordered = false;  ///< by its window
+    bool ordered = false;   ///< by its window
     bool too_large = false; ///< no buffer can ever hold a segment
 
     // What has come of it.
@@ -46,8 +46,8 @@ struct ActiveIssued {
 struct ActiveTally {
     std::uint64_t messages = 0;
     std::uint64_t pieces = 0;
-    std::uint64_t beside = 0;   ///< pieces that began while another one ran at the same target
-    std::uint64_t failures = 0; ///< messages that could not be run
+    std::uint64_t beside = 0;    ///< pieces that began while another one ran at the same target
+    std::uint64_t failures = 0;  ///< messages that could not be run
     std::uint64_t overtaken = 0; ///< messages that began before an earlier one to the same target
 };
 

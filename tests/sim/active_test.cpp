@@ -22,8 +22,7 @@ std::uint64_t number(const char* variable, std::uint64_t fallback)
 ActiveTally run_all(ActiveDeaths deaths)
 {
     const std::uint64_t first = number("SIDELIGHT_SIM_ACTIVE_SEED", 0);
-    const std::uint64_t seeds =
-        first != 0 ? 1 : number("SIDELIGHT_SIM_ACTIVE_SEEDS", 20'000);
+    const std::uint64_t seeds = first != 0 ? 1 : number("SIDELIGHT_SIM_ACTIVE_SEEDS", 20'000);
     ActiveTally tally;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         const std::string failure = run_active(seed, deaths, tally);
@@ -34,8 +33,7 @@ ActiveTally run_all(ActiveDeaths deaths)
     }
     std::printf("%" PRIu64 " seeds: %" PRIu64 " messages in %" PRIu64 " pieces, %" PRIu64
                 " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large\n",
-                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken,
-                tally.failures);
+                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures);
     return tally;
 }
 

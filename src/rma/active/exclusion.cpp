@@ -8,7 +8,10 @@ namespace {
 /// Who is refused so often looks whether whoever is in its way still lives.
 constexpr unsigned refusals_per_look = 64;
 
-constexpr std::uint32_t number_of(int rank) noexcept { return static_cast<std::uint32_t>(rank) + 1; }
+constexpr std::uint32_t number_of(int rank) noexcept
+{
+    return static_cast<std::uint32_t>(rank) + 1;
+}
 
 } // namespace
 
@@ -83,8 +86,7 @@ bool Exclusion::is_shared(std::uint32_t number, bool look_for_dead) noexcept
             if (slot.target.load(std::memory_order_seq_cst) != number) {
                 continue;
             }
-            if (!look_for_dead || neighbour.rank == rank_ ||
-                !members_->has_ended(neighbour.rank)) {
+            if (!look_for_dead || neighbour.rank == rank_ || !members_->has_ended(neighbour.rank)) {
                 return true;
             }
             slot.target.store(0, std::memory_order_relaxed);

@@ -16,8 +16,8 @@ struct alignas(64) ActiveSlot {
     std::atomic<std::uint32_t> target{0};
 };
 
-/// What keeps the handlers that run on one member's memory apart, whoever runs them. In the member's
-/// block of the node's memory; zeroed memory is free.
+/// What keeps the handlers that run on one member's memory apart, whoever runs them. In the
+/// member's block of the node's memory; zeroed memory is free.
 struct ActiveBlock {
     /// Who runs one that excludes all others: its rank + 1, and above that which one; 0: nobody.
     alignas(64) std::atomic<std::uint64_t> holder{0};
@@ -27,9 +27,9 @@ struct ActiveBlock {
     alignas(64) std::atomic<std::uint64_t> largest_room{0};
 };
 
-/// The exclusion of handlers on the memory of members of this node. It is never waited for: who does
-/// not get it tries again. What a dead process holds is taken from it. Guarded by the engine, but
-/// for the blocks.
+/// The exclusion of handlers on the memory of members of this node. It is never waited for: who
+/// does not get it tries again. What a dead process holds is taken from it. Guarded by the engine,
+/// but for the blocks.
 class Exclusion {
 public:
     /// What a handler that runs holds.

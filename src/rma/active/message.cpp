@@ -5,6 +5,12 @@
 
 namespace sidelight::rma {
 
+bool is_answered(const Operation& operation) noexcept
+{
+    return returned_to(operation) != nullptr ||
+           (operation.kind == OperationKind::active_message && rules::active_is_answered());
+}
+
 bool ActiveMessage::keeps_order_with(const ActiveMessage& earlier) const noexcept
 {
     return rules::active_keeps_order(call.order, call.handler == earlier.call.handler,

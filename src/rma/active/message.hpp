@@ -46,15 +46,15 @@ struct ActiveMessage {
 
     // --- Sent ------------------------------------------------------------------------------------
     Flight* flight = nullptr;
-    std::uint64_t sent = 0;      ///< segments
+    std::uint64_t sent = 0;       ///< segments
     std::uint32_t unanswered = 0; ///< pieces
-    bool asked = false;          ///< for a reservation
-    bool refused_room = false;   ///< it will get none
-    bool reserved = false;       ///< it has one
+    bool asked = false;           ///< for a reservation
+    bool refused_room = false;    ///< it will get none
+    bool reserved = false;        ///< it has one
     Status failure = Status::ok;
-    Ring<4> room{};                ///< of the reservation
-    std::uint64_t arriving = 0;    ///< the piece whose output is coming
-    std::size_t arrived = 0;       ///< bytes of that
+    Ring<4> room{};                 ///< of the reservation
+    std::uint64_t arriving = 0;     ///< the piece whose output is coming
+    std::size_t arrived = 0;        ///< bytes of that
     std::vector<std::byte> leaving; ///< image of a piece that is sent
     std::vector<std::byte> coming;  ///< of one whose output comes
 

@@ -30,12 +30,12 @@ constexpr bool active_may_begin(bool fits_own_room, bool has_reservation) noexce
     return fits_own_room || has_reservation;
 }
 
-/// Whether a message may leave while another one to the same target, which has passed it or which it
-/// would pass, has begun and not left whole: that one has its turn first, and needs the room.
+/// Whether a message may leave while another one to the same target, which has passed it or which
+/// it would pass, has begun and not left whole: that one has its turn first, and needs the room.
 constexpr bool active_may_leave_beside(bool other_begun) noexcept { return !other_begun; }
 
-/// Whether a message may leave before an earlier one to the same target that has not left whole: not
-/// if that has begun, since it might then wait for room which this one takes.
+/// Whether a message may leave before an earlier one to the same target that has not left whole:
+/// not if that has begun, since it might then wait for room which this one takes.
 constexpr bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
                                bool keeps_order) noexcept
 {

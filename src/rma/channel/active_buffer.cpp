@@ -9,7 +9,10 @@ namespace sidelight::rma {
 
 namespace {
 
-constexpr std::uint64_t place_aligned(std::uint64_t offset) noexcept { return (offset + 15) / 16 * 16; }
+constexpr std::uint64_t place_aligned(std::uint64_t offset) noexcept
+{
+    return (offset + 15) / 16 * 16;
+}
 
 } // namespace
 

@@ -36,12 +36,12 @@ struct ActiveIncoming {
     std::uint32_t handler = 0;
     bool concurrent = false;
     ActiveOrder order{};
-    bool running = false; ///< a handler is inside
-    bool failed = false;  ///< nothing of it is run any more
+    bool running = false;  ///< a handler is inside
+    bool failed = false;   ///< nothing of it is run any more
     bool admitted = false; ///< it has its part of the exclusion
     unsigned refused = 0;
-    Fifo<ActivePiece> pieces{};     ///< in order; the first may be the one that runs
-    ActivePiece* latest = nullptr;  ///< where more input goes
+    Fifo<ActivePiece> pieces{};      ///< in order; the first may be the one that runs
+    ActivePiece* latest = nullptr;   ///< where more input goes
     Links<ActiveIncoming> in_turn{}; ///< those of all origins, in the order in which they began
     ActiveIncoming* next = nullptr;
 };
@@ -73,8 +73,8 @@ struct ActivePieceSent {
 struct ActiveChannel {
     // --- As origin -------------------------------------------------------------------------------
     List<ActiveMessage, &ActiveMessage::in_list> leaving; ///< not sent whole, in order of issue
-    ActiveMessage* begun = nullptr;                        ///< the one of them that has begun
-    bool asked = false;                                    ///< what room there is
+    ActiveMessage* begun = nullptr;                       ///< the one of them that has begun
+    bool asked = false;                                   ///< what room there is
     bool known = false;
     std::uint64_t attached = 0;      ///< bytes of the attached buffer, when that was answered
     Ring<most_active_pieces> room{}; ///< of this process's own there

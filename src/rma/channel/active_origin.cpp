@@ -277,8 +277,7 @@ void ActiveOrigin::finish_if_over(ActiveMessage& message) noexcept
 ActiveMessage* ActiveOrigin::find(std::uint64_t operation, const Channel& from) noexcept
 {
     Flight* flight = channels_.carrier().flights().find(operation, from);
-    const bool runs =
-        flight != nullptr && flight->replies != 0 && flight->op->message != nullptr;
+    const bool runs = flight != nullptr && flight->replies != 0 && flight->op->message != nullptr;
     return runs ? flight->op->message : nullptr;
 }
 

@@ -191,9 +191,8 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         }
         return;
     }
-    message->persistent = extent != 0
-                              ? persistent - body.first
-                              : persistent + static_cast<std::ptrdiff_t>(body.address);
+    message->persistent = extent != 0 ? persistent - body.first
+                                      : persistent + static_cast<std::ptrdiff_t>(body.address);
     *piece = {.body = body, .memory = memory, .received = payload.size()};
     if (!payload.empty()) {
         std::memcpy(memory, payload.data(), payload.size());
@@ -312,8 +311,7 @@ void ActiveTarget::answer(Channel& from, const ActivePiece& piece) noexcept
     const std::size_t rest = body.output_bytes - position;
     with_.channels.send(
         from, MessageKind::active_done,
-        ActiveDoneBody{
-            .operation = body.operation, .segment = body.segment, .position = position},
+        ActiveDoneBody{.operation = body.operation, .segment = body.segment, .position = position},
         rest != 0 ? std::span(output + position, rest) : std::span<const std::byte>());
 }
 

@@ -13,7 +13,7 @@ bool Process::take_active(ActiveJob& job) noexcept
          window = shared_.busy.after(*window)) {
         WindowParts& parts = window->parts();
         job = {.window = window};
-        job.incoming = parts.active_target.take(job.invocation);
+        job.incoming = parts.active.target.take(job.invocation);
         job.here = job.incoming == nullptr ? parts.active_here.take() : nullptr;
         if (job.incoming != nullptr || job.here != nullptr) {
             return true;
@@ -41,7 +41,7 @@ void Process::finish_active(const ActiveJob& job) noexcept
     if (job.here != nullptr) {
         parts.active_here.finish(*job.here);
     } else {
-        parts.active_target.finish(*job.incoming);
+        parts.active.target.finish(*job.incoming);
     }
 }
 

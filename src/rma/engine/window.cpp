@@ -51,15 +51,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       own(meet_neighbours(contacts)),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
-      active_target({.channels = channels,
-                     .memory = memory,
-                     .exclusion = exclusion,
-                     .handlers = handlers,
-                     .attention = window,
-                     .own = own.active,
-                     .rank = shape.rank}),
+      active(channels, memory, window, own.active, shape.rank),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
-      active_here(life, exclusion, handlers, channels, window),
+      active_here(life, active.exclusion, active.handlers, channels, window),
       operations({.targets = contacts.targets(),
                   .rank = shape.rank,
                   .memory = memory,
@@ -70,7 +64,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                   .native = native,
                   .life = life,
                   .active = active_here,
-                  .exclusion = exclusion,
+                  .exclusion = active.exclusion,
                   .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
       locks(contacts, channels, window, shared.lock_waiters),
@@ -97,7 +91,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .target = target_side,
                 .origin = origin,
                 .active_origin = active_origin,
-                .active_target = active_target,
+                .active_target = active.target,
                 .acknowledgements = acknowledgements,
                 .credit = credit,
                 .notices = notices,
@@ -106,16 +100,17 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, active_target, active_here, locks, barrier)
+      losses(shape.id, contacts, channels, acknowledgements, active.target, active_here, locks,
+             barrier)
 {
     life.observe(completions);
     channels.observe(dispatch);
-    exclusion.begin(shape.rank, *shape.members);
+    active.exclusion.begin(shape.rank, *shape.members);
     active_origin.set_unit(shared.active.unit);
     active_here.set_limits(shared.active);
-    active_target.set_room(shared.active.internal_bytes);
+    active.target.set_room(shared.active.internal_bytes);
     for (const std::int32_t neighbour : contacts.neighbours()) {
-        exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
+        active.exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
         accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
     }
     const Target& self = contacts.target(shape.rank);
@@ -136,6 +131,7 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       parts_(std::make_unique<WindowParts>(*this, shared, shape)),
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
+    count_active_in(shared.with_active);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
 }
@@ -166,11 +162,6 @@ void Window::log_routes() const noexcept
 
 void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
-void Window::has_active(bool has) noexcept
-{
-    shared_.with_active.fetch_add(has ? 1U : ~0U, std::memory_order_relaxed);
-}
-
 void Window::expect_threads(bool sweeps, bool many) noexcept
 {
     mapped_.expect_threads(sweeps, many);
@@ -183,8 +174,7 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
-    const bool plain =
-        !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
+    const bool plain = !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
     if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;

@@ -148,7 +148,6 @@ public:
 
 private:
     void needed(bool needed) noexcept override;
-    void has_active(bool has) noexcept override;
     void log_routes() const noexcept;
     Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request) noexcept;
     Status unlock_by_queue(int target, Request* request) noexcept;

@@ -28,9 +28,7 @@ struct WindowParts {
     Control& own; ///< this member's block
     Accumulates accumulates;
     TargetSide target_side;
-    ActiveHandlers handlers; ///< of active messages
-    Exclusion exclusion;
-    ActiveTarget active_target;
+    ActiveServer active; ///< messages to this member
     // Operations.
     NativeAccesses native;
     ActiveHere active_here;

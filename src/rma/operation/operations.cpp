@@ -139,8 +139,7 @@ bool Operations::runs_here(const Operation& operation,
                            const Destination& destination) const noexcept
 {
     return operation.kind == OperationKind::active_message &&
-           (operation.target == with_.rank ||
-            (destination.mapped && !with_.memory.is_dynamic()));
+           (operation.target == with_.rank || (destination.mapped && !with_.memory.is_dynamic()));
 }
 
 void Operations::execute(Op& op) noexcept
