@@ -11,13 +11,15 @@ ROUNDS ?= 1000000
 SECONDS ?= 600
 MOMENTS ?= 200
 UPDATES ?= 10000000
+PAIRS ?= 2500000
+PUTS ?= 1000000
 JOBS ?= $(shell nproc)
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo test soak conformance by-case bench hosts impi setup format check \
-	tidy install clean
+.PHONY: build configure demo demo-nwchem test soak conformance by-case bench hosts impi setup \
+	format check tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
@@ -31,6 +33,13 @@ demo: configure
 	cmake --build build --parallel $(JOBS) --target examples
 	tools/demo -n $(N) --nodes $(NODES)
 
+# NWChem as Debian has it, which fails on its own MPI: three ways. Installs it; takes some ten
+# minutes.
+demo-nwchem: configure
+	@tools/setup --nwchem
+	cmake --build build --parallel $(JOBS)
+	tools/demo_nwchem -n $(N)
+
 # SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host.
 test: build
 	@mkdir -p $(results)
@@ -39,16 +48,25 @@ test: build
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
-# UPDATES by all routes at once, SECONDS of windows that come and go, and ranks that are killed at
-# MOMENTS of a program that others survive.
+# PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES and
+# notified PUTS by all routes at once, SECONDS of windows that come and go, and ranks that are
+# killed at MOMENTS of a program that others survive.
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
 		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
+		for route in auto emulated native; do \
+			tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
+				--env SIDELIGHT_ROUTE=$$route --env SIDELIGHT_TEST_SECONDS=7200 \
+				--preload build/$$host/libsidelight.so build/$$host/tests/ordered_pairs $(PAIRS); \
+		done; \
 		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--env SIDELIGHT_TEST_SECONDS=7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
+		tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+			--env SIDELIGHT_TEST_SECONDS=7200 --env SIDELIGHT_SHARE_MEMORY=never \
+			--preload build/$$host/libsidelight.so build/$$host/tests/notified_storm $(PUTS); \
 		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
 		case $$host in mpich4|impi) continue ;; esac; \

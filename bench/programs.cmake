@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# build/<host>/bench/latency, ordered_put, own_accesses, thread_flush and windows for each host, and
-# once what has no MPI: build/bench/bare with its library of empty functions, and, where UCX has
-# headers, build/bench/network.
+# build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
+# library of empty functions, and, where UCX has headers, build/bench/network.
 
-foreach(program latency ordered_put own_accesses thread_flush windows)
+foreach(program latency notify ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
+file(GLOB pattern_sources CONFIGURE_DEPENDS ${directory}/patterns/*.c)
+sidelight_mpi_program(${host} ${kind} patterns
+    SOURCES ${pattern_sources} ${directory}/epochs.c ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
+sidelight_mpi_program(${host} ${kind} halo
+    SOURCES ${directory}/halo.c ${directory}/epochs.c ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
+sidelight_mpi_program(${host} ${kind} transactions
+    SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
+        ${directory}/measure.c
+    LIBRARIES z ${CMAKE_DL_LIBS})
 
 if(NOT TARGET bench-bare)
     add_library(bench-bare-calls SHARED ${directory}/bare/calls/calls.c)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds the host MPIs. For each, two targets: <host>-headers to compile against its <mpi.h>, and
 # <host>-mpi to link a program to it as its mpicc would. SIDELIGHT_FOUND_HOSTS holds their names,
-# SIDELIGHT_MPIFORT_<host> where its Fortran compiler would be.
+# SIDELIGHT_MPICC_<host> its compiler, SIDELIGHT_MPIFORT_<host> where that for Fortran would be.
 
 # Ask mpicc for its flags; compile and link flags are told apart by their first letters.
 function(sidelight_ask_mpicc mpicc)
@@ -78,6 +78,7 @@ foreach(line IN LISTS hosts_present)
     if(SIDELIGHT_MPICC OR SIDELIGHT_HOSTS STREQUAL all OR host IN_LIST SIDELIGHT_HOSTS)
         sidelight_add_host(${host} ${mpicc})
         string(REGEX REPLACE "mpicc([^/]*)$" "mpifort\\1" SIDELIGHT_MPIFORT_${host} ${mpicc})
+        set(SIDELIGHT_MPICC_${host} ${mpicc})
         list(APPEND SIDELIGHT_FOUND_HOSTS ${host})
     endif()
 endforeach()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How messages travel: each is put to its readers in a GATS epoch of its own (start, put, complete
- * at the owner; post, wait at the readers). lu_blocking.c, lu_blocking_early.c and
- * lu_nonblocking.c are three sources of the functions below; the rest of the program does not know
- * which of them it is linked with.
+ * at the owner; post, wait at the readers). lu_blocking.c, lu_blocking_early.c, lu_overlapping.c
+ * and lu_nonblocking.c are sources of the functions below, and lu_two_sided.c, which sends and
+ * receives in their place; the rest of the program does not know which of them it is linked with.
  *
  * Every rank calls them in the order of the messages. Message m lands in slot m mod slots of the
  * reader's window. A reader opens the exposure for a message only when it is done with the message

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { line_length = 1024 };
+enum { line_length = 1024, largest_dense = 1 << 14 };
 
 static void resize(Matrix *matrix, int entries)
 {
@@ -89,10 +89,26 @@ static bool read_file(const char *path, Matrix *matrix)
     return good;
 }
 
+/* Every row is outweighed by its diagonal. */
+static Matrix make_dense(int n)
+{
+    Matrix matrix = {.n = n};
+    resize(&matrix, n * n);
+    for (int e = 0; e < n * n; e++) {
+        int row = matrix.row[e] = e / n;
+        int column = matrix.column[e] = e % n;
+        matrix.value[e] = row == column ? n : 1.0 / (1 + abs(row - column));
+    }
+    return matrix;
+}
+
 Matrix matrix_read(const char *path, MPI_Comm comm)
 {
     Matrix matrix = {0};
-    int rank;
+    int rank, dense;
+    if (sscanf(path, "dense:%d", &dense) == 1 && dense > 0 && dense <= largest_dense) {
+        return make_dense(dense);
+    }
     MPI_Comm_rank(comm, &rank);
     if (rank == 0 && !read_file(path, &matrix)) {
         fprintf(stderr, "%s: not a square real Matrix Market file that can be read\n", path);

@@ -17,7 +17,8 @@ typedef struct {
 } Matrix;
 
 /* Rank 0 reads the file (Matrix Market, real, symmetric or general, plain or gzip) and broadcasts
- * it. Collective; a file that cannot be read ends the job with a message. */
+ * it; or the path is `dense:N`, a full symmetric positive definite matrix of N rows. Collective; a
+ * file that cannot be read ends the job with a message. */
 Matrix matrix_read(const char *path, MPI_Comm comm);
 
 void matrix_free(Matrix *matrix);

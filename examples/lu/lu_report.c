@@ -67,7 +67,7 @@ static int by_seconds(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void report_print(const char *program, const Plan *plan, Round *rounds, int count)
+void report_print(const char *program, const char *line, const Plan *plan, Round *rounds, int count)
 {
     double residual = 0;
     double error = 0;
@@ -77,10 +77,11 @@ void report_print(const char *program, const Plan *plan, Round *rounds, int coun
     }
     qsort(rounds, (size_t)count, sizeof *rounds, by_seconds);
     Round middle = rounds[count / 2];
-    printf("{\"program\": \"%s\", \"ranks\": %d, \"n\": %d, \"rounds\": %d, \"residual\": %.17g, "
+    printf("{\"program\": \"%s\", \"line\": \"%s\", \"ranks\": %d, \"n\": %d, \"rounds\": %d, "
+           "\"residual\": %.17g, "
            "\"error\": %.17g, \"seconds\": %.9f, \"seconds_in_mpi_mean\": %.9f, "
            "\"seconds_in_mpi_max\": %.9f}\n",
-           program, plan->ranks, plan->n, count, residual, error, middle.seconds, middle.mpi_mean,
-           middle.mpi_max);
+           program, line, plan->ranks, plan->n, count, residual, error, middle.seconds,
+           middle.mpi_mean, middle.mpi_max);
     fflush(stdout);
 }

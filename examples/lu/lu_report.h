@@ -33,6 +33,7 @@ void round_judge(Round *round, const Matrix *matrix, const double *b, const doub
                  const double *known);
 
 /* Prints the line of JSON: medians of the times, the worst residual and error. Sorts the rounds. */
-void report_print(const char *program, const Plan *plan, Round *rounds, int count);
+void report_print(const char *program, const char *line, const Plan *plan, Round *rounds,
+                  int count);
 
 #endif

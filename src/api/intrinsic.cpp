@@ -7,10 +7,10 @@
 
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
+#include "api/intrinsic_check.hpp"
 #include "api/pass_through.hpp"
 #include "datatype/mpi/predefined.hpp"
 #include "host/mpi/fit.hpp"
-#include "rma/accumulate/reduction.hpp"
 #include "runtime/runtime.hpp"
 
 /// Which accumulates are the origin's own work (P2, section II.C).
@@ -48,9 +48,8 @@ constexpr std::array<NamedOp, static_cast<std::size_t>(ReduceOp::count_)> named_
 /// Whether the processor has instructions for it on elements of that type; not ok: it is no name.
 Status look_at(std::string_view name, const Layout& layout, bool& intrinsic) noexcept
 {
-    const bool has_access = datatype::shape_of(layout.basic).atomic != 0;
     if (name == compare_and_swap) {
-        intrinsic = has_access && rma::can_compare_and_swap(layout.basic);
+        intrinsic = has_compare_and_swap(layout);
         return Status::ok;
     }
     const auto* const named = std::find_if(named_ops.begin(), named_ops.end(),
@@ -58,7 +57,7 @@ Status look_at(std::string_view name, const Layout& layout, bool& intrinsic) noe
     if (named == named_ops.end()) {
         return Status::op;
     }
-    intrinsic = has_access && rma::reduction(named->op, layout.basic).atomic != nullptr;
+    intrinsic = has_instruction(named->op, layout);
     return Status::ok;
 }
 
@@ -81,22 +80,6 @@ Status look_at_all(std::string_view names, const Layout& layout, bool& intrinsic
     return Status::ok;
 }
 
-/// Whether the memory of every member is mapped here, all that it will ever have.
-bool maps_everything(rma::Window& window) noexcept
-{
-    const EngineToken token(Runtime::existing()->engine());
-    if (window.flavor() == rma::Flavor::dynamic) {
-        return false;
-    }
-    for (int rank = 0; rank < window.size(); ++rank) {
-        const rma::Target* member = window.look_up(rank);
-        if (member == nullptr || (!member->mapped && member->size != 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 Status ask(const WindowObject& object, std::string_view ops, MPI_Aint max_count, MPI_Datatype type,
            bool& intrinsic) noexcept
 {
@@ -108,6 +91,7 @@ Status ask(const WindowObject& object, std::string_view ops, MPI_Aint max_count,
         return Status::type;
     }
     const Status status = look_at_all(ops, *layout, intrinsic);
+    const EngineToken token(Runtime::existing()->engine());
     intrinsic = intrinsic && maps_everything(*object.window);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
 #include "base/cpu.hpp"
+#include "host/mpi/progress.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -21,27 +22,37 @@ int meet(const WindowObject& object) noexcept
         object, [&](rma::Request* request) { return object.window->fence({}, request); });
 }
 
+/// What is wrong with the arguments of one member is its own affair: the others need it to take
+/// part.
+Status set_own(const WindowObject& object, MPI_Info info, int number) noexcept
+{
+    rma::WindowParts& parts = object.window->parts();
+    parts.notifications.forget();
+    if (number < 0 || static_cast<std::uint32_t>(number) > rma::NotificationBlock::most) {
+        return Status::argument;
+    }
+    if (!is_info(info)) {
+        return Status::info;
+    }
+    try {
+        object.body->original->info.note_notifications(info);
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    }
+    return parts.counters.set(static_cast<std::uint32_t>(number));
+}
+
 /// Nobody notifies the old counters any more after the first fence, and nobody the new ones before
 /// the second.
-int set_number(WindowObject& object, MPI_Info info, int number) noexcept
+int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
 {
-    if (number < 0 || !is_info(info)) {
-        return host::mpi::answer_window(number < 0 ? Status::argument : Status::info,
-                                        object.handle);
-    }
     if (const int code = meet(object); code != MPI_SUCCESS) {
         return code;
     }
     Status status = Status::ok;
-    try {
-        object.info.note_notifications(info);
-    } catch (const std::bad_alloc&) {
-        status = Status::no_memory;
-    }
     {
         const EngineToken token(Runtime::existing()->engine());
-        const Status made = object.window->parts().counters.set(static_cast<std::uint32_t>(number));
-        status = status == Status::ok ? made : status;
+        status = set_own(object, info, number);
     }
     const int code = meet(object);
     return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
@@ -52,7 +63,8 @@ int get_number(const WindowObject& object, int rank, int* number) noexcept
     std::uint32_t found = 0;
     const int code = Runtime::existing()->blocking(object, [&](rma::Request* request) {
         const rma::Window& window = *object.window;
-        const bool same = object.info.same_notifications() && rank >= 0 && rank < window.size();
+        const bool same =
+            object.body->original->info.same_notifications() && rank >= 0 && rank < window.size();
         return object.window->parts().notifications.ask(same ? window.rank() : rank, &found,
                                                         request);
     });
@@ -62,20 +74,42 @@ int get_number(const WindowObject& object, int rank, int* number) noexcept
     return code;
 }
 
-using Look = Status (rma::NotificationCounters::*)(std::uint32_t, std::uint64_t&) noexcept;
-
-/// Sees what has come, and orders as MPI_Win_sync does.
-int look_at(const WindowObject& object, int index, MPI_Count* value, Look look) noexcept
+/// Before a look at what a program may ask for again and again, with no other call.
+void let_come() noexcept
 {
     Runtime& runtime = *Runtime::existing();
     if (runtime.engine().process().busy()) {
         runtime.waiting().sweep();
     }
+    constexpr unsigned calls = 1024;
+    thread_local unsigned looks = 0;
+    if (++looks % calls == 0) {
+        host::mpi::poll_host(); // who notifies may wait for something of the host's
+    }
+}
+
+int get_value(const WindowObject& object, int index, MPI_Count* value) noexcept
+{
+    let_come();
+    std::uint64_t found = 0;
+    const Status status =
+        object.window->parts().counters.value(static_cast<std::uint32_t>(index), found);
+    full_barrier(); // as MPI_Win_sync
+    if (status != Status::ok) [[unlikely]] {
+        return host::mpi::answer_window(status, object.handle);
+    }
+    *value = static_cast<MPI_Count>(found);
+    return MPI_SUCCESS;
+}
+
+int reset_value(const WindowObject& object, int index, MPI_Count* value) noexcept
+{
+    let_come();
     std::uint64_t found = 0;
     Status status = Status::ok;
     {
-        const EngineToken token(runtime.engine());
-        status = (object.window->parts().counters.*look)(static_cast<std::uint32_t>(index), found);
+        const EngineToken token(Runtime::existing()->engine());
+        status = object.window->parts().counters.reset(static_cast<std::uint32_t>(index), found);
     }
     full_barrier();
     if (status != Status::ok) {
@@ -89,7 +123,7 @@ int look_at(const WindowObject& object, int index, MPI_Count* value, Look look) 
 template <class Answer, class Call>
 int with_window(MPI_Win win, const Answer* answer, Call call) noexcept
 {
-    WindowObject* object = window_table::find(win);
+    const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
         return refuse_notification(win);
     }
@@ -98,8 +132,8 @@ int with_window(MPI_Win win, const Answer* answer, Call call) noexcept
 
 int set_number(MPI_Win win, MPI_Info info, int number) noexcept
 {
-    return with_window(win, &number,
-                       [&](WindowObject& object) { return set_number(object, info, number); });
+    return with_window(
+        win, &number, [&](const WindowObject& object) { return set_number(object, info, number); });
 }
 
 int get_number(MPI_Win win, int rank, int* number) noexcept
@@ -110,16 +144,14 @@ int get_number(MPI_Win win, int rank, int* number) noexcept
 
 int get_value(MPI_Win win, int index, MPI_Count* value) noexcept
 {
-    return with_window(win, value, [&](const WindowObject& object) {
-        return look_at(object, index, value, &rma::NotificationCounters::value);
-    });
+    return with_window(win, value,
+                       [&](const WindowObject& object) { return get_value(object, index, value); });
 }
 
 int reset_value(MPI_Win win, int index, MPI_Count* value) noexcept
 {
-    return with_window(win, value, [&](const WindowObject& object) {
-        return look_at(object, index, value, &rma::NotificationCounters::reset);
-    });
+    return with_window(
+        win, value, [&](const WindowObject& object) { return reset_value(object, index, value); });
 }
 
 int await_threshold(MPI_Win win, int index, MPI_Count expected, MPI_Request* request) noexcept

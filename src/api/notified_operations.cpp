@@ -2,6 +2,7 @@
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
 #include "api/operation_kinds.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 
 /// Operations that raise a counter of their target (MPI-5.1, 12.6), with and without a request.
@@ -10,6 +11,36 @@ using namespace sidelight::api;
 using namespace sidelight::runtime;
 
 namespace {
+
+/// A put without data, which only notifies.
+[[nodiscard]] bool is_empty_put(const OperationCall& call) noexcept
+{
+    return call.kind == rma::OperationKind::put && call.count == 0 && call.origin_count == 0 &&
+           call.displacement >= 0 && datatype::contiguous_size(call.type) != 0 &&
+           datatype::contiguous_size(call.origin_type) != 0;
+}
+
+/// On mapped memory, in some nanoseconds. Answers whether it has done it.
+template <class Operation, class... Arguments>
+bool notify_directly(const WindowObject& object, std::uint32_t notification,
+                     Arguments... arguments) noexcept
+{
+    const OperationCall call = Operation::describe(arguments...);
+    const int target = call.target;
+    rma::Window& window = *object.window;
+    const rma::DirectCounters& direct = window.parts().notifications.direct();
+    rma::OpenCounters* counters = direct.find(window.mapped(), target, notification);
+    if (counters == nullptr) {
+        return false;
+    }
+    order_before<Operation>(object);
+    if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...) &&
+        !is_empty_put(call)) {
+        return false;
+    }
+    direct.raise(target, *counters, notification);
+    return true;
+}
 
 /// What the forms have in common; `rest` is the request of one that has one.
 template <class Operation, class... Rest, class... Arguments>
@@ -22,6 +53,12 @@ int notify(std::tuple<Rest...> rest, int notification, Arguments... arguments) n
     }
     if (notification < 0) {
         return host::mpi::answer_window(Status::rma_notification, win);
+    }
+    if constexpr (sizeof...(Rest) == 0) {
+        if (notify_directly<Operation>(*object, static_cast<std::uint32_t>(notification),
+                                       arguments...)) {
+            return MPI_SUCCESS;
+        }
     }
     OperationCall call = Operation::describe(arguments...);
     call.notification = notification;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/operation_call.hpp"
 
+#include "api/intrinsic_check.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "runtime/runtime.hpp"
 
@@ -89,6 +90,10 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
     if (call.target == MPI_PROC_NULL) {
         rma::finish(request);
         return Status::ok;
+    }
+    if (object.checked && call.kind != OperationKind::put && call.kind != OperationKind::get)
+        [[unlikely]] {
+        check_intrinsic(object, call);
     }
     Operation operation;
     operation.thread = flushing_thread(object);

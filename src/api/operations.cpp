@@ -69,6 +69,9 @@ struct CompareAndSwapCall {
 template <class Operation, class... Arguments>
 int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 {
+    if (object.checked) [[unlikely]] {
+        return issue(object, Operation::describe(arguments...));
+    }
     order_before<Operation>(object);
     rma::Window& window = *object.window;
     const bool untried = object.ordered && !orders_itself<Operation>;

@@ -23,6 +23,9 @@ namespace {
 template <class Operation, FlushScope scope, class... Arguments>
 bool is_performed(const WindowObject& object, Arguments... arguments) noexcept
 {
+    if (object.checked) [[unlikely]] {
+        return false;
+    }
     order_before<Operation>(object);
     rma::Window& window = *object.window;
     if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...)) {
@@ -46,6 +49,7 @@ int issue_with(MPI_Request* request, const WindowObject& object, Arguments... ar
         return issue(object, call, request);
     }
     const Status status = host::mpi::create_completed_request(object.own, request);
+    Runtime::pass_by();
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }
 

@@ -10,7 +10,7 @@
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
-#include "rma/epoch/notification_counters.hpp"
+#include "rma/operation/notification_block.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_duplicate.hpp"
 
@@ -92,10 +92,12 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
 /// The keys of include/sidelight_notify.h are odd: those of Fortran may be one less here.
 std::optional<PredefinedAttribute> notification_bound(int keyval) noexcept
 {
-    static int most = rma::NotificationCounters::most;
+    static int few = rma::NotificationBlock::few;
+    static int most = rma::NotificationBlock::most;
     static MPI_Count highest = std::numeric_limits<std::int64_t>::max();
     switch (keyval | 1) {
     case MPI_WIN_NOTIFICATION_NUM_SB:
+        return PredefinedAttribute{&few, few};
     case MPI_WIN_NOTIFICATION_NUM_UB:
         return PredefinedAttribute{&most, most};
     case MPI_WIN_NOTIFICATION_VALUE_UB:

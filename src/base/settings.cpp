@@ -198,6 +198,10 @@ constexpr std::array entries{
         "SIDELIGHT_NO_EXCLUSIVE_LOCKS", "sidelight_no_exclusive_locks", "0",
         "1: the program asks for no exclusive lock, so lock_all asks nobody; one that is asked for "
         "is refused"),
+    switch_entry<&Settings::check_intrinsic>(
+        "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
+        "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "
+        "take the long way then"),
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }

@@ -58,6 +58,7 @@ struct Settings {
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;
     bool no_exclusive_locks = false; ///< promised for all windows
+    bool check_intrinsic = false;    ///< accumulates are compared with what the program asserts
 };
 
 /// How one of them is set: by an environment variable, some also per window by an info key.

@@ -7,6 +7,7 @@
 
 /// The rules of the protocol, each a pure function of what it is given. Everything else in `rma` is
 /// bookkeeping around them. The tests of the tests build the engine with one of them made wrong.
+/// What a member may be told, and when: notice_rules.hpp.
 namespace sidelight::rma::rules {
 
 /// An access epoch numbered `access` towards a target may transfer when the target has granted that
@@ -158,47 +159,6 @@ constexpr bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& 
 constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
 {
     return ungranted_locks == 0 || reorder.access_after_access;
-}
-
-/// Whether the notice that ends an operation's epoch at its target (done, unlock) may leave as soon
-/// as the operation is sent. It comes there behind it if it takes the same way; what brings data
-/// back is waited for anyway. Otherwise the notice waits until the operation is answered.
-constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
-{
-    return same_way && !brings_back;
-}
-
-/// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
-/// its target, and nothing else, makes its operations visible there, and the origin waits for no
-/// answer but to those that bring data back: a small one leaves with that notice at the latest.
-constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_copy) noexcept
-{
-    return !in_start_epoch || brings_back || zero_copy;
-}
-
-/// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and
-/// counts when all of these are in memory. Numbers wrap around.
-constexpr bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
-{
-    return static_cast<std::int32_t>(placed - sent_before) >= 0;
-}
-
-/// Whether the notification of an operation may leave for its target. It goes behind the data, and
-/// so comes behind them; what brings data back is waited for, since until then its target's memory
-/// is still read.
-constexpr bool notification_leaves(bool brings_back, bool is_back) noexcept
-{
-    return !brings_back || is_back;
-}
-
-/// Whether a notification that has come counts: of the zero-copy puts that its own operation is
-/// made of, which it may overtake, so many are missing.
-constexpr bool notification_counts(std::uint32_t missing) noexcept { return missing == 0; }
-
-/// Whether who waits for a counter may go on.
-constexpr bool threshold_reached(std::uint64_t value, std::uint64_t expected) noexcept
-{
-    return value >= expected;
 }
 
 /// Whether a closed window may be destroyed, and its memory used for something else: nothing that

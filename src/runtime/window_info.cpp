@@ -30,6 +30,8 @@ enum Key : std::size_t {
     most_notifications,
     same_number,
     active_order,
+    intrinsic,
+    single_intrinsic,
 };
 
 struct KnownKey {
@@ -44,7 +46,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 21> known{{
+constexpr std::array<KnownKey, 22> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -55,10 +57,11 @@ constexpr std::array<KnownKey, 21> known{{
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
     {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
     {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
-    {"mpi_assert_max_num_notify", nullptr, "", of_window, {}},
+    {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
+    {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -176,11 +179,11 @@ void WindowInfo::share(const WindowInfo& original)
 
 void WindowInfo::note_notifications(MPI_Info info)
 {
-    for (const std::size_t key : {most_notifications, same_number}) {
-        if (info != MPI_INFO_NULL) {
-            get(info, known[key].name, values_[key]);
-        }
+    std::string value = known[same_number].fallback;
+    if (info != MPI_INFO_NULL) {
+        get(info, known[same_number].name, value);
     }
+    values_[same_number] = std::move(value);
 }
 
 bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }
@@ -244,6 +247,13 @@ rma::ActiveOrder WindowInfo::active_ordering() const noexcept
 }
 
 bool WindowInfo::ordered() const noexcept { return is_set(order); }
+
+bool WindowInfo::asserts_intrinsic() const noexcept
+{
+    return is_set(intrinsic) || is_set(single_intrinsic);
+}
+
+bool WindowInfo::asserts_single() const noexcept { return is_set(single_intrinsic); }
 
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {

@@ -51,17 +51,22 @@ public:
     [[nodiscard]] bool ordered() const noexcept;
     /// am_ordering (P5, section IV.E.1).
     [[nodiscard]] rma::ActiveOrder active_ordering() const noexcept;
+    /// Accumulates are such as MPIX_Win_op_intrinsic says yes to (P2, section 2.3), by the
+    /// program's word; and `asserts_single`: on one element each, as Open MPI's key has it.
+    [[nodiscard]] bool asserts_intrinsic() const noexcept;
+    [[nodiscard]] bool asserts_single() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
-    /// The keys that are about notifications (MPI-5.1, 12.6).
+    /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
+    /// program says of one such call does not count for the next one.
     void note_notifications(MPI_Info info);
-    /// All members have as many counters, by the program's word.
+    /// All members have as many of them, by the program's word.
     [[nodiscard]] bool same_notifications() const noexcept;
     /// What memory that MPI allocates is aligned to at least, a power of two (MPI-4.1, 9.2). What
     /// is none, or more than a GiB, asks for nothing.
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 21;
+    static constexpr std::size_t keys = 22;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -48,6 +48,10 @@ struct WindowObject : WindowKey {
     Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
     std::shared_ptr<WindowBody> body;
     bool ordered = false; ///< operations by this handle, each behind those before it
+    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC).
+    /// Then it is not in the cache, and its operations take the long way.
+    bool checked = false;
+    mutable std::atomic<bool> reported{false}; ///< a breach, once for each handle
     /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
     std::atomic<bool> thread_scope{false};
     rma::ActiveOrder active_order{}; ///< of active messages by this handle; as `info`
@@ -81,6 +85,9 @@ struct WindowBody {
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought;           ///< the program's own memory, where others map it
     std::vector<RegisteredOperation> registered; ///< by number; the engine guards it
+    /// Where handles are checked: by which kinds of them accumulates were issued.
+    std::atomic<bool> accumulated_intrinsic{false};
+    std::atomic<bool> accumulated_otherwise{false};
     bool told_private = false; ///< the log says that its memory is private, and why
     std::map<const void*, host::memory::SharedRange> attached; ///< by first address
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "runtime/window_table.hpp"
 
 namespace sidelight::runtime::window_table {
@@ -100,6 +101,7 @@ void give_back(WindowObject& object) noexcept
     object.duplicate = false;
     object.body.reset();
     object.ordered = false;
+    object.reported.store(false, std::memory_order_relaxed);
     object.info = {};
     object.attribute_keys.clear();
     object.start_group = {};
@@ -120,7 +122,8 @@ void insert(WindowObject& object)
     if (object.duplicate) {
         object.body->duplicates.push(&object);
     }
-    object.key.store(key, std::memory_order_relaxed);
+    object.checked = settings().check_intrinsic;
+    object.key.store(object.checked ? no_handle : key, std::memory_order_relaxed);
     set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }

@@ -14,7 +14,7 @@ endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         null_arguments error_handlers epoch_errors failed_requests remote_requests threads
         thread_calls sessions nonblocking_late own_memory duplicate_keys
-        duplicate_threads notifications ordered active_messages)
+        duplicate_threads notifications notification_threads ordered ordered_pairs active_messages)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)
@@ -26,11 +26,18 @@ foreach(program operations atomicity recurring_windows locks gats fence lost_upd
         remote_requests duplicates notifications ordered active_messages)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
+# By every route at once: small puts in memory or by messages, long ones copied by the kernel or
+# zero-copy.
+sidelight_mpi_test(mixed.notified_storm RANKS 5 PROGRAM notified_storm ODD SIDELIGHT_ROUTE=emulated
+    ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated
     TIMEOUT 240)
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
+# The reader of `ordered_pairs` does see it where there is no order.
+sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 10000 unordered
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)

@@ -6,12 +6,21 @@
  *
  * notifications
  */
+#include <fcntl.h>
 #include <sched.h>
 
 #include "nonblocking.h"
 #include <sidelight.h>
 
-enum { COUNTERS = 4, LONG = 40000, MANY = 3000, THRESHOLDS = 2000 };
+enum {
+    COUNTERS = 4,
+    LONG = 40000,
+    MANY = 3000,
+    THRESHOLDS = 2000,
+    MANY_COUNTERS = 5000,
+    MANY_THRESHOLDS = 100000,
+    REQUESTS = 10000
+};
 
 static MPI_Aint at(const struct window *w, int target, int index)
 {
@@ -233,6 +242,26 @@ static void moves_all_else(struct window *w)
     end(w);
 }
 
+/* The same where the one that waits asks for the counter, and calls nothing else. */
+static void polling_moves_all_else(struct window *w)
+{
+    static char out[1 << 20], in[1 << 20];
+    int64_t const value = 3;
+    MPI_Request sent;
+    begin(w, "polling moves all else");
+    if (w->rank == 0) {
+        CHECK_OK(MPI_Isend(out, sizeof out, MPI_CHAR, 1, 9, w->comm, &sent));
+        while (value_of(w, 0) == 0)
+            sched_yield();
+        wait_for(&sent);
+        CHECK_EQ(cell(w, 1), 3);
+    } else if (w->rank == 1) {
+        MPI_Recv(in, sizeof in, MPI_CHAR, 0, 9, w->comm, MPI_STATUS_IGNORE);
+        CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 0, at(w, 0, 1), 1, MPI_INT64_T, 0, w->win));
+    }
+    end(w);
+}
+
 /* Requests of several kinds together, whichever is complete first. */
 static void any_of(struct window *w)
 {
@@ -292,6 +321,141 @@ static void thresholds(struct window *w)
     CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
     wait_for(&pending);
     end(w);
+}
+
+/* So many that nothing may look at each of them again and again. */
+static void a_multitude(struct window *w)
+{
+    static MPI_Request r[MANY_THRESHOLDS];
+    int const to = right_of(w);
+    check_step("a hundred thousand thresholds");
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, MANY_COUNTERS));
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    for (int i = 0; i < MANY_THRESHOLDS; ++i)
+        CHECK_OK(
+            MPIX_Win_notify_ithreshold(w->win, i % MANY_COUNTERS, 1 + i / MANY_COUNTERS, &r[i]));
+    for (int i = 0; i < MANY_THRESHOLDS; ++i)
+        CHECK_OK(MPI_Put_notify(NULL, 0, MPI_BYTE, to, at(w, to, 0), 0, MPI_BYTE,
+                                MANY_COUNTERS - 1 - i % MANY_COUNTERS, w->win));
+    CHECK_OK(MPI_Waitall(MANY_THRESHOLDS, r, MPI_STATUSES_IGNORE));
+    for (int counter = 0; counter < MANY_COUNTERS; ++counter)
+        CHECK_EQ(value_of(w, counter), MANY_THRESHOLDS / MANY_COUNTERS);
+    end(w);
+}
+
+static void many_requests(struct window *w)
+{
+    static MPI_Request r[REQUESTS];
+    static int64_t got[REQUESTS];
+    int const to = right_of(w);
+    int64_t const one = 1;
+    begin(w, "many requests of notified operations");
+    for (int i = 0; i < REQUESTS; i += 4) {
+        MPI_Aint const place = at(w, to, 1 + i % CELLS);
+        CHECK_OK(
+            MPI_Rput_notify(&one, 1, MPI_INT64_T, to, place, 1, MPI_INT64_T, 0, w->win, &r[i]));
+        CHECK_OK(MPI_Raccumulate_notify(&one, 1, MPI_INT64_T, to, at(w, to, CELLS + 1), 1,
+                                        MPI_INT64_T, MPI_SUM, 1, w->win, &r[i + 1]));
+        CHECK_OK(MPI_Rget_accumulate_notify(&one, 1, MPI_INT64_T, &got[i + 2], 1, MPI_INT64_T, to,
+                                            at(w, to, CELLS + 2), 1, MPI_INT64_T, MPI_SUM, 2,
+                                            w->win, &r[i + 2]));
+        CHECK_OK(MPI_Rget_notify(&got[i + 3], 1, MPI_INT64_T, to, at(w, to, CELLS + 3), 1,
+                                 MPI_INT64_T, 3, w->win, &r[i + 3]));
+    }
+    CHECK_OK(MPI_Waitall(REQUESTS, r, MPI_STATUSES_IGNORE));
+    for (int counter = 0; counter < COUNTERS; ++counter)
+        await(w, counter, REQUESTS / 4);
+    CHECK_EQ(cell(w, CELLS + 1), REQUESTS / 4);
+    CHECK_EQ(cell(w, CELLS + 2), REQUESTS / 4);
+    CHECK_EQ(got[REQUESTS - 2], REQUESTS / 4 - 1);
+    end(w);
+}
+
+/* Without data, and to nobody. */
+static void empty_operations(struct window *w)
+{
+    int const to = right_of(w);
+    MPI_Request r[2];
+    begin(w, "empty operations");
+    CHECK_OK(MPI_Put_notify(NULL, 0, MPI_INT64_T, to, at(w, to, 0), 0, MPI_INT64_T, 0, w->win));
+    CHECK_OK(MPI_Get_notify(NULL, 0, MPI_INT64_T, to, at(w, to, 0), 0, MPI_INT64_T, 1, w->win));
+    CHECK_OK(
+        MPI_Rput_notify(NULL, 0, MPI_INT64_T, to, at(w, to, 0), 0, MPI_INT64_T, 2, w->win, &r[0]));
+    CHECK_OK(
+        MPI_Rget_notify(NULL, 0, MPI_INT64_T, MPI_PROC_NULL, 0, 0, MPI_INT64_T, 3, w->win, &r[1]));
+    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    for (int counter = 0; counter < 3; ++counter)
+        await(w, counter, 1);
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_EQ(value_of(w, 3), 0);
+    end(w);
+}
+
+/* What an ordered handle has put before is there with what it notifies of, long or short, and all
+ * handles of a window have the same counters. */
+static void handles(struct window *w)
+{
+    int const to = right_of(w), from = left_of(w);
+    static int64_t data[LONG];
+    MPI_Info info;
+    MPI_Win ordered;
+    begin(w, "ordered and duplicated windows");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_win_order", "true");
+    CHECK_OK(MPIX_Win_dup_with_info(w->win, info, &ordered));
+    MPI_Info_free(&info);
+    for (int round = 1; round <= ROUNDS; ++round) {
+        int const length = round % 2 != 0 ? LONG : 1 + round % 7;
+        int wrong = 0;
+        MPI_Count value = -1;
+        for (int i = 0; i < length; ++i)
+            data[i] = round * 1000 + w->rank;
+        CHECK_OK(
+            MPI_Put(data, length, MPI_INT64_T, to, at(w, to, 1), length, MPI_INT64_T, ordered));
+        CHECK_OK(
+            MPI_Put_notify(data, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, 0, ordered));
+        await(w, 0, round);
+        CHECK_OK(MPI_Win_get_notify_value(ordered, 0, &value));
+        CHECK_EQ(value, round);
+        for (int i = 0; i <= length; ++i)
+            wrong += cell(w, i) != round * 1000 + from;
+        CHECK_EQ(wrong, 0);
+        CHECK_OK(MPI_Win_flush(to, round % 3 != 0 ? ordered : w->win));
+        MPI_Barrier(w->comm);
+    }
+    end(w);
+    CHECK_OK(MPI_Win_set_num_notify(ordered, MPI_INFO_NULL, 1));
+    CHECK_EQ(value_of(w, 0), 0);
+    MPI_Barrier(w->comm);
+    CHECK_OK(MPI_Win_free(&ordered));
+}
+
+static int open_files(void)
+{
+    int files = 0;
+    for (int descriptor = 0; descriptor < 1024; ++descriptor)
+        files += fcntl(descriptor, F_GETFD) != -1;
+    return files;
+}
+
+/* Counters that were set anew leave nothing behind. */
+static void again_and_again(struct window *w)
+{
+    int const to = right_of(w);
+    int files = 0;
+    check_step("counters again and again");
+    for (int round = 0; round < 200; ++round) {
+        CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 1 + round % 40 * 50));
+        CHECK_OK(MPI_Win_lock_all(0, w->win));
+        CHECK_OK(MPI_Put_notify(NULL, 0, MPI_BYTE, to, at(w, to, 0), 0, MPI_BYTE, 0, w->win));
+        await(w, 0, 1);
+        CHECK_OK(MPI_Win_unlock_all(w->win));
+        if (round == 20)
+            files = open_files();
+    }
+    CHECK(open_files() < files + 50); /* of the host: connections */
+    MPI_Barrier(w->comm);
 }
 
 /* A waiting lock: the operation is recorded first. */
@@ -417,6 +581,17 @@ static void wrong_calls(struct window *w)
     CHECK_ERROR(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, 0, w->win),
                 MPI_ERR_RMA_SYNC);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    /* One who asks for what cannot be does not keep the others from it. */
+    int const wrong_number = w->rank == 0 ? -1 : 2;
+    code = MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, wrong_number);
+    MPI_Error_class(code, &class);
+    CHECK_EQ(class, w->rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS);
+    CHECK_OK(MPI_Win_get_num_notify(w->win, w->rank, &number));
+    CHECK_EQ(number, w->rank == 0 ? COUNTERS : 2);
+    int *bound, flag = 0;
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_NUM_UB, &bound, &flag));
+    CHECK_ERROR(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, *bound + 1), MPI_ERR_ARG);
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, COUNTERS));
     /* What waits for a counter that goes away. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -440,8 +615,15 @@ int main(int argc, char **argv)
         flushes(&w);
         polling(&w);
         moves_all_else(&w);
+        polling_moves_all_else(&w);
         any_of(&w);
         thresholds(&w);
+        many_requests(&w);
+        empty_operations(&w);
+        handles(&w);
+        again_and_again(&w);
+        if (flavor == FLAVOR_ALLOCATE && w.size == 2)
+            a_multitude(&w);
         behind_a_lock(&w);
         numbers(&w);
         same_number(&w);

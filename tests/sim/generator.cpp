@@ -205,17 +205,23 @@ void Generator::maybe_by_thread(int rank)
     }
 }
 
-/// Ordered operations in a row, now and then long ones; and a long put before what follows.
+/// Ordered operations in a row, now and then long ones; and a long put before what follows. Some
+/// are so long that ordered ones are zero-copy messages, too.
 void Generator::maybe_chain(int rank, int target)
 {
     Author a = author(rank);
-    const auto many = [&] { return 900 + random_.below(1100); };
+    const auto many = [&] {
+        return random_.chance(60) ? 8200 + random_.below(2000) : 900 + random_.below(1100);
+    };
     if (random_.chance(20)) {
         a.chain(target, random_.chance(20) ? many() : 1 + random_.below(3), random_.between(1, 3));
     }
-    if (random_.chance(6)) {
+    while (random_.chance(6)) {
         a.write(Call::put, target, many());
         a.make_bare();
+        if (random_.chance(50)) {
+            a.write(Call::put, target, many());
+        }
     }
 }
 

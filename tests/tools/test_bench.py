@@ -17,6 +17,7 @@ from sidelight_lib import (
     latency_columns,
     latency_runs,
     latency_table,
+    notify,
     ordered_put,
     own_accesses,
     thread_flush,
@@ -376,6 +377,31 @@ class OrderedPut(unittest.TestCase):
         self.assertEqual(found, list(ordered_put.SIZES))
         (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
         self.assertEqual(re.findall(r'"(\w+)"', names), list(ordered_put.HOWS))
+
+
+class Notify(unittest.TestCase):
+    def test_rows_are_medians_and_lack_what_a_host_lacks(self):
+        def sample(line, microseconds, outcome=""):
+            figures = {} if outcome else {"microseconds": microseconds}
+            return notify.Sample(0, "a", line, figures, outcome)
+
+        samples = [sample("ring_message_8", 4.0), sample("ring_polled_8", 1.0)]
+        samples += [sample("ring_message_8", 8.0), sample("ring_message_8", 5.0)]
+        samples += [sample("many_message_8", 3.0), sample("many_waited_8", 0.0, notify.NOT_THERE)]
+        many, ring = notify.rows(4, samples)
+        self.assertEqual((ring.pattern, ring.bytes), ("a ring of 4", 8))
+        self.assertEqual(ring.figures, {"message": 5.0, "polled": 1.0})
+        self.assertEqual(ring.ratio("polled", "message"), 0.2)
+        self.assertIsNone(ring.ratio("polled", "flag"))
+        self.assertEqual(many.figures, {"message": 3.0})
+
+    def test_every_line_of_the_program_is_known(self):
+        source = (support.ROOT / "bench" / "notify.c").read_text()
+        (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", source)
+        terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
+        self.assertEqual([term[0] << sum(term[1:]) for term in terms], list(notify.SIZES))
+        (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
+        self.assertEqual(re.findall(r'"(\w+)"', names), list(notify.HOWS))
 
 
 class Isolation(unittest.TestCase):

@@ -8,11 +8,11 @@ import io
 import os
 import unittest
 import unittest.mock
-from argparse import Namespace
 
 import support
 from sidelight_lib import info, latency_table, own_accesses, thread_flush
 from sidelight_lib.console import Column, output, tables
+from sidelight_lib.interleaved import Measured
 from sidelight_lib.latency_lines import ALLOCATED, BARE, UNDER, Sample, lines_for
 
 HOSTS = ("mpich4", "openmpi4", "mpich5", "openmpi5", "impi")
@@ -101,7 +101,7 @@ class Widths(unittest.TestCase):
             for host in HOSTS
             for line in own_accesses.TITLES
         ]
-        text = printed(own_accesses._print_table, samples, 5)
+        text = printed(own_accesses._print_table, Measured([], samples, [], 5))
         self.fits(text)
         self.assertNotIn("…", text)
 
@@ -112,8 +112,7 @@ class Widths(unittest.TestCase):
             for under in ("", UNDER)
             for line in thread_flush.LINES
         ]
-        wanted = Namespace(bytes=1048576, repeat=5, quick=False)
-        text = printed(thread_flush._print_table, thread_flush.rows(samples), samples, wanted)
+        text = printed(thread_flush._print_table, Measured([], samples, [], 5), 1048576)
         self.fits(text)
         self.assertNotIn("…", text)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/kind_table.hpp"
+#include "rma/notice_rules.hpp"
 #include "rma/rules.hpp"
 
 #include <gtest/gtest.h>
@@ -41,6 +42,26 @@ TEST(Rules, ANoticeCountsWhenTheZeroCopyPutsBeforeItAreThere)
     EXPECT_TRUE(notice_counts(3, 9));
     EXPECT_FALSE(notice_counts(2, 0xffff'ffffU)); // numbers wrap around
     EXPECT_TRUE(notice_counts(0xffff'fffeU, 1));
+}
+
+TEST(Rules, ANotificationComesBehindItsOperation)
+{
+    EXPECT_TRUE(notification_leaves(false, false));
+    EXPECT_FALSE(notification_leaves(true, false));
+    EXPECT_TRUE(notification_leaves(true, true));
+    EXPECT_TRUE(notification_counts(0));
+    EXPECT_FALSE(notification_counts(1));
+}
+
+TEST(Rules, WhoWaitsForACounterIsToldWhenItIsReached)
+{
+    EXPECT_FALSE(threshold_reached(2, 3));
+    EXPECT_TRUE(threshold_reached(3, 3));
+    EXPECT_TRUE(threshold_reached(4, 3));
+    EXPECT_FALSE(notification_wakes(2, 3));
+    EXPECT_TRUE(notification_wakes(3, 3));
+    EXPECT_TRUE(notification_wakes(4, 3));
+    EXPECT_FALSE(notification_wakes(4, 0));
 }
 
 TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)

@@ -15,9 +15,13 @@ from pathlib import Path
 from . import (
     figures_page,
     latency_runs,
+    notify,
     ordered_put,
     own_accesses,
+    paper_applications,
+    paper_figures,
     thread_flush,
+    two_sided,
     window_times,
 )
 from .console import progress
@@ -80,9 +84,13 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    notify.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
+    paper_figures.add(kinds)
+    paper_applications.add(kinds)
     thread_flush.add(kinds)
+    two_sided.add(kinds)
     window_times.add(kinds)
 
 

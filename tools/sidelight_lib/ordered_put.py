@@ -4,23 +4,21 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import output, rich
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
-Two puts, data and a flag, and a flush: with a flush between the two, in a window whose operations
-are ordered (info key mpi_win_order) without one, and in an ordinary window without one, which
-orders nothing. On each host alone, where the key is not known, and under Sidelight, in turns, round
-after round; medians over the rounds. The routes are those of the settings: SIDELIGHT_ROUTE=emulated
-and SIDELIGHT_NETWORK=tcp take messages.
+Pairs of puts, data and a flag (P2, figure 10): with a flush behind each put, in a window whose
+operations are ordered (info key mpi_win_order) with one behind every 16 pairs, and in an ordinary
+window likewise, which orders nothing. On each host alone, where the key is not known, and under
+Sidelight, in turns, round after round; medians over the rounds. The routes are those of the
+settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
 """
 
 SIZES = {8: "8 B", 1 << 10: "1 KB", 16 << 10: "16 KB", 64 << 10: "64 KB", 1 << 20: "1 MB"}
@@ -43,17 +41,16 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "ordered-put", help="ordered windows against flushes", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.set_defaults(action=main)
 
 
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The sizes that have all three figures, column by column, smallest first."""
     found: dict[tuple[str, int], dict[str, float]] = {}
-    for (line, column), several in alone_and_under.by_line(samples).items():
+    for (line, column), figures in interleaved.medians(samples).items():
         how, _, size = line.partition("_")
-        figures = [figures["microseconds"] for figures in several]
-        found.setdefault((column, int(size)), {})[how] = median(figures)
+        found.setdefault((column, int(size)), {})[how] = figures["microseconds"]
     return [
         Row(size, column, **figures)
         for (column, size), figures in sorted(found.items())
@@ -64,32 +61,29 @@ def rows(samples: Iterable[Sample]) -> list[Row]:
 def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
     lines = [f"{how}_{size}" for size in SIZES for how in HOWS]
-    program = alone_and_under.Program("ordered_put", lines, 2, options)
-    samples, errors = alone_and_under.run(program, arguments)
+    program = interleaved.Program("ordered_put", lines, 2, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        raw = [asdict(sample) for sample in samples]
-        found = [asdict(row) for row in rows(samples)]
-        print(json.dumps({"rows": found, "samples": raw, "errors": errors}, indent=2))
+        interleaved.print_json(rows(measured.samples), measured)
     else:
-        _print_table(samples, alone_and_under.rounds(arguments))
+        _print_table(measured)
     return 0
 
 
-def _print_table(samples: Sequence[Sample], rounds: int) -> None:
+def _print_table(measured: Measured) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"Data, a flag and a flush: medians of {rounds} round(s), us", title_justify="left"
+        title=f"Data and a flag, a pair: medians of {measured.rounds} round(s), us",
+        title_justify="left",
     )
     for heading in ("", "", "flushed", "ordered", "unordered", "ordered\n: flushed"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("ordered\n: unordered", justify="right")
-    for row in rows(samples):
-        name, under, _ = row.column.partition(UNDER)
-        where = f"{name}, {'sidelight' if under else 'alone'}"
+    for row in rows(measured.samples):
+        under = row.column.endswith(UNDER)
+        where = interleaved.where(row.column)
         times = [f"{value:.3f}" for value in (row.flushed, row.ordered, row.unordered)]
         ratios = [f"{row.ordered / other:.2f}" for other in (row.flushed, row.unordered)]
         table.add_row(where, SIZES[row.bytes], *times, *(ratios if under else ("", "")))
     console.print(table)
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
+    interleaved.print_outcomes(console, measured.samples)

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import output, rich
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -56,7 +55,7 @@ def add(kinds: Any) -> None:
         help="a program's own loads and stores on memory that is a window",
         description=_DESCRIPTION,
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.add_argument(
         "--alloc-mem",
         action="store_true",
@@ -84,45 +83,42 @@ def rows(samples: Iterable[Sample]) -> list[Row]:
             *(median(ratio(figures, phase) for figures in several) for phase in PHASES),
             all(figures["shared"] for figures in several),
         )
-        for (line, column), several in alone_and_under.by_line(samples).items()
+        for (line, column), several in interleaved.by_line(samples).items()
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
     flags = {"--quick": arguments.quick, "--alloc-mem": arguments.alloc_mem}
     options = [flag for flag, given in flags.items() if given]
-    program = alone_and_under.Program("own_accesses", list(TITLES), 2, options)
-    samples, errors = alone_and_under.run(program, arguments)
+    program = interleaved.Program("own_accesses", list(TITLES), 2, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        found = [asdict(row) | {"holds": row.holds} for row in rows(samples)]
-        raw = [asdict(sample) for sample in samples]
-        print(json.dumps({"rows": found, "samples": raw, "errors": errors}, indent=2))
+        found = [asdict(row) | {"holds": row.holds} for row in rows(measured.samples)]
+        interleaved.print_json(found, measured)
     else:
-        _print_table(samples, alone_and_under.rounds(arguments))
+        _print_table(measured)
     return 0
 
 
-def _print_table(samples: Sequence[Sample], rounds: int) -> None:
+def _print_table(measured: Measured) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"A program's own accesses to 64 MB: medians of {rounds} round(s)",
+        title=f"A program's own accesses to 64 MB: medians of {measured.rounds} round(s)",
         title_justify="left",
     )
     for heading in ("", "", "before: us", "in a window\n: before", "after free\n: before"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("shared")
     table.add_column("")
-    found = sorted(rows(samples), key=lambda row: list(TITLES).index(row.line))
+    found = sorted(rows(measured.samples), key=lambda row: list(TITLES).index(row.line))
     for row in found:
-        name, under, _ = row.column.partition(UNDER)
+        under = row.column.endswith(UNDER)
         mark = ("[green]pass[/green]" if row.holds else "[red]short[/red]") if under else ""
-        where = f"{name}, {'sidelight' if under else 'alone'}"
+        where = interleaved.where(row.column)
         ratios = [f"{value:.3f}" for value in (row.during, row.after)]
         table.add_row(
             TITLES[row.line], where, f"{row.before:.0f}", *ratios, "yes" if row.shared else "", mark
         )
     console.print(table)
     console.print(f"Limit of the ratios: {LIMIT:g}. Random: 1,048,576 accesses.")
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {TITLES[sample.line]}: {sample.outcome}")
+    interleaved.print_outcomes(console, measured.samples, TITLES)

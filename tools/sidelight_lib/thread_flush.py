@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
-from .console import output, rich
+from . import interleaved
+from .console import Column, output, tables
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -51,7 +49,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "thread-flush", help="threads that each put and flush", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.add_argument("--bytes", type=int, default=8, metavar="N", help="of a put (default 8)")
     parser.set_defaults(action=main)
 
@@ -59,60 +57,47 @@ def add(kinds: Any) -> None:
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The samples that have figures, as medians, in the order of the first of each."""
     return [
-        Row(
-            line,
-            column,
-            *(median(figures[name] for figures in several) for name in ("cpu", "wall")),
-        )
-        for (line, column), several in alone_and_under.by_line(samples).items()
+        Row(line, column, figures["cpu"], figures["wall"])
+        for (line, column), figures in interleaved.medians(samples).items()
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
     options = [*(["--quick"] if arguments.quick else []), "--bytes", str(arguments.bytes)]
-    program = alone_and_under.Program("thread_flush", LINES, 2, options)
-    samples, errors = alone_and_under.run(program, arguments)
-    found = rows(samples)
+    program = interleaved.Program("thread_flush", LINES, 2, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        raw = [asdict(sample) for sample in samples]
-        print(
-            json.dumps(
-                {"rows": [asdict(row) for row in found], "samples": raw, "errors": errors}, indent=2
-            )
-        )
+        interleaved.print_json(rows(measured.samples), measured)
     else:
-        _print_table(found, samples, arguments)
+        _print_table(measured, arguments.bytes)
     return 0
 
 
-def _print_table(found: Sequence[Row], samples: Sequence[Sample], arguments: Any) -> None:
+def _print_table(measured: Measured, size: int) -> None:
     console = output()
-    rounds = alone_and_under.rounds(arguments)
-    title = f"A put of {arguments.bytes} B and its flush: medians of {rounds} round(s), in us"
-    table = rich("table").Table(title=title, title_justify="left")
-    table.add_column("threads", justify="right")
-    table.add_column("")
-    table.add_column("")
-    for scope in SCOPES:
-        table.add_column(f"{scope}\ncpu", justify="right")
-        table.add_column(f"{scope}\nwall", justify="right")
-    table.add_column("cpu: that\nof one", justify="right")
+    found = rows(measured.samples)
+    title = f"A put of {size} B and its flush: medians of {measured.rounds} round(s), in us"
     by_key = {(row.column, row.scope, row.threads): row for row in found}
-    for threads in THREADS:
-        for column in dict.fromkeys(row.column for row in found):
-            of_scopes = [by_key.get((column, scope, threads)) for scope in SCOPES]
-            alone = by_key.get((column, "thread", 1))
-            if of_scopes[1] is None:
-                continue
-            cells = [
-                cell
-                for row in of_scopes
-                for cell in ((f"{row.cpu:.3f}", f"{row.wall:.3f}") if row else ("", ""))
-            ]
-            ratio = f"{of_scopes[1].cpu / alone.cpu:.2f}" if alone and alone.cpu else ""
-            name, under, _ = column.partition(UNDER)
-            table.add_row(str(threads), name, "sidelight" if under else "alone", *cells, ratio)
-    console.print(table)
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
+    names = list(dict.fromkeys(row.column for row in found))
+    every = [(threads, name) for threads in THREADS for name in names]
+    lines = [(threads, name) for threads, name in every if (name, "thread", threads) in by_key]
+
+    def cells(scope: str, figure: str) -> list[str]:
+        of_lines = [by_key.get((name, scope, threads)) for threads, name in lines]
+        return [f"{getattr(row, figure):.3f}" if row else "" for row in of_lines]
+
+    def ratio(threads: int, name: str) -> str:
+        alone = by_key.get((name, "thread", 1))
+        row = by_key[name, "thread", threads]
+        return f"{row.cpu / alone.cpu:.2f}" if alone and alone.cpu else ""
+
+    columns = [
+        Column(f"{scope}\n{figure}", cells(scope, figure))
+        for scope in SCOPES
+        for figure in ("cpu", "wall")
+    ]
+    columns.append(Column("cpu: that\nof one", [ratio(*line) for line in lines]))
+    titles = [f"{threads} {name.replace(UNDER, ', sidelight')}" for threads, name in lines]
+    for table in tables(console, title, titles, columns):
+        console.print(table)
+    interleaved.print_outcomes(console, measured.samples)

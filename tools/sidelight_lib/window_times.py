@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import output, rich
+from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -55,7 +53,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "windows", help="how long windows that come and go take", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="ranks (default 2)")
     parser.set_defaults(action=main)
 
@@ -64,43 +62,39 @@ def rows(samples: Iterable[Sample]) -> list[Row]:
     """The samples that have figures, as medians, in the order of the first of each."""
     names = ("make", "first_put", "free", "make_first")
     return [
-        Row(line, column, *(median(figures[name] for figures in several) for name in names))
-        for (line, column), several in alone_and_under.by_line(samples).items()
+        Row(line, column, *(figures[name] for name in names))
+        for (line, column), figures in interleaved.medians(samples).items()
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
     options = ["--quick"] if arguments.quick else []
-    program = alone_and_under.Program("windows", list(TITLES), arguments.ranks, options)
-    samples, errors = alone_and_under.run(program, arguments)
+    program = interleaved.Program("windows", list(TITLES), arguments.ranks, options)
+    measured = interleaved.run(program, arguments)
     if arguments.json:
-        raw = [asdict(sample) for sample in samples]
-        found = [asdict(row) for row in rows(samples)]
-        print(json.dumps({"rows": found, "samples": raw, "errors": errors}, indent=2))
+        interleaved.print_json(rows(measured.samples), measured)
     else:
-        _print_table(samples, arguments.ranks, alone_and_under.rounds(arguments))
+        _print_table(measured, arguments.ranks)
     return 0
 
 
-def _print_table(samples: Sequence[Sample], ranks: int, rounds: int) -> None:
+def _print_table(measured: Measured, ranks: int) -> None:
     console = output()
     table = rich("table").Table(
-        title=f"Windows that come and go, {ranks} ranks: medians of {rounds} round(s), us",
+        title=f"Windows that come and go, {ranks} ranks: medians of {measured.rounds} round(s), us",
         title_justify="left",
     )
     for heading in ("", "", "make", "first put", "free", "make, first"):
         table.add_column(heading, justify="right" if heading else "left")
     table.add_column("make + free\n: alone", justify="right")
-    found = {(row.line, row.column): row for row in rows(samples)}
+    found = {(row.line, row.column): row for row in rows(measured.samples)}
     order = list(TITLES)
     for row in sorted(found.values(), key=lambda row: order.index(row.line)):
         name, under, _ = row.column.partition(UNDER)
         alone = found.get((row.line, name))
         ratio = f"{row.both / alone.both:.2f}" if under and alone else ""
-        where = f"{name}, {'sidelight' if under else 'alone'}"
+        where = interleaved.where(row.column)
         times = [f"{value:.1f}" for value in (row.make, row.first_put, row.free, row.make_first)]
         table.add_row(TITLES[row.line], where, *times, ratio)
     console.print(table)
-    for sample in samples:
-        if sample.outcome:
-            console.print(f"{sample.column}: {TITLES[sample.line]}: {sample.outcome}")
+    interleaved.print_outcomes(console, measured.samples, TITLES)

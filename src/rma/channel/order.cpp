@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "rma/channel/wire.hpp"
+#include "rma/notice_rules.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
 
 namespace {
 
-/// A long put that would have to wait for another one goes in fragments behind it up to so many
-/// bytes: they are copied twice, but the next one need not wait either.
+/// Puts of so many bytes go in fragments, though others of that length are zero-copy messages: they
+/// are copied twice, but neither need the next long one wait for it, nor what follows be held.
 constexpr std::size_t most_copied = 65536;
 
 std::uint32_t& count(Channel& target, Road road) noexcept
@@ -20,21 +21,18 @@ std::uint32_t& count(Channel& target, Road road) noexcept
 }
 
 /// Those of one block alone are long: a zero-copy message is one.
-bool is_long(const Operation& operation) noexcept
-{
-    return moves_bytes(operation) && operation.layout->contiguous &&
-           operation.origin.layout->contiguous && data_bytes(operation) >= zero_copy_bytes;
-}
-
 Road road_by_messages(const Operation& operation) noexcept
 {
     if (operation.kind == OperationKind::active_message) {
         return Road::active;
     }
-    if (!is_long(operation)) {
-        return Road::messages;
+    const bool one_block = moves_bytes(operation) && operation.layout->contiguous &&
+                           operation.origin.layout->contiguous;
+    const std::size_t bytes = data_bytes(operation);
+    if (operation.kind == OperationKind::put) {
+        return one_block && bytes > most_copied ? Road::long_put : Road::messages;
     }
-    return operation.kind == OperationKind::put ? Road::long_put : Road::long_get;
+    return one_block && bytes >= zero_copy_bytes ? Road::long_get : Road::messages;
 }
 
 void take_road(Op& op, Road road) noexcept
@@ -89,11 +87,7 @@ bool may_leave(Flight& flight) noexcept
     Road road = Road::messages;
     if (op.operation.ordered) {
         road = road_by_messages(op.operation);
-        const bool may = may_start(*op.ordered_on, road);
-        if (!may && road == Road::long_put && data_bytes(op.operation) <= most_copied) {
-            road = Road::messages;
-        }
-        if (!may && !may_start(*op.ordered_on, road)) {
+        if (!may_start(*op.ordered_on, road)) {
             return false;
         }
         flight.copied = road == Road::messages;

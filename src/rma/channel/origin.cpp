@@ -6,7 +6,7 @@
 
 #include "rma/channel/fragments.hpp"
 #include "rma/channel/order.hpp"
-#include "rma/rules.hpp"
+#include "rma/notice_rules.hpp"
 
 namespace sidelight::rma {
 
@@ -130,8 +130,9 @@ void Origin::send_order(Channel& target) noexcept
 void Origin::sent_whole(Flight& flight) noexcept
 {
     const bool brings_back = returned_to(flight.op->operation) != nullptr;
+    const bool is_back = flight.replies == 0 && !flight.buffers_in_use(); // of one without data
     if (flight.owes_notification && flight.status == Status::ok &&
-        rules::notification_leaves(brings_back, false)) {
+        rules::notification_leaves(brings_back, is_back)) {
         send_notification(flight);
     }
     flight.unacknowledged =

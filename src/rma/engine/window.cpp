@@ -165,6 +165,7 @@ void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 void Window::expect_threads(bool sweeps, bool many) noexcept
 {
     mapped_.expect_threads(sweeps, many);
+    parts_->notifications.direct().expect_threads(many);
     if (sweeps || many) {
         parts_->contacts.close_regions();
     }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "rma/rules.hpp"
+#include "rma/notice_rules.hpp"
 
 namespace sidelight::rma {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "rma/rules.hpp"
+#include "rma/notice_rules.hpp"
 
 namespace sidelight::rma {
 

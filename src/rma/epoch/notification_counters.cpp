@@ -2,33 +2,40 @@
 #include "rma/epoch/notification_counters.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <utility>
 
+#include "rma/notice_rules.hpp"
 #include "rma/region/region_table.hpp"
-#include "rma/rules.hpp"
 
 namespace sidelight::rma {
 
 NotificationCounters::~NotificationCounters()
 {
-    if (data_ != nullptr) {
-        memory_.destroy(data_, where_);
+    if (block() != nullptr) {
+        memory_.destroy(reinterpret_cast<std::byte*>(block()), where_);
     }
 }
 
 Status NotificationCounters::set(std::uint32_t number) noexcept
 {
-    if (number > most) {
-        return Status::rma_notification;
+    if (number > NotificationBlock::most) {
+        return Status::argument;
     }
     give_up(Status::rma_notification);
     early_.clear();
-    if (data_ != nullptr) {
-        memory_.destroy(data_, where_);
+    if (block() != nullptr) {
+        memory_.destroy(reinterpret_cast<std::byte*>(block()), where_);
     }
-    data_ = number != 0 ? memory_.make(number * sizeof(NotificationCounter), where_) : nullptr;
-    set_ = {.number = data_ != nullptr ? number : 0, .generation = set_.generation + 1};
+    std::byte* made =
+        number != 0 ? memory_.make(NotificationBlock::bytes(number), where_) : nullptr;
+    auto* block = reinterpret_cast<NotificationBlock*>(made);
+    if (block != nullptr) {
+        block->set_number(number);
+    }
+    block_.store(block, std::memory_order_release);
+    set_ = {.number = block != nullptr ? number : 0, .generation = set_.generation + 1};
     root_.process.store(packed_process(where_.file), std::memory_order_release);
     root_.inode.store(where_.file.inode, std::memory_order_release);
     root_.offset.store(where_.offset, std::memory_order_release);
@@ -36,12 +43,13 @@ Status NotificationCounters::set(std::uint32_t number) noexcept
     return set_.number == number ? Status::ok : Status::no_memory;
 }
 
-Status NotificationCounters::value(std::uint32_t index, std::uint64_t& found) noexcept
+Status NotificationCounters::value(std::uint32_t index, std::uint64_t& found) const noexcept
 {
-    if (index >= set_.number) {
+    NotificationBlock* counters = block();
+    if (counters == nullptr || index >= counters->number()) {
         return Status::rma_notification;
     }
-    found = counter(index).load(std::memory_order_acquire);
+    found = counters->counter(index).value();
     return Status::ok;
 }
 
@@ -50,25 +58,16 @@ Status NotificationCounters::reset(std::uint32_t index, std::uint64_t& found) no
     if (index >= set_.number) {
         return Status::rma_notification;
     }
-    found = counter(index).exchange(0, std::memory_order_acq_rel);
-    for (Awaited& awaited : awaited_) {
-        if (awaited.index == index) {
-            complete_reached(awaited, found);
-        }
+    NotificationCounter& counter = block()->counter(index);
+    const std::uint64_t sum = counter.sum();
+    found = sum - counter.base.load(std::memory_order_relaxed);
+    counter.base.store(sum, std::memory_order_release);
+    if (auto at = awaited_.find(index); at != awaited_.end()) {
+        complete_up_to(found, at->second);
+        complete_reached(at); // others may have raised it meanwhile
+        attention_.set(Reason::notification, !awaited_.empty());
     }
-    forget_idle();
     return Status::ok;
-}
-
-std::vector<NotificationCounters::Threshold>&
-NotificationCounters::thresholds_of(std::uint32_t index)
-{
-    for (Awaited& awaited : awaited_) {
-        if (awaited.index == index) {
-            return awaited.thresholds;
-        }
-    }
-    return awaited_.emplace_back(Awaited{.index = index}).thresholds;
 }
 
 Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
@@ -77,25 +76,31 @@ Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
     if (index >= set_.number) {
         return Status::rma_notification;
     }
-    if (rules::threshold_reached(counter(index).load(std::memory_order_acquire), expected)) {
+    NotificationCounter& counter = block()->counter(index);
+    if (rules::threshold_reached(counter.value(), expected)) {
         finish(request);
         return Status::ok;
     }
     try {
-        std::vector<Threshold>& thresholds = thresholds_of(index);
-        thresholds.push_back({expected, request});
-        std::push_heap(thresholds.begin(), thresholds.end(), is_later);
+        Thresholds waiting{{expected, request}};
+        const auto [at, first] = awaited_.try_emplace(index, std::move(waiting));
+        if (!first) {
+            at->second.push_back({expected, request});
+            std::push_heap(at->second.begin(), at->second.end(), is_later);
+        }
+        await_lowest(counter, at->second);
     } catch (const std::bad_alloc&) {
-        forget_idle();
         return Status::no_memory;
     }
     attention_.set(Reason::notification, true);
+    if (rules::threshold_reached(counter.value(), expected)) {
+        block()->mark(index);
+    }
     return Status::ok;
 }
 
-bool NotificationCounters::complete_reached(Awaited& awaited, std::uint64_t value) noexcept
+bool NotificationCounters::complete_up_to(std::uint64_t value, Thresholds& thresholds) noexcept
 {
-    std::vector<Threshold>& thresholds = awaited.thresholds;
     bool any = false;
     while (!thresholds.empty() && rules::threshold_reached(value, thresholds.front().expected)) {
         Request* request = thresholds.front().request;
@@ -107,33 +112,65 @@ bool NotificationCounters::complete_reached(Awaited& awaited, std::uint64_t valu
     return any;
 }
 
-void NotificationCounters::forget_idle() noexcept
+/// The barrier is before the caller's next look at the sum.
+void NotificationCounters::await_lowest(NotificationCounter& counter,
+                                        const Thresholds& thresholds) noexcept
 {
-    std::erase_if(awaited_, [](const Awaited& awaited) { return awaited.thresholds.empty(); });
-    attention_.set(Reason::notification, !awaited_.empty());
+    const std::uint64_t base = counter.base.load(std::memory_order_relaxed);
+    counter.lowest.store(thresholds.empty() ? 0 : base + thresholds.front().expected,
+                         std::memory_order_seq_cst);
+    full_barrier();
+}
+
+/// Of one counter, and goes on to the next one. Whoever raises it from now on looks for the lowest
+/// that is left.
+bool NotificationCounters::complete_reached(Awaited::iterator& at) noexcept
+{
+    NotificationCounter& counter = block()->counter(at->first);
+    Thresholds& thresholds = at->second;
+    bool any = false;
+    do {
+        any |= complete_up_to(counter.value(), thresholds);
+        await_lowest(counter, thresholds);
+    } while (!thresholds.empty() &&
+             rules::threshold_reached(counter.value(), thresholds.front().expected));
+    at = thresholds.empty() ? awaited_.erase(at) : std::next(at);
+    return any;
 }
 
 bool NotificationCounters::look() noexcept
 {
+    NotificationBlock* counters = block();
+    std::uint64_t marked = counters != nullptr ? counters->take_marked() : 0;
     bool any = false;
-    for (Awaited& awaited : awaited_) {
-        any |= complete_reached(awaited, counter(awaited.index).load(std::memory_order_acquire));
-    }
-    if (any) {
-        forget_idle();
+    for (; marked != 0; marked &= marked - 1) {
+        const auto group = static_cast<std::uint32_t>(std::countr_zero(marked));
+        const std::uint32_t end = counters->first_of(group + 1);
+        for (auto at = awaited_.lower_bound(counters->first_of(group));
+             at != awaited_.end() && at->first < end;) {
+            any |= complete_reached(at);
+        }
+        attention_.set(Reason::notification, !awaited_.empty());
     }
     return any;
 }
 
 void NotificationCounters::give_up(Status status) noexcept
 {
-    for (const Awaited& awaited : std::exchange(awaited_, {})) {
-        for (const Threshold& threshold : awaited.thresholds) {
+    for (const auto& [index, thresholds] : std::exchange(awaited_, {})) {
+        block()->counter(index).lowest.store(0, std::memory_order_seq_cst);
+        for (const Threshold& threshold : thresholds) {
             threshold.request->status = status;
             finish(threshold.request);
         }
     }
     attention_.set(Reason::notification, false);
+}
+
+/// This process sweeps already: it looks at what was reached before the sweep ends.
+void NotificationCounters::raise(std::uint32_t index) noexcept
+{
+    [[maybe_unused]] const bool awaited = block()->raise(index);
 }
 
 Status NotificationCounters::serve(Channel& from, const NotifyBody& body) noexcept

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "fabric/peer_memory.hpp"
@@ -8,6 +9,7 @@
 #include "rma/channel/channel.hpp"
 #include "rma/channel/wire.hpp"
 #include "rma/epoch/control.hpp"
+#include "rma/operation/notification_block.hpp"
 #include "rma/request.hpp"
 
 namespace sidelight::rma {
@@ -28,16 +30,10 @@ struct NotificationSet {
     }
 };
 
-/// One counter, in memory that the members on its node share. Raised after the data of the
-/// operation that it counts are there, by whoever has put them there.
-using NotificationCounter = std::atomic<std::uint64_t>;
-
 /// The counters of this member, and who waits for them. They come into being when the program asks
 /// for some. Guarded by the engine, but for the counters themselves.
 class NotificationCounters {
 public:
-    static constexpr std::uint32_t most = std::uint32_t{1} << 20;
-
     NotificationCounters(NotificationRoot& root, fabric::PeerMemory& memory,
                          Attention& attention) noexcept
         : root_(root), memory_(memory), attention_(attention)
@@ -51,9 +47,14 @@ public:
     /// it is gone.
     Status set(std::uint32_t number) noexcept;
     [[nodiscard]] std::uint32_t number() const noexcept { return set_.number; }
+    /// Null: there are none.
+    [[nodiscard]] NotificationBlock* block() const noexcept
+    {
+        return block_.load(std::memory_order_acquire);
+    }
 
-    /// Acquires what is counted.
-    Status value(std::uint32_t index, std::uint64_t& found) noexcept;
+    /// Acquires what is counted. Needs no engine.
+    Status value(std::uint32_t index, std::uint64_t& found) const noexcept;
     /// Makes it zero. What it has reached, whoever waits for that hears of.
     Status reset(std::uint32_t index, std::uint64_t& found) noexcept;
     /// The request completes when the counter has reached the value.
@@ -64,11 +65,6 @@ public:
     void give_up(Status status) noexcept;
     [[nodiscard]] bool awaited() const noexcept { return !awaited_.empty(); }
 
-    /// One of this member's own operations is done.
-    void raise(std::uint32_t index) noexcept
-    {
-        counter(index).fetch_add(1, std::memory_order_release);
-    }
     /// A notification has come by message. It counts when its operation's zero-copy puts are here.
     Status serve(Channel& from, const NotifyBody& body) noexcept;
     /// A zero-copy put of that member has come.
@@ -80,11 +76,10 @@ private:
         Request* request = nullptr;
     };
     /// What is waited for of one counter: a heap, the lowest first.
-    struct Awaited {
-        std::uint32_t index = 0;
-        std::vector<Threshold> thresholds{};
-    };
-    /// One that has come too early.
+    using Thresholds = std::vector<Threshold>;
+    /// By counter.
+    using Awaited = std::map<std::uint32_t, Thresholds>;
+    /// A notification that has come too early.
     struct Early {
         const Channel* from = nullptr;
         NotifyBody body{};
@@ -93,21 +88,18 @@ private:
     {
         return one.expected > other.expected;
     }
-    [[nodiscard]] NotificationCounter& counter(std::uint32_t index) const noexcept
-    {
-        return reinterpret_cast<NotificationCounter*>(data_)[index];
-    }
-    [[nodiscard]] std::vector<Threshold>& thresholds_of(std::uint32_t index);
-    static bool complete_reached(Awaited& awaited, std::uint64_t value) noexcept;
-    void forget_idle() noexcept;
+    void raise(std::uint32_t index) noexcept;
+    static bool complete_up_to(std::uint64_t value, Thresholds& thresholds) noexcept;
+    static void await_lowest(NotificationCounter& counter, const Thresholds& thresholds) noexcept;
+    bool complete_reached(Awaited::iterator& at) noexcept;
 
     NotificationRoot& root_;
     fabric::PeerMemory& memory_;
     Attention& attention_;
     NotificationSet set_{};
-    std::byte* data_ = nullptr;
+    std::atomic<NotificationBlock*> block_{nullptr}; ///< written with the engine
     FileRange where_{};
-    std::vector<Awaited> awaited_;
+    Awaited awaited_;
     std::vector<Early> early_; ///< of each origin fewer than a Series spans
 };
 

@@ -3,77 +3,87 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace sidelight::rma {
 
-Notifications::~Notifications()
+void Notifications::forget() noexcept
 {
     for (const Opened& opened : opened_) {
+        (*open_)[opened.rank].store(nullptr, std::memory_order_release);
         if (opened.data != nullptr) {
             memory_.unmap(opened.data, opened.where);
         }
     }
+    opened_.clear();
 }
 
-bool Notifications::map(Opened& opened, NotificationRoot& root) noexcept
+/// False: there is no memory to know them.
+bool Notifications::keep(Opened opened, NotificationBlock* block) noexcept
 {
-    if (opened.data != nullptr) {
-        memory_.unmap(opened.data, opened.where);
-    }
-    opened.set = root.set.load(std::memory_order_acquire);
-    opened.where = {unpacked_file(root.process.load(std::memory_order_acquire),
-                                  root.inode.load(std::memory_order_acquire)),
-                    root.offset.load(std::memory_order_acquire),
-                    NotificationSet::unpacked(opened.set).number * sizeof(NotificationCounter)};
-    opened.data = memory_.map(opened.where);
-    return opened.data != nullptr;
-}
-
-/// The counters of a member on this node, mapped; null: they cannot be.
-Notifications::Opened* Notifications::open(int rank, NotificationRoot& root) noexcept
-{
-    auto found = std::lower_bound(opened_.begin(), opened_.end(), rank,
-                                  [](const Opened& one, int other) { return one.rank < other; });
-    if (found == opened_.end() || found->rank != rank) {
-        try {
-            found = opened_.insert(found, Opened{.rank = rank});
-        } catch (const std::bad_alloc&) {
-            return nullptr;
+    try {
+        if (open_ == nullptr) {
+            open_ = std::make_unique<ZeroedTable<std::atomic<OpenCounters*>>>(contacts_.size());
+            direct_.show(contacts_.targets(), open_->data());
         }
+        opened.counters = std::make_unique<OpenCounters>();
+        opened.counters->block = block;
+        if (block->number() <= NotificationBlock::few) {
+            opened.counters->times = std::make_unique<std::uint64_t[]>(block->number());
+        }
+        opened_.push_back(std::move(opened));
+    } catch (const std::bad_alloc&) {
+        return false;
     }
-    const bool newest =
-        found->data != nullptr && found->set == root.set.load(std::memory_order_acquire);
-    return newest || map(*found, root) ? &*found : nullptr;
+    const Opened& kept = opened_.back();
+    (*open_)[kept.rank].store(kept.counters.get(), std::memory_order_release);
+    return true;
+}
+
+/// Maps the counters of a member on this node. False: they cannot be.
+bool Notifications::open(int rank, NotificationRoot& root) noexcept
+{
+    if (rank == contacts_.rank()) {
+        return keep({.rank = rank}, own_.block());
+    }
+    const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
+    const FileRange where{unpacked_file(root.process.load(std::memory_order_acquire),
+                                        root.inode.load(std::memory_order_acquire)),
+                          root.offset.load(std::memory_order_acquire),
+                          NotificationBlock::bytes(set.number)};
+    std::byte* data = memory_.map(where);
+    if (data == nullptr) {
+        return false;
+    }
+    const bool kept = keep({.rank = rank, .data = data, .where = where},
+                           reinterpret_cast<NotificationBlock*>(data));
+    if (!kept) {
+        memory_.unmap(data, where);
+    }
+    return kept;
 }
 
 Status Notifications::check(int rank, std::uint32_t index) noexcept
 {
     Control* control = contacts_.peer(rank).control;
     if (control == nullptr) {
-        return index < NotificationCounters::most ? Status::ok : Status::rma_notification;
+        return index < NotificationBlock::most ? Status::ok : Status::rma_notification;
     }
     NotificationRoot& root = control->notifications;
     const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
     if (index >= set.number) {
         return Status::rma_notification;
     }
-    const bool reachable = rank == contacts_.rank() || open(rank, root) != nullptr;
+    const bool reachable = find(rank) != nullptr || open(rank, root);
     return reachable ? Status::ok : Status::no_memory;
 }
 
 void Notifications::raise(int rank, std::uint32_t index) noexcept
 {
-    if (rank == contacts_.rank()) {
-        own_.raise(index);
-        return;
+    OpenCounters* counters = find(rank);
+    if (counters != nullptr && counters->block->raise(index)) {
+        contacts_.wake(rank);
     }
-    Opened* opened = open(rank, contacts_.peer(rank).control->notifications);
-    if (opened == nullptr) {
-        return; // gone since it was checked, which the program has not waited for
-    }
-    auto* counters = reinterpret_cast<NotificationCounter*>(opened->data);
-    counters[index].fetch_add(1, std::memory_order_seq_cst);
-    contacts_.wake(rank);
 }
 
 Status Notifications::ask(int rank, std::uint32_t* number, Request* request) noexcept

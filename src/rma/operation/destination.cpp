@@ -74,6 +74,8 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
     }
     if (touched.first == touched.last) {
         destination.checked = true;
+        // A dynamic window: nothing is touched, but its lock of rows and its counters may be.
+        destination.mapped = target.mapped || (own.is_dynamic() && target.accumulates != nullptr);
         return Status::ok;
     }
     if (offset > address_limit || offset < -address_limit || touched.first < -address_limit ||

@@ -238,7 +238,7 @@ contains
         HANDLE(MPI_Info) :: info
         integer(word) :: number
         integer(MPI_ADDRESS_KIND) :: bytes
-        character(len=20) :: ordering
+        character(len=19) :: ordering
         logical :: found
         number = 900 + rank
         call MPI_Info_create(info, ierror)
@@ -248,7 +248,7 @@ contains
         call check(handle /= win, 'a handle of its own')
         call MPI_Info_free(info, ierror)
         call MPI_Win_get_info(handle, info, ierror)
-        call MPI_Info_get(info, 'accumulate_ordering', 19, ordering, found, ierror)
+        call MPI_Info_get(info, 'accumulate_ordering', len(ordering), ordering, found, ierror)
         call check(found .and. ordering == 'none', 'a key of its own')
         call MPI_Info_free(info, ierror)
         call MPI_Win_get_attr(handle, MPI_WIN_SIZE, bytes, found, ierror)

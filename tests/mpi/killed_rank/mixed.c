@@ -5,6 +5,7 @@
  * Then it frees its windows, in time, and says that it has survived.
  */
 #include "survivors.h"
+#include <sidelight.h>
 
 enum { CELLS = 256, WINDOWS = 3 };
 
@@ -86,11 +87,29 @@ static void ring(struct window *on)
     MPI_Group_free(&targets);
 }
 
+/* To the next, which waits for it. */
+static void notify(struct window *on)
+{
+    int const to = (check_rank + 1) % check_size;
+    MPI_Request arrived;
+    if (TRY(MPI_Win_set_num_notify(on->win, MPI_INFO_NULL, 2)) || TRY(MPI_Win_lock_all(0, on->win)))
+        return;
+    int const n = amount();
+    TRY(MPI_Put_notify(values, n, MPI_INT64_T, to, window_at(on, to, 0), n, MPI_INT64_T, 0,
+                       on->win));
+    if (TRY(MPIX_Win_notify_ithreshold(on->win, 0, 1, &arrived)) == MPI_SUCCESS)
+        close_epoch(MPI_Wait(&arrived, MPI_STATUS_IGNORE));
+    close_epoch(MPI_Win_unlock_all(on->win));
+}
+
 int main(int argc, char **argv)
 {
-    static void (*const ways[])(struct window *) = {fences, locks, everybody_locked, ring};
+    static void (*const ways[])(struct window *) = {fences, locks, everybody_locked, ring, notify};
+    enum { WAYS = sizeof ways / sizeof *ways };
     static const enum flavor flavors[WINDOWS] = {FLAVOR_ALLOCATE, FLAVOR_CREATE, FLAVOR_DYNAMIC};
     check_begin(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* of requests */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     state = check_argument(argc, argv, 1, 1) + (uint64_t)check_rank;
     for (int i = 0; i < WINDOWS; ++i) {
         w[i] = window_open(flavors[i], MPI_COMM_WORLD, sizeof values, 8);
@@ -101,7 +120,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     for (unsigned round = 0; failure == MPI_SUCCESS; ++round) {
         check_step("the mixed part");
-        ways[round % 4](&w[round / 4 % WINDOWS]);
+        ways[round % WAYS](&w[round / WAYS % WINDOWS]);
     }
     CHECK(is_loss(failure));
     check_step("freeing windows");

@@ -114,6 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
              "a counter shows an operation that is not there"},
         Case{"notification_overtakes_zero_copies", Wrong::notification_overtakes_zero_copies,
              "a counter shows an operation that is not there"},
+        Case{"notification_wakes_late", Wrong::notification_wakes_late, "deadlock"},
         Case{"threshold_early", Wrong::threshold_early,
              "a counter has not reached what was waited for"}),
     [](const auto& tried) { return std::string(tried.param.name); });

@@ -19,11 +19,6 @@
 #define barrier_passed right_barrier_passed
 #define may_overlap right_may_overlap
 #define may_ask_for_lock right_may_ask_for_lock
-#define notice_follows right_notice_follows
-#define notice_counts right_notice_counts
-#define notification_leaves right_notification_leaves
-#define notification_counts right_notification_counts
-#define threshold_reached right_threshold_reached
 #define memory_is_free right_memory_is_free
 #define may_be_destroyed right_may_be_destroyed
 #define passes_loss_on right_passes_loss_on
@@ -44,11 +39,6 @@
 #undef barrier_passed
 #undef may_overlap
 #undef may_ask_for_lock
-#undef notice_follows
-#undef notice_counts
-#undef notification_leaves
-#undef notification_counts
-#undef threshold_reached
 #undef memory_is_free
 #undef may_be_destroyed
 #undef passes_loss_on
@@ -88,6 +78,7 @@ enum class Wrong {
     notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
     notification_overtakes_gets,  ///< one leaves before its operation has brought its data
     notification_overtakes_zero_copies, ///< one counts before its operation's zero-copy puts
+    notification_wakes_late,            ///< who waits for a counter is told one too late
     threshold_early,                    ///< who waits for a counter goes on one too soon
     memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
     broken_window_stays, ///< a window that has lost a member cannot be destroyed
@@ -205,33 +196,6 @@ inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reo
 inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
 {
     return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
-}
-
-inline bool notice_follows(bool same_way, bool brings_back) noexcept
-{
-    return right_notice_follows(same_way || wrong == Wrong::notice_beside_messages,
-                                brings_back && wrong != Wrong::notice_overtakes_gets);
-}
-
-inline bool notice_counts(std::uint32_t sent_before, std::uint32_t placed) noexcept
-{
-    return wrong == Wrong::notice_overtakes_zero_copies || right_notice_counts(sent_before, placed);
-}
-
-inline bool notification_leaves(bool brings_back, bool is_back) noexcept
-{
-    return wrong == Wrong::notification_overtakes_gets ||
-           right_notification_leaves(brings_back, is_back);
-}
-
-inline bool notification_counts(std::uint32_t missing) noexcept
-{
-    return wrong == Wrong::notification_overtakes_zero_copies || right_notification_counts(missing);
-}
-
-inline bool threshold_reached(std::uint64_t value, std::uint64_t expected) noexcept
-{
-    return right_threshold_reached(wrong == Wrong::threshold_early ? value + 1 : value, expected);
 }
 
 inline bool memory_is_free(std::uint64_t lent) noexcept
