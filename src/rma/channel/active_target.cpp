@@ -20,6 +20,12 @@ ActiveRange active_range_of(const ActiveBody& body) noexcept
             body.address + static_cast<std::uint64_t>(body.last)};
 }
 
+/// What somebody else says how far away it is, maybe nowhere.
+std::byte* moved(std::byte* from, std::uint64_t bytes) noexcept
+{
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
+}
+
 ActiveOrder order_of(const ActiveBody& body) noexcept
 {
     return {.same_op = (body.order & 1U) != 0, .diff_op = (body.order & 2U) != 0};
@@ -170,9 +176,10 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         message = body.segment == 0 ? begin(from, body) : nullptr;
         status = message != nullptr ? Status::ok : Status::no_memory;
     }
-    const std::uint64_t extent = static_cast<std::uint64_t>(body.last - body.first);
+    const ActiveRange range = active_range_of(body);
+    const std::uint64_t extent = range.last - range.first;
     std::byte* persistent =
-        extent != 0 ? with_.memory.find(active_range_of(body).first, extent) : with_.memory.base();
+        extent != 0 ? with_.memory.find(range.first, extent) : with_.memory.base();
     if (status == Status::ok && extent != 0 && persistent == nullptr) {
         status = Status::rma_range;
     }
@@ -191,8 +198,9 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         }
         return;
     }
-    message->persistent = extent != 0 ? persistent - body.first
-                                      : persistent + static_cast<std::ptrdiff_t>(body.address);
+    message->persistent = extent != 0
+                              ? moved(persistent, ~static_cast<std::uint64_t>(body.first) + 1)
+                              : moved(persistent, body.address);
     *piece = {.body = body, .memory = memory, .received = payload.size()};
     if (!payload.empty()) {
         std::memcpy(memory, payload.data(), payload.size());
@@ -281,13 +289,14 @@ void ActiveTarget::describe(const ActiveIncoming& message,
     const ActivePiece& piece = *message.pieces.front();
     const ActiveBody& body = piece.body;
     invocation = {.handler = with_.handlers[message.handler],
-                  .input = piece.memory + body.input_start,
+                  .input = moved(piece.memory, static_cast<std::uint64_t>(body.input_start)),
                   .input_count = body.input_count,
                   .input_type = body.input_type,
                   .persistent = message.persistent,
                   .persistent_count = body.persistent_count,
                   .persistent_type = body.persistent_type,
-                  .output = piece.memory + body.output_at + body.output_start,
+                  .output = moved(piece.memory,
+                                  body.output_at + static_cast<std::uint64_t>(body.output_start)),
                   .output_count = body.output_count,
                   .output_type = body.output_type,
                   .segments = body.number,
