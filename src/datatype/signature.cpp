@@ -45,6 +45,9 @@ Signature joined(const Signature& first, const Signature& second) noexcept
 
 Signature repeated(const Signature& once, std::uint64_t times) noexcept
 {
+    if (times == 1) {
+        return once;
+    }
     Signature result;
     Signature doubled = once;
     for (; times != 0; times >>= 1U) {

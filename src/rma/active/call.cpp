@@ -83,8 +83,8 @@ ActiveRoom room_of(const ActiveCall& call, std::uint64_t segments) noexcept
 std::uint64_t segments_in(const ActiveCall& call, std::size_t bytes, std::uint64_t most) noexcept
 {
     const std::size_t one = room_of(call, 1).bytes;
-    if (one > bytes || most == 0) {
-        return 0;
+    if (one > bytes || most <= 1) {
+        return one > bytes ? 0 : most;
     }
     const ActiveRoom two = room_of(call, 2);
     const std::size_t step = two.overflow ? bytes + 1 : std::max<std::size_t>(two.bytes - one, 1);
