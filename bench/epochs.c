@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "epochs.h"
+#include "measure.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The calls of <sidelight.h> that are used here; null on a host alone. */
 static struct {
@@ -30,13 +30,6 @@ bool epochs_can_be_nonblocking(void)
     look_up("MPIX_Win_iunlock", &calls.iunlock, sizeof calls.iunlock);
     look_up("MPIX_Win_ifence", &calls.ifence, sizeof calls.ifence);
     return calls.iwait && calls.icomplete && calls.iunlock && calls.ifence;
-}
-
-double now_microseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
 }
 
 struct Epochs epochs_create(MPI_Win win, MPI_Comm comm, bool nonblocking)

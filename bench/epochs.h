@@ -9,6 +9,8 @@
 #ifndef BENCH_EPOCHS_H
 #define BENCH_EPOCHS_H
 
+#include "measure.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -25,9 +27,6 @@ struct Epochs {
     double done[MOST_CLOSED]; /* when each was seen complete, in microseconds of the clock */
     int closed;
 };
-
-/* The clock that all processes of a machine have in common. */
-double now_microseconds(void);
 
 /* Whether the nonblocking calls are there: the program runs under Sidelight. */
 bool epochs_can_be_nonblocking(void);

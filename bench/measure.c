@@ -15,7 +15,7 @@ const struct Plan crowded_plan = {
 const struct Plan quick_plan = {
     .batch_microseconds = 200, .limit_microseconds = 2e5, .batches = 15, .least_repetitions = 1};
 
-static double now_microseconds(void)
+double now_microseconds(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -29,17 +29,23 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What a line is measured on: the second is NULL unless something is measured beside it. */
+double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return values[count / 2];
+}
+
+/* What a line is measured on, one after the other, and how often in a batch. */
 struct Subjects {
-    void *contexts[2];
+    void *contexts[MAX_SUBJECTS];
+    long repetitions[MAX_SUBJECTS];
+    int count;
 };
 
-enum { OWN, BESIDE };
-
-/* How the leader tells which subject a batch is for. */
-static long signed_for(int subject, long repetitions)
+/* How the leader tells which subject a batch is for, and its length. 0: no further batch. */
+static long number_for(int subject, long repetitions)
 {
-    return subject == BESIDE ? -repetitions : repetitions;
+    return repetitions * MAX_SUBJECTS + subject;
 }
 
 /* One batch: the time in microseconds that it took. Leader only. Where the others take part, one
@@ -49,7 +55,7 @@ static double time_batch(const struct Team *team, const struct Line *line,
                          const struct Subjects *subjects, int subject, long repetitions)
 {
     void *context = subjects->contexts[subject];
-    team->agree(team->context, signed_for(subject, repetitions));
+    team->agree(team->context, number_for(subject, repetitions));
     if (line->follow != NULL) {
         line->lead(context, 1);
     }
@@ -60,11 +66,11 @@ static double time_batch(const struct Team *team, const struct Line *line,
 
 /* The shortest of a few batches: one that nothing interrupted. */
 static double time_undisturbed_batch(const struct Team *team, const struct Line *line,
-                                     const struct Subjects *subjects, long repetitions)
+                                     const struct Subjects *subjects, int subject, long repetitions)
 {
-    double shortest = time_batch(team, line, subjects, OWN, repetitions);
+    double shortest = time_batch(team, line, subjects, subject, repetitions);
     for (int i = 0; i < 2; ++i) {
-        const double took = time_batch(team, line, subjects, OWN, repetitions);
+        const double took = time_batch(team, line, subjects, subject, repetitions);
         shortest = took < shortest ? took : shortest;
     }
     return shortest;
@@ -72,12 +78,12 @@ static double time_undisturbed_batch(const struct Team *team, const struct Line 
 
 /* How many repetitions make a batch. Trying it out is the warm-up as well. */
 static long calibrate(const struct Team *team, const struct Line *line,
-                      const struct Subjects *subjects, const struct Plan *plan)
+                      const struct Subjects *subjects, int subject, const struct Plan *plan)
 {
     const long least = plan->least_repetitions;
     const long most = (1L << 20) / least * least;
     for (long repetitions = least; repetitions < most; repetitions *= 2) {
-        const double took = time_undisturbed_batch(team, line, subjects, repetitions);
+        const double took = time_undisturbed_batch(team, line, subjects, subject, repetitions);
         if (took >= plan->batch_microseconds / 2) {
             const long fitting = (long)((double)repetitions * plan->batch_microseconds / took);
             return fitting > least ? fitting / least * least : least;
@@ -92,49 +98,38 @@ struct Samples {
     int count;
 };
 
-static double median_of(struct Samples *samples)
+static void print_result(const char *name, struct Samples *samples, const struct Subjects *subjects)
 {
-    qsort(samples->microseconds, (size_t)samples->count, sizeof *samples->microseconds,
-          compare_doubles);
-    return samples->microseconds[samples->count / 2];
-}
-
-static void print_result(const char *name, struct Samples *own, struct Samples *beside,
-                         long repetitions)
-{
-    const double median = median_of(own);
+    struct Samples *own = &samples[0];
+    const double middle = median(own->microseconds, own->count);
     printf("{\"line\": \"%s\", \"microseconds\": %.6f, \"least\": %.6f, \"upper_quartile\": %.6f, "
            "\"batches\": %d, \"repetitions\": %ld",
-           name, median, own->microseconds[0], own->microseconds[3 * own->count / 4], own->count,
-           repetitions);
-    if (beside->count != 0) {
-        printf(", \"beside\": %.6f", median_of(beside));
+           name, middle, own->microseconds[0], own->microseconds[3 * own->count / 4], own->count,
+           subjects->repetitions[0]);
+    if (subjects->count > 1) {
+        printf(", \"beside\": %.6f", median(samples[1].microseconds, samples[1].count));
     }
     printf("}\n");
     fflush(stdout);
 }
 
-static void lead(const struct Team *team, const struct Line *line, const struct Subjects *subjects,
-                 const struct Plan *plan)
+static void lead(const struct Team *team, const struct Line *line, struct Subjects *subjects,
+                 const struct Plan *plan, struct Samples *samples)
 {
-    struct Samples samples[2] = {{.count = 0}, {.count = 0}};
-    printf("{\"starts\": \"%s\"}\n", line->name);
-    fflush(stdout);
-    const long repetitions = calibrate(team, line, subjects, plan);
-    const int measured = subjects->contexts[BESIDE] != NULL ? 2 : 1;
-    if (measured == 2) {
-        time_batch(team, line, subjects, BESIDE, repetitions);
+    for (int subject = 0; subject < subjects->count; ++subject) {
+        samples[subject].count = 0;
+        subjects->repetitions[subject] = calibrate(team, line, subjects, subject, plan);
     }
-    const double end = now_microseconds() + measured * plan->limit_microseconds;
+    const double end = now_microseconds() + subjects->count * plan->limit_microseconds;
     do {
-        for (int subject = 0; subject < measured; ++subject) {
+        for (int subject = 0; subject < subjects->count; ++subject) {
             struct Samples *taken = &samples[subject];
+            const long repetitions = subjects->repetitions[subject];
             taken->microseconds[taken->count++] =
                 time_batch(team, line, subjects, subject, repetitions) / (double)repetitions;
         }
-    } while (samples[OWN].count < plan->batches && now_microseconds() < end);
+    } while (samples[0].count < plan->batches && now_microseconds() < end);
     team->agree(team->context, 0);
-    print_result(line->name, &samples[OWN], &samples[BESIDE], repetitions);
 }
 
 static void follow(const struct Team *team, const struct Line *line,
@@ -143,20 +138,29 @@ static void follow(const struct Team *team, const struct Line *line,
     long agreed = team->agree(team->context, 0);
     while (agreed != 0) {
         if (line->follow != NULL) {
-            void *context = subjects->contexts[agreed < 0 ? BESIDE : OWN];
+            void *context = subjects->contexts[agreed % MAX_SUBJECTS];
             line->follow(context, 1);
-            line->follow(context, labs(agreed));
+            line->follow(context, agreed / MAX_SUBJECTS);
         }
         agreed = team->agree(team->context, 0);
     }
 }
 
+static void announce(const struct Line *line)
+{
+    printf("{\"starts\": \"%s\"}\n", line->name);
+    fflush(stdout);
+}
+
 void measure_beside(const struct Team *team, const struct Line *line, void *context, void *beside,
                     const struct Plan *plan)
 {
-    const struct Subjects subjects = {{context, beside}};
+    struct Samples samples[2];
+    struct Subjects subjects = {{context, beside}, {0}, beside != NULL ? 2 : 1};
     if (team->rank == 0) {
-        lead(team, line, &subjects, plan);
+        announce(line);
+        lead(team, line, &subjects, plan, samples);
+        print_result(line->name, samples, &subjects);
     } else {
         follow(team, line, &subjects);
     }
@@ -166,6 +170,24 @@ void measure(const struct Team *team, const struct Line *line, void *context,
              const struct Plan *plan)
 {
     measure_beside(team, line, context, NULL, plan);
+}
+
+void measure_several(const struct Team *team, const struct Line *line, void *const *contexts,
+                     int count, const struct Plan *plan, double *medians)
+{
+    struct Samples samples[MAX_SUBJECTS];
+    struct Subjects subjects = {{NULL}, {0}, count};
+    for (int subject = 0; subject < count; ++subject) {
+        subjects.contexts[subject] = contexts[subject];
+    }
+    if (team->rank != 0) {
+        follow(team, line, &subjects);
+        return;
+    }
+    lead(team, line, &subjects, plan, samples);
+    for (int subject = 0; subject < count; ++subject) {
+        medians[subject] = median(samples[subject].microseconds, samples[subject].count);
+    }
 }
 
 bool bind_to_core(int rank, int ranks)

@@ -18,10 +18,9 @@ typedef void Action(void *context, long repetitions);
 struct Team {
     int rank; /* rank 0 leads */
     void *context;
-    /* Collective: returns the leader's `repetitions` in every process, whatever its sign. What the
-     * others do until the leader calls is wait, so this is also where the target of a passive
-     * measurement sits. */
-    long (*agree)(void *context, long repetitions);
+    /* Collective: returns the leader's number in every process. What the others do until the leader
+     * calls is wait, so this is also where the target of a passive measurement sits. */
+    long (*agree)(void *context, long number);
 };
 
 /* How long to measure. */
@@ -32,7 +31,7 @@ struct Plan {
     long least_repetitions;    /* of a batch, however long they take; it has a multiple of them */
 };
 
-enum { MAX_BATCHES = 256 };
+enum { MAX_BATCHES = 256, MAX_SUBJECTS = 8 };
 
 extern const struct Plan full_plan;
 extern const struct Plan quick_plan;
@@ -57,6 +56,17 @@ void measure(const struct Team *team, const struct Line *line, void *context,
  * member "beside" of the result. What disturbs one of them disturbs the other as much. */
 void measure_beside(const struct Team *team, const struct Line *line, void *context, void *beside,
                     const struct Plan *plan);
+
+/* The same on `count` contexts, MAX_SUBJECTS at most, in turn, batch by batch, and prints nothing:
+ * `medians` are those in rank 0, in microseconds. */
+void measure_several(const struct Team *team, const struct Line *line, void *const *contexts,
+                     int count, const struct Plan *plan, double *medians);
+
+/* The clock that all processes of a machine have in common. */
+double now_microseconds(void);
+
+/* Sorts them. */
+double median(double *values, int count);
 
 /* Binds the caller to the `rank`th of the cores that it may use; with more than two ranks to the
  * first two of them together. Returns false where that fails. */

@@ -123,19 +123,6 @@ static double time_pass(Pass *pass, int64_t *array)
     return processor_microseconds() - start;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
-
 /* The two arrays in turns, each the first as often as the other. */
 static struct Figures measure_line(Pass *pass, const struct Arrays *arrays, int passes)
 {

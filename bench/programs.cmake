@@ -2,7 +2,7 @@
 # build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
 # library of empty functions, and, where UCX has headers, build/bench/network.
 
-foreach(program latency notify ordered_put own_accesses thread_flush windows)
+foreach(program latency memhandle notify ordered_put own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
@@ -17,6 +17,11 @@ sidelight_mpi_program(${host} ${kind} transactions
     SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
         ${directory}/measure.c
     LIBRARIES z ${CMAKE_DL_LIBS})
+
+foreach(program flush_local get_compute_put one_sided_progress window_kinds)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
+endforeach()
 
 if(NOT TARGET bench-bare)
     add_library(bench-bare-calls SHARED ${directory}/bare/calls/calls.c)
@@ -33,6 +38,16 @@ if(NOT TARGET bench-bare)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${kind})
     target_include_directories(bench-bare PRIVATE ${directory})
     target_link_libraries(bench-bare PRIVATE sidelight-options bench-bare-calls)
+endif()
+
+if(NOT TARGET bench-simulate)
+    file(GLOB simulate_sources CONFIGURE_DEPENDS ${directory}/simulate/*.cpp)
+    add_executable(bench-simulate ${simulate_sources})
+    set_target_properties(bench-simulate PROPERTIES
+        OUTPUT_NAME simulate
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${kind})
+    target_link_libraries(bench-simulate PRIVATE
+        sidelight-options sidelight-sim sidelight-engine)
 endif()
 
 if(NOT TARGET bench-network AND SIDELIGHT_UCX_INCLUDE)

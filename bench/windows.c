@@ -78,18 +78,6 @@ static void put(const struct sort *sort, MPI_Win win)
 
 static double microseconds_since(double begin) { return (MPI_Wtime() - begin) * 1e6; }
 
-static int compare(const void *one, const void *other)
-{
-    double const a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
-}
-
 static void measure_windows(const struct sort *sort, int windows)
 {
     static double times[STEPS][WINDOWS];

@@ -177,6 +177,65 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype data
  * Source: as above (section III). */
 int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
 
+/* --- Memory handles --------------------------------------------------------------------------- */
+
+/* Memory of one process for those that it gives a handle to: plain bytes, which it sends as it
+ * likes. Who has them opens a window of that memory alone, and reaches it as memory of an allocated
+ * window is reached; nothing communicates to create a handle, or to open and free a window of it.
+ *
+ *     target                                          origin
+ *     MPIX_Memhandle_create(base, size, MPI_INFO_NULL, MPI_Win_lock_all(0, dynamic);
+ *                           dynamic, handle, &bytes);
+ *     MPI_Send(handle, bytes, MPI_BYTE, ...);         MPI_Recv(handle, ..., MPI_BYTE, ...);
+ *                                                     MPIX_Win_from_memhandle(handle, size, 8,
+ *                                                         MPI_INFO_NULL, target, dynamic, &win);
+ *                                                     MPI_Put(..., target, 0, ..., win);
+ *                                                     MPI_Win_flush(target, win);
+ *                                                     MPI_Win_free(&win);
+ *     MPI_Recv(NULL, 0, MPI_BYTE, ...);               MPI_Send(NULL, 0, MPI_BYTE, ...);
+ *     MPIX_Memhandle_release(handle, dynamic);
+ *
+ * Source: as above, 2021 (section IV.B). */
+
+/* A handle has so many bytes at most. */
+#define MPIX_MAX_MEMHANDLE_SIZE 256
+
+/* Let others reach the size bytes at base by a handle, which is written to memhandle, a buffer of
+ * MPIX_MAX_MEMHANDLE_SIZE bytes; memhandle_size is how many of them it has. The memory need not be
+ * attached to parentwin, which must be a dynamic window (else MPI_ERR_RMA_FLAVOR), and may be in
+ * several handles. The key sidelight_share_memory of info is as for MPI_Win_attach. Local. */
+int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin,
+                          void *memhandle, int *memhandle_size);
+
+/* A window of the memory that a handle names, or of its first size bytes (more than it has:
+ * MPI_ERR_SIZE), for this process alone. target is the rank in parentwin of the process that has
+ * made the handle; it may be this one. What is no handle of that dynamic window, or not as it was
+ * made, is MPI_ERR_ARG; one of another process is MPI_ERR_RANK. Local: a handle that was released
+ * already is not noticed here.
+ *
+ * The window takes operations of all kinds, with requests and notifications too, and flushes. Its
+ * one target keeps its rank (others are MPI_ERR_RANK), and displacements count from base in
+ * disp_unit. Every other synchronisation is MPI_ERR_RMA_SYNC: operations are in the epoch that
+ * MPI_Win_lock or MPI_Win_lock_all has opened on parentwin, and the parent's unlock and flushes
+ * complete them, too, as those of the window complete what the parent has issued to the target.
+ * Keys of info are as for MPIX_Win_dup_with_info; notifications are counted by the parent's
+ * counters. MPI_WIN_SIZE and MPI_WIN_DISP_UNIT answer size and disp_unit, MPI_WIN_BASE the address
+ * if the memory is this process's, else MPI_BOTTOM; MPI_WIN_CREATE_FLAVOR is
+ * MPI_WIN_FLAVOR_CREATE, the group and the model are the parent's, and so is the error handler at
+ * first. It has no name, and no attributes of the parent's.
+ *
+ * MPI_Win_free of it is local, also after the handle was released, and after parentwin was freed;
+ * operations that are under way go on. A window whose parent was freed can be freed and nothing
+ * else (MPI_ERR_WIN). */
+int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info,
+                            int target, MPI_Win parentwin, MPI_Win *newwin);
+
+/* End what a handle of this process allows, when all operations by it are complete, and spoil its
+ * bytes. Local. An operation that comes nevertheless fails with MPI_ERR_RMA_RANGE, in its call, its
+ * request or the next flush, and changes nothing; the memory may be used for anything else when
+ * this call returns. Handles that are not released end with parentwin. */
+int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
+
 /* --- About the library ------------------------------------------------------------------------ */
 
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */

@@ -16,6 +16,8 @@ module sidelight_f08
     private :: c_int, c_int64_t, c_intptr_t
     private :: MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Win
 
+    integer, parameter :: MPIX_MAX_MEMHANDLE_SIZE = 256
+
     interface
 
         ! --- Fence epochs (MPI-4.1, 12.5.1)
@@ -143,6 +145,48 @@ module sidelight_f08
             type(MPI_Win), intent(out) :: newwin
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_dup_with_info
+
+        ! --- Memory handles
+
+        ! A handle has so many bytes at most as MPIX_MAX_MEMHANDLE_SIZE says.
+        subroutine MPIX_Memhandle_create(base, size, info, parentwin, memhandle, memhandle_size, &
+            ierror) bind(C, name='mpix_memhandle_create_')
+            import :: c_int, c_intptr_t, MPI_Info, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: base, memhandle
+            !DIR$ IGNORE_TKR base, memhandle
+            type(*), asynchronous :: base
+            integer(c_intptr_t), intent(in) :: size
+            type(MPI_Info), intent(in) :: info
+            type(MPI_Win), intent(in) :: parentwin
+            type(*) :: memhandle
+            integer(c_int), intent(out) :: memhandle_size
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Memhandle_create
+
+        subroutine MPIX_Win_from_memhandle(memhandle, size, disp_unit, info, target, parentwin, &
+            newwin, ierror) bind(C, name='mpix_win_from_memhandle_')
+            import :: c_int, c_intptr_t, MPI_Info, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: memhandle
+            !DIR$ IGNORE_TKR memhandle
+            type(*), intent(in) :: memhandle
+            integer(c_intptr_t), intent(in) :: size
+            integer(c_int), intent(in) :: disp_unit
+            type(MPI_Info), intent(in) :: info
+            integer(c_int), intent(in) :: target
+            type(MPI_Win), intent(in) :: parentwin
+            type(MPI_Win), intent(out) :: newwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_from_memhandle
+
+        subroutine MPIX_Memhandle_release(memhandle, parentwin, ierror) &
+            bind(C, name='mpix_memhandle_release_')
+            import :: c_int, MPI_Win
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: memhandle
+            !DIR$ IGNORE_TKR memhandle
+            type(*) :: memhandle
+            type(MPI_Win), intent(in) :: parentwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Memhandle_release
 
         ! --- About the library
 

@@ -7,6 +7,8 @@ module sidelight_mpi
     implicit none
     private :: c_int, c_intptr_t
 
+    integer, parameter :: MPIX_MAX_MEMHANDLE_SIZE = 256
+
     interface
 
         ! --- Fence epochs (MPI-4.1, 12.5.1)
@@ -123,6 +125,44 @@ module sidelight_mpi
             integer(c_int), intent(out) :: newwin
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_dup_with_info
+
+        ! --- Memory handles
+
+        ! A handle has so many bytes at most as MPIX_MAX_MEMHANDLE_SIZE says.
+        subroutine MPIX_Memhandle_create(base, size, info, parentwin, memhandle, memhandle_size, &
+            ierror) bind(C, name='mpix_memhandle_create_')
+            import :: c_int, c_intptr_t
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: base, memhandle
+            !DIR$ IGNORE_TKR base, memhandle
+            type(*), asynchronous :: base
+            integer(c_intptr_t), intent(in) :: size
+            integer(c_int), intent(in) :: info, parentwin
+            type(*) :: memhandle
+            integer(c_int), intent(out) :: memhandle_size
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Memhandle_create
+
+        subroutine MPIX_Win_from_memhandle(memhandle, size, disp_unit, info, target, parentwin, &
+            newwin, ierror) bind(C, name='mpix_win_from_memhandle_')
+            import :: c_int, c_intptr_t
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: memhandle
+            !DIR$ IGNORE_TKR memhandle
+            type(*), intent(in) :: memhandle
+            integer(c_intptr_t), intent(in) :: size
+            integer(c_int), intent(in) :: disp_unit, info, target, parentwin
+            integer(c_int), intent(out) :: newwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Win_from_memhandle
+
+        subroutine MPIX_Memhandle_release(memhandle, parentwin, ierror) &
+            bind(C, name='mpix_memhandle_release_')
+            import :: c_int
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: memhandle
+            !DIR$ IGNORE_TKR memhandle
+            type(*) :: memhandle
+            integer(c_int), intent(in) :: parentwin
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Memhandle_release
 
         ! --- About the library
 

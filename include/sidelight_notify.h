@@ -40,7 +40,7 @@ int MPIX_Err_rma_notification(void);
 #define SIDELIGHT_NOTIFICATION(name, parameters) int MPIX_##name parameters;
 #else
 #define MPI_ERR_RMA_NOTIFICATION (MPIX_Err_rma_notification())
-/* Attributes of a window: how many counters a process may ask for (an int; NUM_SB of them without
+/* Attributes of a window: how many counters a process may ask for (an int: NUM_SB without
  * disadvantage, NUM_UB at all), and the highest value of one (an MPI_Count). */
 #define MPI_WIN_NOTIFICATION_NUM_SB 0x5ade0001
 #define MPI_WIN_NOTIFICATION_NUM_UB 0x5ade0003
@@ -53,12 +53,14 @@ int MPIX_Err_rma_notification(void);
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* The calling process has that many counters from now on, numbered from 0, all zero. Collective
- * over the window, outside of all epochs but a fence's that is not in use; each process may ask for
- * another number, more or fewer than before. A barrier: afterwards all have theirs. Requests that
- * still wait for a counter end with MPI_ERR_RMA_NOTIFICATION. Info keys:
- * mpi_assert_same_num_notifications ("true": all ask for the same number), and
- * mpi_assert_max_num_notify, which changes nothing. */
+/* The calling process has that many counters from now on, numbered from 0, all zero; before the
+ * first call it has none. Collective over the window; the caller has no epoch open but a fence's
+ * that is not in use. Each process may ask for another number, more or fewer than before. A
+ * barrier: afterwards all have theirs. Requests that still wait for a counter end with
+ * MPI_ERR_RMA_NOTIFICATION. A number below 0 or above NUM_UB is MPI_ERR_ARG; the caller then takes
+ * part all the same, and keeps the counters that it has. Info keys:
+ * mpi_assert_same_num_notifications here ("true": all ask for the same number), and
+ * mpi_assert_max_num_notify where the window is made, which changes nothing. */
 SIDELIGHT_NOTIFICATION(Win_set_num_notify, (MPI_Win win, MPI_Info info, int num_notifications))
 
 /* How many counters a process has. Of a process on another node it asks that process, unless all

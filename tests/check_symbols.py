@@ -3,7 +3,7 @@
 """Checks what libsidelight.so gives to and takes from the programs it is loaded into.
 
 It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
-mpi_*notify*_, and of Fortran's the call that src/api/fortran.cpp explains; of UCX's the one of
+mpi_*notify*_, and of Fortran's the calls that src/api/fortran.cpp explains; of UCX's the one of
 src/host/mpi/worker_hook.hpp, where the host has no other hook), and is not linked to any MPI: it
 needs no MPI library, calls no MPI function by name, and the host's predefined handles are weak.
 Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library."""
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|ucp_worker_progress|"
-                      r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_get_attr_(f08_)?)$")
+                      r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr_(f08_)?)$")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
 

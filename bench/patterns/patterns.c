@@ -22,7 +22,6 @@
  * calls, and where a key is missing.
  */
 #define _GNU_SOURCE
-#include "../measure.h"
 #include "play.h"
 
 #include <getopt.h>
@@ -139,17 +138,22 @@ static void repeat_all(const struct Pattern *pattern, struct Play *play, int rep
     }
 }
 
-static int compare_doubles(const void *left, const void *right)
+static double least_of(const double *values, int count)
 {
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
+    double least = values[0];
+    for (int i = 1; i < count; ++i) {
+        least = values[i] < least ? values[i] : least;
+    }
+    return least;
 }
 
-static double median(double *values, int count, bool least)
+/* Of no values 0, which stands for a figure that there is not. */
+static double middle_or_least(double *values, int count, bool least)
 {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count > 0 ? values[least ? 0 : count / 2] : 0;
+    if (count == 0) {
+        return 0;
+    }
+    return least ? least_of(values, count) : median(values, count);
 }
 
 /* Collective. Each figure is that of the process that has it. */
@@ -161,7 +165,7 @@ static void take_medians(const struct Play *play, struct Record *record, bool le
             record->on_time.counts[kind] > 0 ? &record->on_time : &record->late;
         for (int figure = 0; figure < FIGURES; ++figure) {
             medians[kind][figure] =
-                median(samples->values[kind][figure], samples->counts[kind], least);
+                middle_or_least(samples->values[kind][figure], samples->counts[kind], least);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, medians, KINDS * FIGURES, MPI_DOUBLE, MPI_MAX, play->comm);

@@ -7,6 +7,7 @@
 #define BENCH_PATTERNS_PLAY_H
 
 #include "../epochs.h"
+#include "../measure.h"
 
 enum { MEGABYTE = 1 << 20, SLOTS = 2, MOST_ROLES = 4 };
 

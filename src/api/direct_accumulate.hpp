@@ -19,12 +19,12 @@ using datatype::Layout;
 
 /// Where one aligned element is at the target; null: go the long way.
 [[nodiscard, gnu::always_inline]] inline std::byte*
-element(rma::Window& window, int rank, MPI_Aint displacement, std::size_t width) noexcept
+element(rma::Mapped& mapped, int rank, MPI_Aint displacement, std::size_t width) noexcept
 {
     if (width == 0) [[unlikely]] {
         return nullptr;
     }
-    std::byte* memory = window.mapped().memory(rank, displacement, width);
+    std::byte* memory = mapped.memory(rank, displacement, width);
     const bool aligned = (reinterpret_cast<std::uintptr_t>(memory) & (width - 1)) == 0;
     return aligned ? memory : nullptr;
 }
@@ -52,24 +52,24 @@ void add_word(void* memory, const void* from, void* result) noexcept
 
 /// One element added to an integer of 8 bytes, the operation that counters are made of.
 /// `result`, if not null, gets what was there.
-[[nodiscard, gnu::always_inline]] inline bool add(rma::Window& window, const void* from,
+[[nodiscard, gnu::always_inline]] inline bool add(rma::Mapped& mapped, const void* from,
                                                   void* result, MPI_Datatype type, int rank,
                                                   MPI_Aint displacement, MPI_Op op) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
-    std::byte* memory = element(window, rank, displacement, sizeof(std::uint64_t));
+    std::byte* memory = element(mapped, rank, displacement, sizeof(std::uint64_t));
     if (op != MPI_SUM || from == nullptr || layout == nullptr ||
         !is_integer<std::uint64_t>(layout->basic) || memory == nullptr) [[unlikely]] {
         return false;
     }
-    window.mapped().made_atomic_access();
-    const rma::ElementAccess access = window.mapped().element(rank);
+    mapped.made_atomic_access();
+    const rma::ElementAccess access = mapped.element(rank);
     add_word<std::uint64_t>(memory, from, result);
     return true;
 }
 
 /// One element of any predefined type combined with what is at the target, in one atomic access.
-[[nodiscard]] inline bool accumulate_element(rma::Window& window, const void* from, void* result,
+[[nodiscard]] inline bool accumulate_element(rma::Mapped& mapped, const void* from, void* result,
                                              MPI_Datatype type, int rank, MPI_Aint displacement,
                                              MPI_Op op) noexcept
 {
@@ -78,7 +78,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
         return false;
     }
     const std::size_t width = datatype::shape_of(layout->basic).atomic;
-    std::byte* memory = element(window, rank, displacement, width);
+    std::byte* memory = element(mapped, rank, displacement, width);
     rma::ReduceOp reduce = rma::ReduceOp::sum;
     if (memory == nullptr || !find_reduce_op(op, reduce)) {
         return false;
@@ -87,15 +87,15 @@ void add_word(void* memory, const void* from, void* result) noexcept
     if (kernel == nullptr) {
         return false;
     }
-    window.mapped().made_atomic_access();
-    const rma::ElementAccess access = window.mapped().element(rank);
+    mapped.made_atomic_access();
+    const rma::ElementAccess access = mapped.element(rank);
     kernel(memory, from, result, 1);
     return true;
 }
 
 /// A row of elements of a predefined type, by plain instructions: where rows go so already, which
 /// is for the long way to find out, and where one hold of the lock is enough.
-[[nodiscard]] inline bool accumulate_row(rma::Window& window, const void* from, void* result,
+[[nodiscard]] inline bool accumulate_row(rma::Mapped& mapped, const void* from, void* result,
                                          MPI_Count count, MPI_Datatype type, int rank,
                                          MPI_Aint displacement, MPI_Op op) noexcept
 {
@@ -109,36 +109,36 @@ void add_word(void* memory, const void* from, void* result) noexcept
     if (bytes > rma::longest_plain_row) {
         return false;
     }
-    std::byte* memory = window.mapped().memory(rank, displacement, bytes);
+    std::byte* memory = mapped.memory(rank, displacement, bytes);
     rma::ReduceOp reduce = rma::ReduceOp::sum;
     if (memory == nullptr || !find_reduce_op(op, reduce)) {
         return false;
     }
     rma::ReductionKernel* kernel = rma::reduction(reduce, layout->basic).row();
-    rma::ReaderBiasedLock& rows = window.mapped().rows(rank);
+    rma::ReaderBiasedLock& rows = mapped.rows(rank);
     if (kernel == nullptr || !rows.enter_closed(bytes)) {
         return false;
     }
-    window.mapped().made_plain_access();
+    mapped.made_plain_access();
     kernel(memory, from, result, elements);
     rows.release();
     return true;
 }
 
-[[nodiscard]] inline bool accumulate(rma::Window& window, const void* from, void* result,
+[[nodiscard]] inline bool accumulate(rma::Mapped& mapped, const void* from, void* result,
                                      MPI_Count count, MPI_Datatype type, int rank,
                                      MPI_Aint displacement, MPI_Op op) noexcept
 {
-    return count == 1 ? accumulate_element(window, from, result, type, rank, displacement, op)
-                      : accumulate_row(window, from, result, count, type, rank, displacement, op);
+    return count == 1 ? accumulate_element(mapped, from, result, type, rank, displacement, op)
+                      : accumulate_row(mapped, from, result, count, type, rank, displacement, op);
 }
 
 template <class Word>
 [[nodiscard, gnu::always_inline]] inline bool
-compare_and_swap_word(rma::Window& window, const void* from, const void* compare, void* result,
+compare_and_swap_word(rma::Mapped& mapped, const void* from, const void* compare, void* result,
                       int rank, MPI_Aint displacement) noexcept
 {
-    std::byte* memory = element(window, rank, displacement, sizeof(Word));
+    std::byte* memory = element(mapped, rank, displacement, sizeof(Word));
     if (memory == nullptr || from == nullptr || compare == nullptr || result == nullptr)
         [[unlikely]] {
         return false;
@@ -147,8 +147,8 @@ compare_and_swap_word(rma::Window& window, const void* from, const void* compare
     Word desired;
     std::memcpy(&old, compare, sizeof old);
     std::memcpy(&desired, from, sizeof desired);
-    window.mapped().made_atomic_access();
-    const rma::ElementAccess access = window.mapped().element(rank);
+    mapped.made_atomic_access();
+    const rma::ElementAccess access = mapped.element(rank);
     __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);
@@ -157,16 +157,16 @@ compare_and_swap_word(rma::Window& window, const void* from, const void* compare
 
 /// Integers of 8 and 4 bytes; the others go the long way.
 [[nodiscard, gnu::always_inline]] inline bool
-compare_and_swap(rma::Window& window, const void* from, const void* compare, void* result,
+compare_and_swap(rma::Mapped& mapped, const void* from, const void* compare, void* result,
                  MPI_Datatype type, int rank, MPI_Aint displacement) noexcept
 {
     const Layout* layout = datatype::layout_of_predefined(type);
     if (layout != nullptr && is_integer<std::uint64_t>(layout->basic)) [[likely]] {
-        return compare_and_swap_word<std::uint64_t>(window, from, compare, result, rank,
+        return compare_and_swap_word<std::uint64_t>(mapped, from, compare, result, rank,
                                                     displacement);
     }
     return layout != nullptr && is_integer<std::uint32_t>(layout->basic) &&
-           compare_and_swap_word<std::uint32_t>(window, from, compare, result, rank, displacement);
+           compare_and_swap_word<std::uint32_t>(mapped, from, compare, result, rank, displacement);
 }
 
 } // namespace sidelight::api::direct

@@ -42,49 +42,48 @@ struct Elements {
 
 /// Where a contiguous operation of `bytes` between here and `own` goes at the target; null: go the
 /// long way.
-[[nodiscard, gnu::always_inline]] inline std::byte* block(rma::Window& window, const void* own,
+[[nodiscard, gnu::always_inline]] inline std::byte* block(rma::Mapped& mapped, const void* own,
                                                           int rank, MPI_Aint displacement,
                                                           std::int64_t bytes) noexcept
 {
     if (bytes <= 0 || own == nullptr) [[unlikely]] {
         return nullptr;
     }
-    std::byte* memory =
-        window.mapped().memory(rank, displacement, static_cast<std::uint64_t>(bytes));
+    std::byte* memory = mapped.memory(rank, displacement, static_cast<std::uint64_t>(bytes));
     if (memory == nullptr) [[unlikely]] {
         return nullptr;
     }
-    window.mapped().made_plain_access();
+    mapped.made_plain_access();
     return memory;
 }
 
 /// A put of 1, 2, 4, 8 or 16 bytes: the one that latency is about.
-[[nodiscard, gnu::always_inline]] inline bool put_few(rma::Window& window, const void* from,
+[[nodiscard, gnu::always_inline]] inline bool put_few(rma::Mapped& mapped, const void* from,
                                                       Elements origin, int rank,
                                                       MPI_Aint displacement,
                                                       Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    std::byte* memory = block(window, from, rank, displacement, bytes);
+    std::byte* memory = block(mapped, from, rank, displacement, bytes);
     return memory != nullptr && store_few_bytes(memory, from, static_cast<std::uint64_t>(bytes));
 }
 
-[[nodiscard, gnu::always_inline]] inline bool get_few(rma::Window& window, void* to,
+[[nodiscard, gnu::always_inline]] inline bool get_few(rma::Mapped& mapped, void* to,
                                                       Elements origin, int rank,
                                                       MPI_Aint displacement,
                                                       Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    const std::byte* memory = block(window, to, rank, displacement, bytes);
+    const std::byte* memory = block(mapped, to, rank, displacement, bytes);
     return memory != nullptr && store_few_bytes(to, memory, static_cast<std::uint64_t>(bytes));
 }
 
 /// A put of any number of bytes.
-[[nodiscard]] inline bool put(rma::Window& window, const void* from, Elements origin, int rank,
+[[nodiscard]] inline bool put(rma::Mapped& mapped, const void* from, Elements origin, int rank,
                               MPI_Aint displacement, Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    std::byte* memory = block(window, from, rank, displacement, bytes);
+    std::byte* memory = block(mapped, from, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }
@@ -92,11 +91,11 @@ struct Elements {
     return true;
 }
 
-[[nodiscard]] inline bool get(rma::Window& window, void* to, Elements origin, int rank,
+[[nodiscard]] inline bool get(rma::Mapped& mapped, void* to, Elements origin, int rank,
                               MPI_Aint displacement, Elements target) noexcept
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
-    const std::byte* memory = block(window, to, rank, displacement, bytes);
+    const std::byte* memory = block(mapped, to, rank, displacement, bytes);
     if (memory == nullptr) {
         return false;
     }

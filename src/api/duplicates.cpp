@@ -19,6 +19,9 @@ Status duplicate(const WindowObject& parent, MPI_Info info, MPI_Win* newwin) noe
     if (newwin == nullptr) {
         return Status::argument;
     }
+    if (parent.region != nullptr) { // another is made of its memory handle
+        return Status::rma_flavor;
+    }
     return is_info(info) ? duplicate_window(parent, info, newwin) : Status::info;
 }
 

@@ -8,7 +8,8 @@
 /// window for an attribute goes from the binding straight into the host, which knows its handle and
 /// not our window. So the bindings of that call are taken over, under the names that MPI-4.1
 /// (19.1.5) and gfortran give them: one for mpif.h and the module mpi, one for mpi_f08, and the
-/// same for PMPI, where MPICH has a name of its own.
+/// same for PMPI, where MPICH has a name of its own. Those of setting one are watched, because what
+/// they set the host alone knows.
 using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
@@ -39,6 +40,20 @@ void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval
     }
 }
 
+using SettingBinding = void(const MPI_Fint* win, const MPI_Fint* keyval, const MPI_Aint* value,
+                            MPI_Fint* error);
+
+/// The host keeps it, and nobody can ask whether it is there: so the handle may not be another's
+/// afterwards.
+void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval,
+              const MPI_Aint* value, MPI_Fint* error) noexcept
+{
+    if (WindowObject* object = window_table::find(c_handle<MPI_Win>(*win)); object != nullptr) {
+        object->keeps_handle = false;
+    }
+    host_binding(win, keyval, value, error);
+}
+
 } // namespace
 
 #define SIDELIGHT_GET_ATTR(binding)                                                                \
@@ -54,3 +69,18 @@ SIDELIGHT_GET_ATTR(pmpi_win_get_attr_)
 SIDELIGHT_GET_ATTR(mpi_win_get_attr_f08_)
 SIDELIGHT_GET_ATTR(pmpi_win_get_attr_f08_)
 SIDELIGHT_GET_ATTR(pmpir_win_get_attr_f08_)
+
+#define SIDELIGHT_SET_ATTR(binding)                                                                \
+    SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval,                  \
+                                     const MPI_Aint* value, MPI_Fint* error)                       \
+    {                                                                                              \
+        static const auto of_host =                                                                \
+            reinterpret_cast<SettingBinding*>(host::mpi::find_symbol(#binding));                   \
+        set_attr(of_host, win, keyval, value, error);                                              \
+    }
+
+SIDELIGHT_SET_ATTR(mpi_win_set_attr_)
+SIDELIGHT_SET_ATTR(pmpi_win_set_attr_)
+SIDELIGHT_SET_ATTR(mpi_win_set_attr_f08_)
+SIDELIGHT_SET_ATTR(pmpi_win_set_attr_f08_)
+SIDELIGHT_SET_ATTR(pmpir_win_set_attr_f08_)

@@ -51,6 +51,9 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
     if (request == nullptr) {
         return host::mpi::answer_window(Status::argument, win);
     }
+    if (!has_call<Call>(*object)) {
+        return host::mpi::answer_window(Status::rma_sync, win);
+    }
     return Runtime::existing()->nonblocking(*object, request, [&](Request* engine_side) {
         return Call::start(*object, arguments..., engine_side);
     });

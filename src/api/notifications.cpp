@@ -46,6 +46,13 @@ Status set_own(const WindowObject& object, MPI_Info info, int number) noexcept
 /// the second.
 int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
 {
+    if (object.region != nullptr) { // the counters are the parent's
+        return host::mpi::answer_window(Status::rma_flavor, object.handle);
+    }
+    if (number < 0 || !is_info(info)) {
+        return host::mpi::answer_window(number < 0 ? Status::argument : Status::info,
+                                        object.handle);
+    }
     if (const int code = meet(object); code != MPI_SUCCESS) {
         return code;
     }

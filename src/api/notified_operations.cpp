@@ -20,11 +20,15 @@ namespace {
            datatype::contiguous_size(call.origin_type) != 0;
 }
 
-/// On mapped memory, in some nanoseconds. Answers whether it has done it.
+/// On mapped memory, in some nanoseconds. Answers whether it has done it. Through a memory handle,
+/// and where operations are checked, it goes the long way.
 template <class Operation, class... Arguments>
 bool notify_directly(const WindowObject& object, std::uint32_t notification,
                      Arguments... arguments) noexcept
 {
+    if (object.region != nullptr || object.checked) {
+        return false;
+    }
     const OperationCall call = Operation::describe(arguments...);
     const int target = call.target;
     rma::Window& window = *object.window;
@@ -34,7 +38,8 @@ bool notify_directly(const WindowObject& object, std::uint32_t notification,
         return false;
     }
     order_before<Operation>(object);
-    if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...) &&
+    rma::Mapped& mapped = *object.mapped;
+    if (!Operation::at_once(mapped, arguments...) && !Operation::directly(mapped, arguments...) &&
         !is_empty_put(call)) {
         return false;
     }

@@ -91,6 +91,9 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
         rma::finish(request);
         return Status::ok;
     }
+    if (object.region != nullptr && call.target != object.region->rank) {
+        return Status::rank;
+    }
     if (object.checked && call.kind != OperationKind::put && call.kind != OperationKind::get)
         [[unlikely]] {
         check_intrinsic(object, call);
@@ -98,6 +101,7 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
     Operation operation;
     operation.thread = flushing_thread(object);
     operation.ordered = object.ordered;
+    operation.region = object.region;
     const Status status = translate(call, operation);
     return status == Status::ok ? object.window->issue(operation, request) : status;
 }

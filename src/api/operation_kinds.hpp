@@ -23,19 +23,19 @@ using rma::OperationKind;
 }
 
 struct PutCall {
-    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, const void* origin,
                                                MPI_Count origin_count, MPI_Datatype origin_type,
                                                int target, MPI_Aint displacement, MPI_Count count,
                                                MPI_Datatype type, MPI_Win /*win*/) noexcept
     {
-        return direct::put_few(window, origin, {origin_count, origin_type}, target, displacement,
+        return direct::put_few(mapped, origin, {origin_count, origin_type}, target, displacement,
                                {count, type});
     }
-    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+    static bool directly(rma::Mapped& mapped, const void* origin, MPI_Count origin_count,
                          MPI_Datatype origin_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Win /*win*/) noexcept
     {
-        return direct::put(window, origin, {origin_count, origin_type}, target, displacement,
+        return direct::put(mapped, origin, {origin_count, origin_type}, target, displacement,
                            {count, type});
     }
     static OperationCall describe(const void* origin, MPI_Count origin_count,
@@ -56,19 +56,19 @@ struct PutCall {
 };
 
 struct GetCall {
-    [[gnu::always_inline]] static bool at_once(rma::Window& window, void* origin,
+    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, void* origin,
                                                MPI_Count origin_count, MPI_Datatype origin_type,
                                                int target, MPI_Aint displacement, MPI_Count count,
                                                MPI_Datatype type, MPI_Win /*win*/) noexcept
     {
-        return direct::get_few(window, origin, {origin_count, origin_type}, target, displacement,
+        return direct::get_few(mapped, origin, {origin_count, origin_type}, target, displacement,
                                {count, type});
     }
-    static bool directly(rma::Window& window, void* origin, MPI_Count origin_count,
+    static bool directly(rma::Mapped& mapped, void* origin, MPI_Count origin_count,
                          MPI_Datatype origin_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Win /*win*/) noexcept
     {
-        return direct::get(window, origin, {origin_count, origin_type}, target, displacement,
+        return direct::get(mapped, origin, {origin_count, origin_type}, target, displacement,
                            {count, type});
     }
     static OperationCall describe(void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
@@ -83,21 +83,21 @@ struct GetCall {
 };
 
 struct AccumulateCall {
-    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, const void* origin,
                                                MPI_Count origin_count, MPI_Datatype origin_type,
                                                int target, MPI_Aint displacement, MPI_Count count,
                                                MPI_Datatype type, MPI_Op op,
                                                MPI_Win /*win*/) noexcept
     {
         return count == 1 && is_one(origin_count, origin_type, type) &&
-               direct::add(window, origin, nullptr, type, target, displacement, op);
+               direct::add(mapped, origin, nullptr, type, target, displacement, op);
     }
-    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+    static bool directly(rma::Mapped& mapped, const void* origin, MPI_Count origin_count,
                          MPI_Datatype origin_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
         return op != MPI_NO_OP && origin_count == count && origin_type == type &&
-               direct::accumulate(window, origin, nullptr, count, type, target, displacement, op);
+               direct::accumulate(mapped, origin, nullptr, count, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, MPI_Count origin_count,
                                   MPI_Datatype origin_type, int target, MPI_Aint displacement,
@@ -114,23 +114,23 @@ struct AccumulateCall {
 
 struct GetAccumulateCall {
     [[gnu::always_inline]] static bool
-    at_once(rma::Window& window, const void* origin, MPI_Count origin_count,
+    at_once(rma::Mapped& mapped, const void* origin, MPI_Count origin_count,
             MPI_Datatype origin_type, void* result, MPI_Count result_count,
             MPI_Datatype result_type, int target, MPI_Aint displacement, MPI_Count count,
             MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
         return result != nullptr && count == 1 && is_one(origin_count, origin_type, type) &&
                is_one(result_count, result_type, type) &&
-               direct::add(window, origin, result, type, target, displacement, op);
+               direct::add(mapped, origin, result, type, target, displacement, op);
     }
-    static bool directly(rma::Window& window, const void* origin, MPI_Count origin_count,
+    static bool directly(rma::Mapped& mapped, const void* origin, MPI_Count origin_count,
                          MPI_Datatype origin_type, void* result, MPI_Count result_count,
                          MPI_Datatype result_type, int target, MPI_Aint displacement,
                          MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win /*win*/) noexcept
     {
         return result != nullptr && result_count == count && result_type == type &&
                (op == MPI_NO_OP || (origin_count == count && origin_type == type)) &&
-               direct::accumulate(window, origin, result, count, type, target, displacement, op);
+               direct::accumulate(mapped, origin, result, count, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, MPI_Count origin_count,
                                   MPI_Datatype origin_type, void* result, MPI_Count result_count,
@@ -161,7 +161,7 @@ void order_before(const WindowObject& object) noexcept
     constexpr bool stores_alone =
         std::is_same_v<Operation, PutCall> || std::is_same_v<Operation, AccumulateCall>;
     if (object.ordered) {
-        rma::order_access(object.window->mapped(), stores_alone);
+        rma::order_access(*object.mapped, stores_alone);
     }
 }
 

@@ -14,19 +14,19 @@ using host::mpi::Table;
 namespace {
 
 struct FetchAndOpCall {
-    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, const void* origin,
                                                void* result, MPI_Datatype type, int target,
                                                MPI_Aint displacement, MPI_Op op,
                                                MPI_Win /*win*/) noexcept
     {
         return result != nullptr &&
-               direct::add(window, origin, result, type, target, displacement, op);
+               direct::add(mapped, origin, result, type, target, displacement, op);
     }
-    static bool directly(rma::Window& window, const void* origin, void* result, MPI_Datatype type,
+    static bool directly(rma::Mapped& mapped, const void* origin, void* result, MPI_Datatype type,
                          int target, MPI_Aint displacement, MPI_Op op, MPI_Win /*win*/) noexcept
     {
         return result != nullptr &&
-               direct::accumulate_element(window, origin, result, type, target, displacement, op);
+               direct::accumulate_element(mapped, origin, result, type, target, displacement, op);
     }
     static OperationCall describe(const void* origin, void* result, MPI_Datatype type, int target,
                                   MPI_Aint displacement, MPI_Op op, MPI_Win win) noexcept
@@ -39,15 +39,15 @@ struct FetchAndOpCall {
 };
 
 struct CompareAndSwapCall {
-    [[gnu::always_inline]] static bool at_once(rma::Window& window, const void* origin,
+    [[gnu::always_inline]] static bool at_once(rma::Mapped& mapped, const void* origin,
                                                const void* compare, void* result, MPI_Datatype type,
                                                int target, MPI_Aint displacement,
                                                MPI_Win /*win*/) noexcept
     {
-        return direct::compare_and_swap(window, origin, compare, result, type, target,
+        return direct::compare_and_swap(mapped, origin, compare, result, type, target,
                                         displacement);
     }
-    static bool directly(rma::Window& /*window*/, const void* /*origin*/, const void* /*compare*/,
+    static bool directly(rma::Mapped& /*mapped*/, const void* /*origin*/, const void* /*compare*/,
                          void* /*result*/, MPI_Datatype /*type*/, int /*target*/,
                          MPI_Aint /*displacement*/, MPI_Win /*win*/) noexcept
     {
@@ -73,10 +73,10 @@ int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
         return issue(object, Operation::describe(arguments...));
     }
     order_before<Operation>(object);
-    rma::Window& window = *object.window;
+    rma::Mapped& mapped = *object.mapped;
     const bool untried = object.ordered && !orders_itself<Operation>;
-    return (untried && Operation::at_once(window, arguments...)) ||
-                   Operation::directly(window, arguments...)
+    return (untried && Operation::at_once(mapped, arguments...)) ||
+                   Operation::directly(mapped, arguments...)
                ? MPI_SUCCESS
                : issue(object, Operation::describe(arguments...));
 }
@@ -84,9 +84,9 @@ int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 template <class Operation, class... Arguments>
 [[gnu::always_inline]] inline bool operate_at_once(Arguments... arguments) noexcept
 {
-    rma::Window* window =
+    rma::Mapped* mapped =
         window_table::find_cached<orders_itself<Operation>>(window_among(arguments...));
-    return window != nullptr && Operation::at_once(*window, arguments...);
+    return mapped != nullptr && Operation::at_once(*mapped, arguments...);
 }
 
 } // namespace

@@ -27,12 +27,12 @@ bool is_performed(const WindowObject& object, Arguments... arguments) noexcept
         return false;
     }
     order_before<Operation>(object);
-    rma::Window& window = *object.window;
-    if (!Operation::at_once(window, arguments...) && !Operation::directly(window, arguments...)) {
+    rma::Mapped& mapped = *object.mapped;
+    if (!Operation::at_once(mapped, arguments...) && !Operation::directly(mapped, arguments...)) {
         return false;
     }
     if constexpr (scope == FlushScope::remote) {
-        window.mapped().order();
+        mapped.order();
     }
     return true;
 }

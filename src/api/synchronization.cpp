@@ -29,6 +29,9 @@ template <class Call, class... Arguments>
     if (object == nullptr) [[unlikely]] {
         return pass_through(win, [&] { return call_host<Call>(win, arguments...); });
     }
+    if (!has_call<Call>(*object)) [[unlikely]] {
+        return host::mpi::answer_window(Status::rma_sync, win);
+    }
     return Runtime::existing()->blocking(
         *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
 }
@@ -93,7 +96,7 @@ template <class Call, class... Arguments>
     }                                                                                              \
     SIDELIGHT_WORDS(Win_##name, parameters(SIDELIGHT_DECLARE_WORD) Word win)                       \
     {                                                                                              \
-        WindowKey* window = window_table::find_key(narrowed<MPI_Win>(win));                        \
+        WindowKey* window = window_table::find_key<!Call::flushes>(narrowed<MPI_Win>(win));        \
         if (window == nullptr) [[unlikely]] {                                                      \
             return uncached_##name(parameters(SIDELIGHT_PASS_WORD) win);                           \
         }                                                                                          \
@@ -107,8 +110,8 @@ SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_test(win, flag); });
     }
-    if (flag == nullptr) {
-        return host::mpi::answer_window(Status::argument, win);
+    if (flag == nullptr || object->region != nullptr) {
+        return host::mpi::answer_window(flag == nullptr ? Status::argument : Status::rma_sync, win);
     }
     Runtime& runtime = *Runtime::existing();
     bool over = false;
@@ -139,8 +142,12 @@ SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
 /// that polls memory lets the engine progress.
 SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
 {
-    if (window_table::find(win) == nullptr) {
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_sync(win); });
+    }
+    if (object->region != nullptr) {
+        return host::mpi::answer_window(Status::rma_sync, win);
     }
     full_barrier();
     Runtime& runtime = *Runtime::existing();

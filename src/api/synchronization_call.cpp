@@ -90,13 +90,16 @@ Status flush(const WindowObject& object, int rank, rma::FlushScope scope, Reques
     if (is_nobody(rank, request)) {
         return Status::ok;
     }
-    return rank < 0 ? Status::rank
-                    : object.window->flush(rank, scope, request, flushing_thread(object));
+    const bool is_target = object.region == nullptr ? rank >= 0 : rank == object.region->rank;
+    return is_target ? object.window->flush(rank, scope, request, flushing_thread(object))
+                     : Status::rank;
 }
 
+/// The window of a memory handle has one target.
 Status flush_all(const WindowObject& object, rma::FlushScope scope, Request* request) noexcept
 {
-    return object.window->flush(rma::all_targets, scope, request, flushing_thread(object));
+    const int target = object.region == nullptr ? rma::all_targets : object.region->rank;
+    return object.window->flush(target, scope, request, flushing_thread(object));
 }
 
 } // namespace

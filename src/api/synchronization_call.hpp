@@ -14,7 +14,7 @@
 /// - `begin`: the same for the blocking form, which then waits for the request.
 /// - `at_once`: that form again, for what is over in some nanoseconds. Answers whether it was; if
 ///   not, nothing has changed. `needs_engine`: whether the caller must hold the engine; others can
-///   send nothing.
+///   send nothing. `flushes`: whether the window of a memory handle has it.
 namespace sidelight::api {
 
 using host::mpi::Table;
@@ -44,6 +44,7 @@ struct Synchronization {
     static constexpr bool settles_locks = false;
     static constexpr bool asserts = false; ///< its last argument is an assertion that may be ours
     static constexpr bool needs_engine = true;
+    static constexpr bool flushes = false;
 
     template <class... Arguments>
     static bool at_once(WindowKey& /*window*/, Arguments... /*arguments*/) noexcept
@@ -51,6 +52,14 @@ struct Synchronization {
         return false;
     }
 };
+
+/// Whether a window has the call: that of a memory handle has flushes, and its parent all others
+/// (P2, section 4.2).
+template <class Call>
+[[nodiscard]] bool has_call(const WindowObject& object) noexcept
+{
+    return Call::flushes || object.region == nullptr;
+}
 
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses> {
     static constexpr bool asserts = true;
@@ -153,10 +162,11 @@ struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses> {
 /// Flushes of one rank: where nothing is pending they are for all threads, and need no engine.
 struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses> {
     static constexpr bool needs_engine = false;
+    static constexpr bool flushes = true;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
-        return window.window->mapped().flush(rank);
+        return window.mapped->flush(rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;
@@ -164,21 +174,26 @@ struct Flush : Synchronization<&Table::Win_flush, OnHost::refuses> {
 
 struct FlushLocal : Synchronization<&Table::Win_flush_local, OnHost::refuses> {
     static constexpr bool needs_engine = false;
+    static constexpr bool flushes = true;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int rank) noexcept
     {
-        return window.window->mapped().flush_local(rank);
+        return window.mapped->flush_local(rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 struct FlushAll : Synchronization<&Table::Win_flush_all, OnHost::refuses> {
+    static constexpr bool flushes = true;
+
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };
 
 struct FlushLocalAll : Synchronization<&Table::Win_flush_local_all, OnHost::refuses> {
+    static constexpr bool flushes = true;
+
     static Status start(WindowObject& object, Request* request) noexcept;
     static constexpr auto* begin = &start;
 };

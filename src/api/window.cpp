@@ -8,6 +8,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/attached_memory.hpp"
+#include "runtime/memory_handles.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
 #include "runtime/window_duplicate.hpp"
@@ -139,7 +140,9 @@ SIDELIGHT_OWN int own_Win_attach(MPI_Win win, void* base, MPI_Aint size)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_attach(win, base, size); });
     }
-    return host::mpi::answer_window(attach(*object, base, size), win);
+    const Status status =
+        object->region == nullptr ? attach(*object, base, size) : Status::rma_flavor;
+    return host::mpi::answer_window(status, win);
 }
 
 SIDELIGHT_OWN int own_Win_detach(MPI_Win win, const void* base)
@@ -148,7 +151,8 @@ SIDELIGHT_OWN int own_Win_detach(MPI_Win win, const void* base)
     if (object == nullptr) {
         return pass_through(win, [&] { return table().Win_detach(win, base); });
     }
-    return host::mpi::answer_window(detach(*object, base), win);
+    const Status status = object->region == nullptr ? detach(*object, base) : Status::rma_flavor;
+    return host::mpi::answer_window(status, win);
 }
 
 /// Collective, and a barrier; of a duplicate neither. The attributes' delete callbacks run while
@@ -162,6 +166,9 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
     WindowObject* object = window_table::find_to_free(*win);
     if (object == nullptr) {
         return pass_through(*win, [&] { return table().Win_free(win); });
+    }
+    if (object->region != nullptr) {
+        return free_handle_window(*object, win);
     }
     if (object->duplicate) {
         return free_duplicate(*object, win);

@@ -119,15 +119,18 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
                                                                         int keyval) noexcept
 {
     WindowBody& body = *object.body;
+    RegionAttributes& region = object.region_attributes;
+    const bool of_region = object.region != nullptr;
+    void* base = of_region ? region.base : body.base;
     switch (keyval) {
     case MPI_WIN_BASE:
-        return PredefinedAttribute{body.base, reinterpret_cast<MPI_Aint>(body.base)};
+        return PredefinedAttribute{base, reinterpret_cast<MPI_Aint>(base)};
     case MPI_WIN_SIZE:
-        return number(body.size);
+        return number(of_region ? region.size : body.size);
     case MPI_WIN_DISP_UNIT:
-        return number(body.disp_unit);
+        return number(of_region ? region.disp_unit : body.disp_unit);
     case MPI_WIN_CREATE_FLAVOR:
-        return number(body.flavor);
+        return number(of_region ? region.flavor : body.flavor);
     case MPI_WIN_MODEL:
         return number(body.model);
     default:

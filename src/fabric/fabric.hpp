@@ -47,6 +47,9 @@ protected:
 struct Completion {
     /// Not ok: the peer is lost, and the receiver is told so.
     void (*finished)(Completion& self, Status status) noexcept = nullptr;
+    /// Of a put to a peer's memory: what it reads here may be used again. At most once, before
+    /// `finished`, and from within the same; a fabric may leave it out. Null: nobody asks.
+    void (*left)(Completion& self) noexcept = nullptr;
 };
 
 class RemoteMemory;

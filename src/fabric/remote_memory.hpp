@@ -20,6 +20,7 @@ struct AccessPiece {
 enum class Access : std::uint8_t {
     complete, ///< it is over: of a put, the bytes are in the peer's memory
     pending,  ///< the Completion tells when it is
+    left,     ///< the same, of a put whose memory here may be used again already
     failed,   ///< it is over, and what was moved is undefined; it may be done by messages
 };
 
@@ -44,8 +45,8 @@ public:
     virtual Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
     virtual Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept = 0;
 
-    /// Puts to this memory that are started from now on are performed behind all that were before.
-    /// False: that cannot be had.
+    /// Puts to memory of this peer that are started from now on are performed behind all that were
+    /// before. False: that cannot be had.
     [[nodiscard]] virtual bool fence() noexcept { return false; }
 
     /// Whether an access is never pending: its Completion is not used.

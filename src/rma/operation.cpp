@@ -12,7 +12,7 @@ constexpr std::array<std::array<OperationState, 4>, 5> life_of_operation{{
     /* recorded */ {OperationState::leaving, OperationState::illegal, OperationState::illegal,
                     OperationState::illegal},
     /* leaving  */
-    {OperationState::illegal, OperationState::sent, OperationState::illegal,
+    {OperationState::illegal, OperationState::sent, OperationState::local,
      OperationState::complete},
     /* sent     */
     {OperationState::illegal, OperationState::illegal, OperationState::local,

@@ -14,6 +14,7 @@ struct ActiveCall;
 struct ActiveMessage;
 struct Channel;
 struct Epoch;
+struct HandleRegion;
 
 enum class OperationKind : std::uint8_t {
     marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
@@ -40,6 +41,9 @@ struct Operation {
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
     ThreadNumber thread = no_thread;              ///< whose flushes wait for it, beside others
     std::int32_t notification = -1; ///< the target's counter to be raised behind it; -1: none
+    /// What a memory handle names: the displacement counts from there, in its own units. Null: the
+    /// target's memory is meant.
+    HandleRegion* region = nullptr;
 };
 
 /// Whether a counter of the target is to be raised, and has not been yet.
@@ -92,7 +96,7 @@ enum class OperationState : std::uint8_t {
     recorded, ///< it waits for its epoch to be granted
     leaving,  ///< it is performed, or leaves as messages, which may not all have been sent
     sent,     ///< all its messages are sent: what follows them comes after them at the target
-    local,    ///< complete at the origin: its buffers are free
+    local,    ///< complete at the origin: its buffers are free; of a put by the fabric, no more
     complete, ///< complete at the target too
     illegal,
 };
@@ -108,7 +112,8 @@ enum class OperationEvent : std::uint8_t {
 [[nodiscard]] OperationState next_state(OperationState state, OperationEvent event) noexcept;
 
 /// An operation in flight or recorded in an epoch. From the process's pool; lives from the call
-/// until it is complete at the target. Holds a reference to each layout it names.
+/// until it is complete at the target. Holds a reference to each layout it names, and to the
+/// region.
 struct Op {
     Operation operation;
     Request* request = nullptr; ///< of the request-based forms, until it is complete

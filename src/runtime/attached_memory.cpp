@@ -39,15 +39,27 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
     }
 }
 
-/// First nobody finds it any more, then it may become private again.
+/// First nobody finds it any more, here or by the network, then it may become private again.
 Status detach(WindowObject& object, const void* base) noexcept
 {
-    const EngineToken token(Runtime::existing()->engine());
-    const Status status = object.window->detach(static_cast<const std::byte*>(base));
-    if (status == Status::ok) {
-        object.body->attached.erase(base);
+    Runtime& runtime = *Runtime::existing();
+    BlockingRequest withdrawn;
+    {
+        const EngineToken token(runtime.engine());
+        const Status status =
+            object.window->detach(static_cast<const std::byte*>(base), &withdrawn);
+        if (status != Status::ok) {
+            return status;
+        }
+        if (withdrawn.complete) {
+            object.body->attached.erase(base);
+            return Status::ok;
+        }
     }
-    return status;
+    runtime.waiting().wait(withdrawn);
+    const EngineToken token(runtime.engine());
+    object.body->attached.erase(base);
+    return Status::ok;
 }
 
 } // namespace sidelight::runtime

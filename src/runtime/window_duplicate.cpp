@@ -17,22 +17,6 @@ namespace {
 
 using host::mpi::table;
 
-/// What it has before MPI knows of it. Throws std::bad_alloc.
-WindowObject& prepare(const WindowObject& parent, MPI_Info info)
-{
-    WindowInfo keys = info_in_force(parent);
-    keys.update(info, KeyScope::handle);
-    WindowObject& object = window_table::take();
-    object.window = parent.window;
-    object.body = parent.body;
-    object.ordered = keys.ordered();
-    object.active_order = keys.active_ordering();
-    object.thread_scope.store(keys.thread_scope(), std::memory_order_relaxed);
-    object.info = std::move(keys);
-    object.duplicate = true;
-    return object;
-}
-
 /// Makes its handle, by which it is found from then on.
 Status name(WindowObject& object) noexcept
 {
@@ -51,6 +35,23 @@ Status name(WindowObject& object) noexcept
     return Status::ok;
 }
 
+} // namespace
+
+WindowObject& prepare_handle(const WindowObject& parent, MPI_Info info)
+{
+    WindowInfo keys = info_in_force(parent);
+    keys.update(info, KeyScope::handle);
+    WindowObject& object = window_table::take();
+    object.window = parent.window;
+    object.body = parent.body;
+    object.ordered = keys.ordered();
+    object.active_order = keys.active_ordering();
+    object.thread_scope.store(keys.thread_scope(), std::memory_order_relaxed);
+    object.info = std::move(keys);
+    object.duplicate = true;
+    return object;
+}
+
 int inherit_error_handler(const WindowObject& parent, const WindowObject& object) noexcept
 {
     MPI_Errhandler handler{};
@@ -61,8 +62,6 @@ int inherit_error_handler(const WindowObject& parent, const WindowObject& object
     }
     return code;
 }
-
-} // namespace
 
 /// Parts of it are the original's, which another thread may be about to change.
 WindowInfo info_in_force(const WindowObject& object)
@@ -77,7 +76,7 @@ Status duplicate_window(const WindowObject& parent, MPI_Info info, MPI_Win* hand
 {
     WindowObject* object = nullptr;
     try {
-        object = &prepare(parent, info);
+        object = &prepare_handle(parent, info);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }

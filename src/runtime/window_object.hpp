@@ -32,12 +32,25 @@ struct WindowKey {
     /// The same for the shortest way of operations that do not order themselves; no_handle also
     /// where the window is to be ordered.
     std::atomic<std::uint64_t> shortest{no_handle};
-    rma::Window* window = nullptr;
+    /// The same for calls that open and close epochs; no_handle for the windows of memory handles,
+    /// which have none.
+    std::atomic<std::uint64_t> synchronizing{no_handle};
+    rma::Mapped* mapped = nullptr; ///< the direct path
+    rma::Window* window = nullptr; ///< of a memory handle: the parent
 };
 
 struct WindowBody;
 
-/// A handle of a window of ours, as MPI sees it: the window's own, or that of a duplicate. What it
+/// What a window of a memory handle answers to MPI_Win_get_attr.
+struct RegionAttributes {
+    void* base = nullptr; ///< if the memory is this process's
+    MPI_Aint size = 0;
+    int disp_unit = 1;
+    int flavor = 0;
+};
+
+/// A handle of a window of ours, as MPI sees it: the window's own, that of a duplicate, or one
+/// that reaches what a memory handle names. What it
 /// has of its own is here, what all of a window share is in the body. Its storage is never
 /// returned, so that a thread that looks up another window may look at it at any time.
 struct WindowObject : WindowKey {
@@ -47,7 +60,11 @@ struct WindowObject : WindowKey {
     bool duplicate = false;    ///< not the window's own handle
     Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
     std::shared_ptr<WindowBody> body;
-    bool ordered = false; ///< operations by this handle, each behind those before it
+    rma::HandleRegion* region = nullptr; ///< what a memory handle names; null: the window is meant
+    rma::Mapped region_mapped;           ///< with a region: the direct path to it
+    RegionAttributes region_attributes;
+    bool keeps_handle = true; ///< the host's window may be another's afterwards
+    bool ordered = false;     ///< operations by this handle, each behind those before it
     /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC).
     /// Then it is not in the cache, and its operations take the long way.
     bool checked = false;
@@ -89,7 +106,8 @@ struct WindowBody {
     std::atomic<bool> accumulated_intrinsic{false};
     std::atomic<bool> accumulated_otherwise{false};
     bool told_private = false; ///< the log says that its memory is private, and why
-    std::map<const void*, host::memory::SharedRange> attached; ///< by first address
+    std::map<const void*, host::memory::SharedRange> attached;    ///< by first address
+    std::map<rma::RegionName, host::memory::SharedRange> exposed; ///< by memory handles
 
     /// The memory ends with the window, though duplicates may keep the body.
     void release_memory() noexcept
@@ -97,6 +115,7 @@ struct WindowBody {
         members.reset();
         brought.release();
         attached.clear();
+        exposed.clear();
         memory.reset();
         communicators.reset();
     }

@@ -14,6 +14,14 @@ namespace sidelight::runtime::window_table {
 
 namespace {
 
+/// No probe finds it any more.
+void hide(WindowKey& object) noexcept
+{
+    object.key.store(no_handle, std::memory_order_relaxed);
+    object.shortest.store(no_handle, std::memory_order_relaxed);
+    object.synchronizing.store(no_handle, std::memory_order_relaxed);
+}
+
 /// Made at first use and never destroyed: windows may be used until the process ends.
 struct Registry {
     std::mutex mutex;
@@ -28,8 +36,7 @@ struct Registry {
     {
         const auto found = by_key.find(key);
         if (found != by_key.end() && found->second != owner) {
-            found->second->key.store(no_handle, std::memory_order_relaxed);
-            found->second->shortest.store(no_handle, std::memory_order_relaxed);
+            hide(*found->second);
             by_key.erase(found);
         }
     }
@@ -50,8 +57,7 @@ void make_orphans(WindowBody& body) noexcept
     body.original = nullptr;
     while (WindowObject* object = body.duplicates.front()) {
         body.duplicates.remove(object);
-        object->key.store(no_handle, std::memory_order_relaxed);
-        object->shortest.store(no_handle, std::memory_order_relaxed);
+        hide(*object);
     }
 }
 
@@ -98,7 +104,10 @@ void give_back(WindowObject& object) noexcept
 {
     object.life.fetch_add(1, std::memory_order_release);
     object.window = nullptr;
+    object.mapped = nullptr;
     object.duplicate = false;
+    object.region = nullptr;
+    object.keeps_handle = true;
     object.body.reset();
     object.ordered = false;
     object.reported.store(false, std::memory_order_relaxed);
@@ -122,8 +131,11 @@ void insert(WindowObject& object)
     if (object.duplicate) {
         object.body->duplicates.push(&object);
     }
+    object.mapped = object.region != nullptr ? &object.region_mapped : &object.window->mapped();
     object.checked = settings().check_intrinsic;
     object.key.store(object.checked ? no_handle : key, std::memory_order_relaxed);
+    object.synchronizing.store(object.region != nullptr ? no_handle : key,
+                               std::memory_order_relaxed);
     set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }
@@ -157,8 +169,7 @@ void remove(WindowObject& object) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    object.key.store(no_handle, std::memory_order_relaxed);
-    object.shortest.store(no_handle, std::memory_order_relaxed);
+    hide(object);
     const auto found = all.by_key.find(key_of(object.handle));
     if (found != all.by_key.end() && found->second == &object) {
         all.by_key.erase(found);

@@ -30,13 +30,15 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
 
 [[nodiscard]] WindowObject* find_slowly(std::uint64_t key) noexcept;
 
-/// What is in the cache of a window, if it is ours; calls nothing. The acquire pairs with the
-/// release in `insert`.
+/// What is in the cache of a window, if it is ours; calls nothing. `synchronizing`: for a call that
+/// opens or closes epochs. The acquire pairs with the release in `insert`.
+template <bool synchronizing = false>
 [[nodiscard]] inline WindowKey* find_key(MPI_Win win) noexcept
 {
     const std::uint64_t key = key_of(win);
     WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
-    if (entry->key.load(std::memory_order_relaxed) != key) [[unlikely]] {
+    const auto& open = synchronizing ? entry->synchronizing : entry->key;
+    if (open.load(std::memory_order_relaxed) != key) [[unlikely]] {
         return nullptr;
     }
     if (entry == nullptr) {
@@ -45,10 +47,10 @@ extern std::array<std::atomic<WindowKey*>, std::size_t{1} << slot_bits> slots;
     return entry;
 }
 
-/// The engine's window, if it is ours, in the cache and open to the shortest way of operations: in
-/// an ordered window it is to those alone that order themselves. Calls nothing.
+/// The direct path of a window, if it is ours, in the cache and open to the shortest way of
+/// operations: in an ordered window it is to those alone that order themselves. Calls nothing.
 template <bool orders_itself>
-[[nodiscard]] inline rma::Window* find_cached(MPI_Win win) noexcept
+[[nodiscard]] inline rma::Mapped* find_cached(MPI_Win win) noexcept
 {
     const std::uint64_t key = key_of(win);
     const WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
@@ -56,10 +58,10 @@ template <bool orders_itself>
     if (open.load(std::memory_order_relaxed) != key) [[unlikely]] {
         return nullptr;
     }
-    if (entry->window == nullptr) {
+    if (entry->mapped == nullptr) {
         __builtin_unreachable(); // spares the callers a second test
     }
-    return entry->window;
+    return entry->mapped;
 }
 
 /// Null if the window is not ours.

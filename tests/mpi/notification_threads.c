@@ -9,7 +9,7 @@
 #include "windows.h"
 #include <sidelight.h>
 
-enum { THREADS = 4, EACH = 2000, COUNTERS = 2, WORDS = 64 };
+enum { THREADS = 4, EACH = 1000, COUNTERS = 2, WORDS = 64 };
 
 static struct window w;
 

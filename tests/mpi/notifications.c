@@ -4,10 +4,11 @@
  * section IV), by the names that the standard gives them. Each rank notifies the one on its right,
  * which then finds the data in its own memory, told by nothing else.
  *
- * notifications
+ * notifications [sleep]
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <time.h>
 
 #include "nonblocking.h"
 #include <sidelight.h>
@@ -258,6 +259,33 @@ static void polling_moves_all_else(struct window *w)
     } else if (w->rank == 1) {
         MPI_Recv(in, sizeof in, MPI_CHAR, 0, 9, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 0, at(w, 0, 1), 1, MPI_INT64_T, 0, w->win));
+    }
+    end(w);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool must_sleep; /* what MPI_Wait does is the host's affair, and that of the route */
+
+/* Who waits leaves its core to others. */
+static void sleeping(struct window *w)
+{
+    int64_t const value = 3;
+    begin(w, "sleeping");
+    if (w->rank == 0) {
+        usleep(300000);
+        CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 1, at(w, 1, 1), 1, MPI_INT64_T, 0, w->win));
+    } else if (w->rank == 1) {
+        double const begin = MPI_Wtime();
+        double used = processor_seconds();
+        await(w, 0, 1);
+        used = processor_seconds() - used;
+        CHECK(!must_sleep || used < 0.5 * (MPI_Wtime() - begin));
     }
     end(w);
 }
@@ -605,6 +633,7 @@ static void wrong_calls(struct window *w)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    must_sleep = argc > 1;
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
         struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
@@ -616,6 +645,7 @@ int main(int argc, char **argv)
         polling(&w);
         moves_all_else(&w);
         polling_moves_all_else(&w);
+        sleeping(&w);
         any_of(&w);
         thresholds(&w);
         many_requests(&w);

@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 {
     struct window w[WINDOWS];
     check_begin(&argc, &argv);
-    long const puts = (long)check_argument(argc, argv, 1, 40000);
+    long const puts = (long)check_argument(argc, argv, 1, 20000);
     int const origins = check_size - 1;
     long const rounds = 1 + puts / ((long)origins * SLOTS * WINDOWS);
     CHECK(origins >= 1 && origins <= ORIGINS);

@@ -11,8 +11,13 @@ sidelight_mpi_test(ordering RANKS 2)
 sidelight_mpi_test(ordered RANKS 2 3)
 sidelight_mpi_test(ordered_pairs RANKS 2)
 sidelight_mpi_test(remote_requests RANKS 2 4)
+sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
 sidelight_mpi_test(active_messages RANKS 2 4)
+sidelight_mpi_test(notifications_asleep RANKS 2 PROGRAM notifications ARGS sleep
+    SKIP_HOSTS mpich4 "polls in MPI_Wait where each rank has a core"
+               mpich5 "polls in MPI_Wait where each rank has a core"
+               impi "polls in MPI_Wait where each rank has a core")
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
@@ -33,6 +38,8 @@ sidelight_mpi_test(shared_windows_private RANKS 4 PROGRAM shared_windows ARGS as
 sidelight_mpi_test(attributes RANKS 2 4)
 sidelight_mpi_test(duplicates RANKS 1 2 4)
 sidelight_mpi_test(duplicate_keys RANKS 2)
+sidelight_mpi_test(memory_handles RANKS 1 2 4 NO_SANITIZER)
+sidelight_mpi_test(memory_handles_many RANKS 2 NO_SANITIZER PROGRAM memory_handles ARGS 100000)
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)

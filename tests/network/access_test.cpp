@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <signal.h>
@@ -27,7 +28,19 @@ using fabric::RemoteMemory;
 class Accesses : public testing::TestWithParam<const char*> {};
 
 struct Done : Completion {
-    Done() noexcept { finished = note; }
+    Done() noexcept
+    {
+        finished = note;
+        left = note_left;
+    }
+    /// What is read may be overwritten then.
+    static void note_left(Completion& self) noexcept
+    {
+        auto& done = static_cast<Done&>(self);
+        EXPECT_EQ(done.times, 0) << "told when it is over";
+        EXPECT_FALSE(std::exchange(done.has_left, true));
+        std::fill(done.reads.begin(), done.reads.end(), std::byte{0xEE});
+    }
     static void note(Completion& self, Status with) noexcept
     {
         auto& done = static_cast<Done&>(self);
@@ -35,8 +48,12 @@ struct Done : Completion {
         done.status = with;
     }
     int times = 0;
+    bool has_left = false;
+    std::span<std::byte> reads;
     Status status = Status::other;
 };
+
+bool is_under_way(Access state) { return state == Access::pending || state == Access::left; }
 
 /// Takes keys, which come as zero-copy messages, and answers nothing.
 class KeyTaker final : public fabric::Receiver {
@@ -92,7 +109,7 @@ public:
         const Access state = put ? theirs->put(pieces, done) : theirs->get(pieces, done);
         EXPECT_EQ(done.times, 0) << "told within the call";
         member_.fabric().push();
-        if (state == Access::pending) {
+        if (is_under_way(state)) {
             EXPECT_TRUE(member_.poll_until(taker, [&] { return done.times != 0; }));
             EXPECT_EQ(done.times, 1);
             return done.status;
@@ -158,6 +175,39 @@ TEST_P(Accesses, PutIsThereWhenItIsOver)
         Opening::always));
 }
 
+/// Its memory is used again as soon as that is allowed, at once or when it is told.
+TEST_P(Accesses, WhatHasLeftMayBeOverwritten)
+{
+    EXPECT_TRUE(run_team(
+        2, GetParam(),
+        [](Member& member) {
+            member.meet_all();
+            constexpr std::size_t most = 2'000'000;
+            Exposed all(member, most);
+            EXPECT_TRUE(member.barrier(all.taker));
+            for (const std::size_t length : {std::size_t{8}, std::size_t{5000}, most}) {
+                std::vector<std::byte> data(length);
+                for (std::size_t i = 0; i < length; ++i) {
+                    data[i] = value(member.rank(), i);
+                }
+                Done done;
+                done.reads = data;
+                const AccessPiece piece{.here = data.data(), .there = 0, .bytes = length};
+                if (all.theirs->put({&piece, 1}, done) == Access::left) {
+                    Done::note_left(done);
+                }
+                member.fabric().push();
+                EXPECT_TRUE(member.poll_until(all.taker, [&] { return done.times != 0; }));
+                EXPECT_TRUE(member.barrier(all.taker));
+                for (std::size_t i = 0; i < length; ++i) {
+                    ASSERT_EQ(all.memory[i], value(1 - member.rank(), i)) << i;
+                }
+                EXPECT_TRUE(member.barrier(all.taker));
+            }
+        },
+        Opening::always));
+}
+
 TEST_P(Accesses, ManyPiecesGoBothWaysAtOnce)
 {
     EXPECT_TRUE(run_team(
@@ -183,7 +233,7 @@ TEST_P(Accesses, ManyPiecesGoBothWaysAtOnce)
             constexpr int rounds = 50;
             std::vector<Done> puts(rounds);
             for (Done& done : puts) { // all under way together
-                EXPECT_EQ(all.theirs->put(out, done), Access::pending);
+                EXPECT_TRUE(is_under_way(all.theirs->put(out, done)));
                 member.fabric().push();
             }
             EXPECT_TRUE(member.poll_until(all.taker, [&] {
@@ -249,8 +299,8 @@ TEST_P(Accesses, EndWithAnErrorWhereThePeerDies)
             std::vector<Done> gets(10);
             std::size_t pending = 0;
             for (std::size_t i = 0; i < puts.size(); ++i) {
-                pending += all.theirs->put({&piece, 1}, puts[i]) == Access::pending ? 1 : 0;
-                pending += all.theirs->get({&piece, 1}, gets[i]) == Access::pending ? 1 : 0;
+                pending += is_under_way(all.theirs->put({&piece, 1}, puts[i])) ? 1 : 0;
+                pending += is_under_way(all.theirs->get({&piece, 1}, gets[i])) ? 1 : 0;
                 member.fabric().push();
             }
             const auto told = [&] {

@@ -84,6 +84,16 @@ std::size_t Author::wait_for(std::vector<int> steps)
     return append({.call = Call::wait_for, .list = std::move(steps)});
 }
 
+std::size_t Author::attach(std::size_t cell, std::size_t words)
+{
+    return append({.call = Call::attach, .blocking = true, .cell = cell, .words = words});
+}
+
+std::size_t Author::detach(std::size_t cell, std::size_t words)
+{
+    return append({.call = Call::detach, .blocking = true, .cell = cell, .words = words});
+}
+
 std::size_t Author::fence(Mode mode, rma::Assertion assertion)
 {
     return append({.call = Call::fence, .blocking = blocks(mode), .assertion = assertion});
@@ -171,6 +181,8 @@ std::size_t Author::fetch(std::size_t step, std::size_t first, std::size_t words
                    .value = written.value + first,
                    .words = words});
 }
+
+std::size_t Author::release() { return append({.call = Call::release}); }
 
 std::size_t Author::stray(int target) { return append({.call = Call::stray, .target = target}); }
 

@@ -57,6 +57,8 @@ public:
     Shown expose(std::size_t words = 1);
     std::size_t set_keys(const rma::Reorder& keys);
     std::size_t wait_for(std::vector<int> steps);
+    std::size_t attach(std::size_t cell, std::size_t words);
+    std::size_t detach(std::size_t cell, std::size_t words);
 
     std::size_t fence(Mode mode, rma::Assertion assertion = {});
     std::size_t post(std::vector<int> origins, rma::Assertion assertion = {});
@@ -78,6 +80,7 @@ public:
     /// Some words of what an accumulate of this epoch, by that step, writes.
     std::size_t fetch(std::size_t step, std::size_t first, std::size_t words);
     std::size_t stray(int target);
+    std::size_t release();
     /// Ordered: a put, a get of the same cells, and another put to them; and so on.
     void chain(int target, std::size_t words, int puts);
     std::size_t add(int target);
@@ -93,6 +96,10 @@ public:
     void make_remote() { script().back().request_scope = rma::FlushScope::remote; }
     /// The latest step, an operation or a flush, is that of a thread.
     void make_thread(rma::ThreadNumber thread) { script().back().thread = thread; }
+    /// The latest step, an operation, goes through the window of a memory handle.
+    void make_named() { script().back().named = true; }
+    /// And if it is a stray, by the name that counts until it is released in the run.
+    void make_present() { script().back().value = 1; }
     /// That step, an operation, raises a counter of its target.
     void make_notified(std::size_t step, int counter) { script()[step].notification = counter; }
     [[nodiscard]] const Step& step(std::size_t number) const { return script()[number]; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator_parts.hpp"
+#include "handles.hpp"
 
 /// The machine, the order of items, and what all items are made of.
 namespace sidelight::sim {
@@ -11,6 +12,7 @@ namespace sidelight::sim {
 Generator::Generator(std::uint64_t seed, const Taste& taste)
     : random_(seed * 2 + 1),
       notes_(seed * 2 + 2),
+      names_(~seed),
       taste_(taste),
       ranks_(random_.between(2, taste.max_ranks)),
       windows_(random_.chance(20) ? 2 : 1),
@@ -125,6 +127,7 @@ Program Generator::draw()
     Program program = draft_.finish();
     draw_borders(program);
     draw_order(program);
+    draw_names(program, names_);
     return program;
 }
 

@@ -81,6 +81,7 @@ private:
 
     fabric::sim::Random random_;
     fabric::sim::Random notes_; ///< for all about notifications, which change nothing else
+    fabric::sim::Random names_; ///< likewise for which operations go by memory handles
     Taste taste_;
     int ranks_;
     int windows_;

@@ -84,6 +84,8 @@ void Ledger::calling(Rank& rank, std::size_t number)
         expectation(rank, number).number = h.clock;
         break;
     case Call::await_notification:
+    case Call::attach:
+    case Call::detach:
         break;
     case Call::close:
         return leave_fence(h);

@@ -139,12 +139,21 @@ void Rank::leave(const Step& step)
     world_.trace(rank_, done_name(step.call), static_cast<long>(position_));
     waits_ = false;
     ++position_;
+    if (step.call == Call::detach && world_.network().is_exposed(reinterpret_cast<std::byte*>(
+                                         world_.memory(step.window, rank_) + step.cell))) {
+        world_.fail(rank_, "memory that was detached is still exposed");
+    }
     if (step.call == Call::close) {
         if (!window(step.window).closed()) {
             world_.fail(rank_, "a window cannot be freed");
             return;
         }
+        const bool first = position_ % 2 == 0; // else they are orphans
+        if (first) {
+            handles_.close_all(step.window);
+        }
         process_.destroy_window(window(step.window));
+        handles_.close_all(step.window);
         world_.take_back(step.window, rank_);
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
         process_.push(); // as the guard does under which the API destroys it
@@ -224,6 +233,17 @@ bool Rank::local_call(const Step& step)
         world_.keys_set(*this, step);
         ++position_;
         return true;
+    case Call::release:
+        if (window(step.window)
+                    .parts()
+                    .regions.withdraw(world_.regions(step.window, rank_).present) != Status::ok ||
+            window(step.window)
+                .parts()
+                .regions.is_used(world_.regions(step.window, rank_).present)) {
+            world_.fail(rank_, "a region cannot be released");
+        }
+        ++position_;
+        return true;
     case Call::expose:
         std::iota(world_.memory(step.window, rank_) + step.cell,
                   world_.memory(step.window, rank_) + step.cell + step.words, step.value);
@@ -252,6 +272,13 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
         return Status::ok; // asked again and again while the rank waits
     case Call::close:
         return w.close(request);
+    case Call::attach:
+        world_.attach(step.window, rank_, step.cell, step.words);
+        rma::finish(request);
+        return Status::ok;
+    case Call::detach:
+        return w.detach(reinterpret_cast<std::byte*>(world_.memory(step.window, rank_) + step.cell),
+                        request);
     default:
         return synchronise_passive(step, request);
     }
@@ -313,29 +340,50 @@ bool Rank::take_fast_path(const Step& step)
 /// Does what can be done at once on mapped memory. False: nothing has happened.
 bool Rank::take_direct_path(const Step& step)
 {
-    rma::Window& w = window(step.window);
+    rma::Mapped& direct = direct_path(step);
     switch (step.call) {
     case Call::flush:
-        return step.scope == rma::FlushScope::local ? w.mapped().flush_local(step.target)
-                                                    : w.mapped().flush(step.target);
+        return step.scope == rma::FlushScope::local ? direct.flush_local(step.target)
+                                                    : direct.flush(step.target);
     default:
         return is_operation(step.call) && step.notification < 0 &&
                (copy_directly(step) || combine_directly(step));
     }
 }
 
+/// The window of a handle that a step goes through; null: none.
+HandleWindows::One* Rank::handle_window(const Step& step)
+{
+    if (!step.named) {
+        return nullptr;
+    }
+    const bool past = step.call == Call::stray && step.value == 0;
+    HandleWindows::One* opened =
+        handles_.open({step.window, step.target, past}, window(step.window),
+                      world_.region(step.window, step.target, past));
+    if (opened == nullptr) {
+        world_.fail(rank_, "a memory handle cannot be opened");
+    }
+    return opened;
+}
+
+rma::Mapped& Rank::direct_path(const Step& step)
+{
+    HandleWindows::One* opened = handle_window(step);
+    return opened != nullptr ? opened->direct : window(step.window).mapped();
+}
+
 bool Rank::copy_directly(const Step& step)
 {
-    rma::Window& w = window(step.window);
+    rma::Mapped& direct = direct_path(step);
     const bool get = reads(step.call) && step.call != Call::fetch;
-    const bool put =
-        step.call == Call::put || step.call == Call::write_tally || step.call == Call::overwrite;
+    const bool put = step.call == Call::put || step.call == Call::write_tally ||
+                     step.call == Call::overwrite || (step.call == Call::stray && step.named);
     if (step.stride != 1 || !(get || put)) {
         return false;
     }
     const std::size_t bytes = step.words * sizeof(std::uint64_t);
-    std::byte* memory =
-        w.mapped().memory(step.target, world_.displacement(step.window, step), bytes);
+    std::byte* memory = direct.memory(step.target, world_.displacement(step.window, step), bytes);
     if (memory == nullptr) {
         return false;
     }
@@ -344,27 +392,27 @@ bool Rank::copy_directly(const Step& step)
     } else {
         std::memcpy(memory, origin(position_), bytes);
     }
-    w.mapped().made_plain_access();
+    direct.made_plain_access();
     return true;
 }
 
 /// An accumulate of one element.
 bool Rank::combine_directly(const Step& step)
 {
-    rma::Window& w = window(step.window);
+    rma::Mapped& direct = direct_path(step);
     const bool combines = step.call == Call::fetch || step.call == Call::accumulate ||
                           step.call == Call::compare_and_swap || step.call == Call::add ||
                           step.call == Call::fetch_add;
     if (!combines || step.words != 1 || step.stride != 1) {
         return false;
     }
-    std::byte* memory = w.mapped().memory(step.target, world_.displacement(step.window, step),
-                                          sizeof(std::uint64_t));
+    std::byte* memory =
+        direct.memory(step.target, world_.displacement(step.window, step), sizeof(std::uint64_t));
     if (memory == nullptr) {
         return false;
     }
-    w.mapped().made_atomic_access();
-    const rma::ElementAccess access = w.mapped().element(step.target);
+    direct.made_atomic_access();
+    const rma::ElementAccess access = direct.element(step.target);
     std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory));
     switch (step.call) {
     case Call::fetch:
@@ -423,7 +471,13 @@ Status Rank::issue(const Step& step, rma::Request* request)
             operation.result = {result(position_), word, 1};
         }
     }
-    return window(step.window).issue(operation, request);
+    HandleWindows::One* opened = handle_window(step);
+    operation.region = opened != nullptr ? opened->region : nullptr;
+    const Status status = window(step.window).issue(operation, request);
+    if (opened != nullptr && world_.random().chance(20)) { // with what was recorded
+        handles_.close({step.window, step.target, step.call == Call::stray && step.value == 0});
+    }
+    return status;
 }
 
 } // namespace sidelight::sim

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "handles.hpp"
 #include "rma/engine/process.hpp"
 #include "script.hpp"
 
@@ -85,6 +86,8 @@ private:
     Status synchronise_passive(const Step& step, rma::Request* request);
     Status issue(const Step& step, rma::Request* request);
     void fill_origin(const Step& step);
+    [[nodiscard]] rma::Mapped& direct_path(const Step& step);
+    [[nodiscard]] HandleWindows::One* handle_window(const Step& step);
     [[nodiscard]] bool take_fast_path(const Step& step);
     [[nodiscard]] bool take_direct_path(const Step& step);
     [[nodiscard]] bool copy_directly(const Step& step);
@@ -95,6 +98,7 @@ private:
     const Script& script_;
     rma::Process process_;
     std::vector<rma::Window*> windows_;
+    HandleWindows handles_;
     std::size_t position_ = 0;
     bool refused_ = false; ///< a call, because a rank is lost
     bool waits_ = false;   ///< inside a blocking call

@@ -20,7 +20,10 @@ enum class Call : std::uint8_t {
     meet,     ///< a barrier of all ranks that the library knows nothing of
     set_keys, ///< the reorder keys of the window, for epochs opened from now on
     expose,   ///< stores `value` and up into the rank's own memory
+    release,  ///< ends what memory handles of the rank's memory name
     wait_for, ///< waits for the requests of the steps in `list`
+    attach,   ///< dynamic windows: `words` cells from `cell` on, again
+    detach,   ///< the same, which were attached
     // synchronisation
     fence,
     post,
@@ -47,7 +50,7 @@ enum class Call : std::uint8_t {
     fetch_add,   ///< the same, and the old value comes back
     read_tally,  ///< get of the tally, which only exclusive locks protect
     write_tally, ///< put of 1 more than the step `list[0]` has read
-    stray,       ///< dynamic windows: a put to memory that is not attached
+    stray,       ///< dynamic windows: a put to memory that is not attached, or by a released name
     // ordered operations on cells of their own, with nothing between them
     overwrite, ///< put of `value` and up
     reread,    ///< get of the same: what was put before is there, and what is put next is not
@@ -96,6 +99,7 @@ struct Step {
     std::uint64_t value = 0;
     std::size_t words = 1;
     std::size_t stride = 1; ///< cells from one word to the next at the target, 1 or 2
+    bool named = false;     ///< an operation, or a flush, through the window of a memory handle
     int notification = -1;  ///< of an operation: the target's counter that it raises; -1: none
 };
 
@@ -120,6 +124,7 @@ struct Program {
     bool no_exclusive_locks = false; ///< promised, so that shared ones need no places
     bool dynamic = false;            ///< the memory is attached, in regions that touch at `borders`
     std::vector<std::size_t> borders; ///< cells
+    bool handles = false;             ///< and memory handles name it, attached or not
     unsigned unmapped_percent = 0;    ///< of the regions: neighbours cannot map them
     unsigned no_map_percent = 0;      ///< so often mapping fails, as when the owner is at its table
     unsigned ordered_percent = 0;     ///< of the operations

@@ -88,6 +88,7 @@ void World::create_memory()
         }
         for (int rank = 0; rank < program_.ranks; ++rank) {
             left_behind_.emplace_back();
+            regions_.emplace_back();
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
             controls_.push_back(rma::Control::create(control_memory_.back().get()));
@@ -101,6 +102,9 @@ void World::create_windows(int window)
         ranks_[static_cast<std::size_t>(rank)]->create_window(shape(window, rank));
         if (program_.dynamic) {
             attach_memory(window, rank);
+        }
+        if (program_.handles) {
+            expose_memory(window, rank);
         }
         if (program_.counters != 0 &&
             this->rank(rank).window(window).parts().counters.set(
@@ -140,16 +144,55 @@ void World::attach_memory(int window, int rank)
         if (border <= first) {
             continue;
         }
-        auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
-        const std::size_t bytes = (border - first) * sizeof(std::uint64_t);
-        std::optional<FileRange> where;
-        if (!program_.carried && !random().chance(program_.unmapped_percent)) {
-            where = {PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
-        }
-        if (this->rank(rank).window(window).attach(base, bytes, where) != Status::ok) {
-            fail(rank, "memory cannot be attached");
-        }
+        attach(window, rank, first, border - first);
         first = border;
+    }
+}
+
+std::optional<FileRange> World::place_of(const std::byte* base, std::size_t bytes)
+{
+    if (program_.carried || random().chance(program_.unmapped_percent)) {
+        return std::nullopt;
+    }
+    return FileRange{PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
+}
+
+/// All of it, twice: what was released has the place of what comes.
+void World::expose_memory(int window, int rank)
+{
+    auto* base = reinterpret_cast<std::byte*>(memory(window, rank));
+    const std::size_t bytes = program_.cells * sizeof(std::uint64_t);
+    rma::HandleRegions& of_rank = this->rank(rank).window(window).parts().regions;
+    MemberRegions& made = regions(window, rank);
+    const bool lasting = random().chance(50);
+    const bool past =
+        of_rank.expose(base, bytes, place_of(base, bytes), lasting, made.past) == Status::ok &&
+        of_rank.withdraw(made.past) == Status::ok;
+    const bool present =
+        of_rank.expose(base, bytes, place_of(base, bytes), lasting, made.present) == Status::ok;
+    if (!past || !present || rma::slot_of(made.past) != rma::slot_of(made.present)) {
+        fail(rank, "memory cannot be exposed");
+    }
+}
+
+rma::RegionShape World::region(int window, int rank, bool past) noexcept
+{
+    const MemberRegions& made = regions(window, rank);
+    const std::size_t bytes = program_.cells * sizeof(std::uint64_t);
+    return {.name = past ? made.past : made.present,
+            .rank = rank,
+            .first = reinterpret_cast<std::uint64_t>(memory(window, rank)),
+            .all_bytes = bytes,
+            .size = bytes,
+            .disp_unit = sizeof(std::uint64_t)};
+}
+
+void World::attach(int window, int rank, std::size_t first, std::size_t cells)
+{
+    auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
+    const std::size_t bytes = cells * sizeof(std::uint64_t);
+    if (this->rank(rank).window(window).attach(base, bytes, place_of(base, bytes)) != Status::ok) {
+        fail(rank, "memory cannot be attached");
     }
 }
 
@@ -178,6 +221,9 @@ std::byte* World::PeerMemory::map(const FileRange& range) noexcept
 
 std::int64_t World::displacement(int window, const Step& step) noexcept
 {
+    if (step.named) {
+        return static_cast<std::int64_t>(step.call == Call::stray ? counter_cell : step.cell);
+    }
     // Behind the last cell nothing is attached.
     const std::size_t cell = step.call == Call::stray ? program_.cells : step.cell;
     return static_cast<std::int64_t>(program_.dynamic ? first_address(window, step.target) +

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "fabric/peer_memory.hpp"
 #include "fabric/remote_memory.hpp"
 #include "fabric/sim/network.hpp"
+#include "handles.hpp"
 #include "ledger.hpp"
 #include "rank.hpp"
 #include "script.hpp"
@@ -71,11 +73,19 @@ public:
     [[nodiscard]] bool left_alone(int window, int rank) noexcept;
     /// Where a cell is, in the window's displacement units.
     [[nodiscard]] std::int64_t displacement(int window, const Step& step) noexcept;
+    /// Attaches cells of a member, which neighbours can map, or cannot.
+    void attach(int window, int rank, std::size_t first, std::size_t cells);
     /// What messages name the member's first cell.
     [[nodiscard]] std::uint64_t first_address(int window, int rank) noexcept
     {
         return program_.dynamic ? reinterpret_cast<std::uint64_t>(memory(window, rank)) : 0;
     }
+    [[nodiscard]] MemberRegions& regions(int window, int rank) noexcept
+    {
+        return regions_[block_index(window, rank)];
+    }
+    /// What a handle of the member says.
+    [[nodiscard]] rma::RegionShape region(int window, int rank, bool past) noexcept;
     [[nodiscard]] fabric::PeerMemory& peer_memory() noexcept { return peer_memory_; }
     /// The words that members write into each other.
     [[nodiscard]] rma::Control& control(int window, int rank) noexcept
@@ -182,6 +192,8 @@ private:
     void create_memory();
     void create_windows(int window);
     void attach_memory(int window, int rank);
+    void expose_memory(int window, int rank);
+    [[nodiscard]] std::optional<FileRange> place_of(const std::byte* base, std::size_t bytes);
     [[nodiscard]] rma::WindowShape shape(int window, int rank);
     [[nodiscard]] int nodes() const noexcept
     {
@@ -205,6 +217,7 @@ private:
     std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< before it was asked for
     std::vector<std::unique_ptr<fabric::ExposedMemory>> exposed_;
     std::vector<std::size_t> exposed_blocks_; ///< whose memory each of these is
+    std::vector<MemberRegions> regions_;      ///< like `memory_`
     std::vector<std::int32_t> everybody_;
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;

@@ -17,6 +17,8 @@ from sidelight_lib import (
     latency_columns,
     latency_runs,
     latency_table,
+    interleaved,
+    memhandle,
     notify,
     ordered_put,
     own_accesses,
@@ -356,6 +358,28 @@ class WindowTimes(unittest.TestCase):
         self.assertEqual(found, list(window_times.TITLES))
 
 
+class MemHandle(unittest.TestCase):
+    def test_rows_have_what_there_is_in_their_column(self):
+        def sample(line, microseconds, column="a" + UNDER):
+            return memhandle.Sample(0, column, line, {"microseconds": microseconds}, "")
+
+        samples = [sample("allocated_8", 1.0), sample("dynamic_8", 2.0), sample("opened_8", 4.0)]
+        samples += [sample("memhandle_8", value) for value in (1.0, 9.0, 3.0)]
+        samples += [sample("allocated_1024", 1.0), sample("dynamic_1024", 2.0)]
+        samples += [sample("allocated_8", 5.0, "a"), sample("dynamic_8", 6.0, "a")]
+        alone, under = memhandle.rows(samples)
+        self.assertEqual((alone.allocated, alone.dynamic, alone.memhandle), (5.0, 6.0, None))
+        self.assertEqual((under.bytes, under.memhandle, under.opened), (8, 3.0, 4.0))
+
+    def test_every_size_of_the_program_has_a_title(self):
+        source = (support.ROOT / "bench" / "memhandle.c").read_text()
+        (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", source)
+        terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
+        self.assertEqual([term[0] << sum(term[1:]) for term in terms], list(memhandle.SIZES))
+        (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
+        self.assertEqual(re.findall(r'"(\w+)"', names), list(memhandle.HOWS))
+
+
 class OrderedPut(unittest.TestCase):
     def test_rows_are_medians_of_sizes_with_all_three_figures(self):
         def sample(line, microseconds, outcome=""):
@@ -387,7 +411,8 @@ class Notify(unittest.TestCase):
 
         samples = [sample("ring_message_8", 4.0), sample("ring_polled_8", 1.0)]
         samples += [sample("ring_message_8", 8.0), sample("ring_message_8", 5.0)]
-        samples += [sample("many_message_8", 3.0), sample("many_waited_8", 0.0, notify.NOT_THERE)]
+        samples += [sample("many_message_8", 3.0)]
+        samples += [sample("many_waited_8", 0.0, interleaved.NOT_THERE)]
         many, ring = notify.rows(4, samples)
         self.assertEqual((ring.pattern, ring.bytes), ("a ring of 4", 8))
         self.assertEqual(ring.figures, {"message": 5.0, "polled": 1.0})

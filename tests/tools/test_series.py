@@ -95,6 +95,15 @@ class Runs(unittest.TestCase):
             [s.line for s in found.samples], ["ranks_2", "ranks_4", "ranks_2", "ranks_4"]
         )
 
+    def test_who_does_not_bind_itself_is_bound_where_there_are_cores(self):
+        for folder, ranks, wanted in (
+            ("bench", 2, "none"),
+            ("examples", 1, "core"),
+            ("examples", 1 << 20, "none"),
+        ):
+            program = Program("program", ["x"], ranks, folder=folder)
+            self.assertEqual(interleaved._binds_itself(program), wanted == "none")
+
     def test_a_host_that_is_named_must_have_the_program(self):
         with self.assertRaisesRegex(HostError, "not built: .*bench/other"):
             with (

@@ -27,6 +27,7 @@ TEST(OperationStates, AllowTheseStepsAndNoOthers)
     const std::map<std::pair<OperationState, OperationEvent>, OperationState> steps{
         {{recorded, begin}, leaving},
         {{leaving, all_sent}, sent},
+        {{leaving, buffers_free}, local},    // what the fabric has read
         {{leaving, all_answered}, complete}, // performed at once, or given up
         {{sent, buffers_free}, local},
         {{sent, all_answered}, complete}, // what fetches is never local alone

@@ -51,7 +51,7 @@ protected:
           table(std::make_unique<RegionTable>(root, owner)),
           regions(root, reader, latest, target.regions_open)
     {
-        target.open_regions(true);
+        target.handle_regions(true);
     }
 
     /// Memory with a file, of this process.
@@ -114,13 +114,13 @@ TEST_F(RegionTableTest, AreMappedAndUnmapped)
     EXPECT_EQ(latest.at(base - 4, 8), nullptr);
     EXPECT_EQ(latest.at(UINT64_MAX, 8), nullptr);
     EXPECT_EQ(latest.at(INT64_MAX, INT64_MAX), nullptr);
-    target.open_regions(false);
+    target.handle_regions(false);
     EXPECT_EQ(latest.at(base + 8, 8), nullptr);
     EXPECT_EQ(latest.known_at(base + 8, 8), found.data);
     EXPECT_EQ(latest.known_at(base - 1, 8), nullptr);
     EXPECT_EQ(reach(base + 16, 8), Reach::mapped);
     EXPECT_EQ(latest.at(base + 16, 8), nullptr);
-    target.open_regions(true);
+    target.handle_regions(true);
     EXPECT_EQ(latest.at(base + 8, 8), found.data);
     EXPECT_EQ(reader.mappings(), 2U); // with the table's own
     ASSERT_EQ(table->detach(data + 100), Status::ok);

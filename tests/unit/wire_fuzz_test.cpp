@@ -228,6 +228,17 @@ private:
         case MessageKind::lost:
             message.set(MessageKind::lost, LostBody{.rank = static_cast<std::int64_t>(number)});
             break;
+        case MessageKind::region_request:
+            message.set(MessageKind::region_request,
+                        RegionRequestBody{.first = address,
+                                          .last = address + bytes_,
+                                          .word = random_.below(2 * told_bytes)});
+            break;
+        case MessageKind::region_key:
+            message.set(MessageKind::region_key, RegionKeyBody{.first = address,
+                                                               .last = address + bytes_,
+                                                               .told = random_.below(2)});
+            break;
         default:
             message.set(static_cast<MessageKind>(kind), NoticeBody{.number = number});
         }

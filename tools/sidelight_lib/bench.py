@@ -14,14 +14,19 @@ from pathlib import Path
 
 from . import (
     figures_page,
+    flush_local,
+    get_compute_put,
     latency_runs,
+    memhandle,
     notify,
+    one_sided_progress,
     ordered_put,
     own_accesses,
     paper_applications,
     paper_figures,
     thread_flush,
     two_sided,
+    window_kinds,
     window_times,
 )
 from .console import progress
@@ -84,7 +89,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    memhandle.add(kinds)
     notify.add(kinds)
+    window_kinds.add(kinds)
+    flush_local.add(kinds)
+    get_compute_put.add(kinds)
+    one_sided_progress.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)

@@ -28,6 +28,7 @@ from .latency_lines import UNDER
 from .namespaces import Nodes
 
 PATIENCE_SECONDS = 120.0
+NOT_THERE = "does not run"  # of lines that a program passes over, as a host lacks the calls
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Sample:
 @dataclass(frozen=True)
 class Program:
     """A program that prints one JSON object a line. Those of bench/ bind themselves to cores; the
-    others are bound as the host does it."""
+    others are bound to a core each, where there are as many."""
 
     name: str
     lines: Sequence[str]
@@ -230,13 +231,18 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
             argv = [program.path(host, series), *options, *lines]
             if several:
                 return several.launch(host, program.ranks, argv, preload, settings)
-            binding = ["--bind-to", "none"] if program.folder == "bench" else []
+            binding = ["--bind-to", "none" if _binds_itself(program) else "core"]
             return host.command(program.ranks, argv, preload, settings, binding)
 
         environment = several.environment(host) if several else host.environment()
         return latency_runs.measure(
             command_for, list(program.lines), environment, PATIENCE_SECONDS
         )
+
+
+def _binds_itself(program: Program) -> bool:
+    """Or must not be bound: its ranks would share cores as the launcher has it."""
+    return program.folder == "bench" or program.ranks > len(os.sched_getaffinity(0))
 
 
 def _samples(

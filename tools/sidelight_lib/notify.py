@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from . import alone_and_under
-from .alone_and_under import Sample
+from . import interleaved
 from .console import output, rich
+from .interleaved import Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
@@ -26,7 +26,7 @@ settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
 
 SIZES = {8: "8 B", 1 << 10: "1 KB", 64 << 10: "64 KB"}
 HOWS = ("message", "polled", "waited", "flag")
-NOT_THERE = "does not run"  # of lines that a host does not have
+PAIR = 2
 PATTERNS = {  # by number of ranks and what the program calls it
     (2, "ring"): "there and back",
     (4, "ring"): "a ring of 4",
@@ -55,14 +55,14 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "notify", help="notified puts against flushes and messages", description=_DESCRIPTION
     )
-    alone_and_under.add_options(parser)
+    interleaved.add_options(parser)
     parser.set_defaults(action=main)
 
 
 def rows(ranks: int, samples: Iterable[Sample]) -> list[Row]:
     """Of one number of ranks, pattern by pattern and column by column, smallest first."""
     found: dict[tuple[str, str, int], dict[str, float]] = {}
-    for (line, column), several in alone_and_under.by_line(samples).items():
+    for (line, column), several in interleaved.by_line(samples).items():
         pattern, how, size = line.split("_")
         time = median(figures["microseconds"] for figures in several)
         found.setdefault((pattern, column, int(size)), {})[how] = time
@@ -79,18 +79,19 @@ def main(arguments: argparse.Namespace) -> int:
     errors: list[str] = []
     for ranks in sorted({ranks for ranks, _ in PATTERNS}):
         patterns = [pattern for number, pattern in PATTERNS if number == ranks]
-        lines = [f"{one}_{how}_{size}" for one in patterns for size in SIZES for how in HOWS]
-        program = alone_and_under.Program("notify", lines, ranks, options)
-        measured, said = alone_and_under.run(program, arguments)
-        samples.extend(measured)
-        errors.extend(said)
-        found.extend(rows(ranks, measured))
+        sizes = list(SIZES) if ranks == PAIR else [min(SIZES)]  # shared cores take their time
+        lines = [f"{one}_{how}_{size}" for one in patterns for size in sizes for how in HOWS]
+        program = interleaved.Program("notify", lines, ranks, options)
+        measured = interleaved.run(program, arguments)
+        samples.extend(measured.samples)
+        errors.extend(measured.errors)
+        found.extend(rows(ranks, measured.samples))
     if arguments.json:
         raw = [asdict(sample) for sample in samples]
         table = [asdict(row) for row in found]
         print(json.dumps({"rows": table, "samples": raw, "errors": errors}, indent=2))
     else:
-        _print_table(found, samples, alone_and_under.rounds(arguments))
+        _print_table(found, samples, interleaved.rounds(arguments))
     return 0
 
 
@@ -114,5 +115,5 @@ def _print_table(found: Sequence[Row], samples: Sequence[Sample], rounds: int) -
         table.add_row(row.pattern, where, SIZES[row.bytes], *times, *texts)
     console.print(table)
     for sample in samples:
-        if sample.outcome not in ("", NOT_THERE):
+        if sample.outcome not in ("", interleaved.NOT_THERE):
             console.print(f"{sample.column}: {sample.line}: {sample.outcome}")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import interleaved
+from . import interleaved, plots
 from .console import output, rich
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
@@ -41,7 +41,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "ordered-put", help="ordered windows against flushes", description=_DESCRIPTION
     )
-    interleaved.add_options(parser)
+    interleaved.add_options(parser, plot=True)
     parser.set_defaults(action=main)
 
 
@@ -67,7 +67,31 @@ def main(arguments: argparse.Namespace) -> int:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured)
+    if arguments.plot:
+        title = "Data, a flag and a flush (P2, figures 10, 11)"
+        plots.draw(arguments.plot, panels(measured), title)
     return 0
+
+
+def panels(measured: Measured) -> list[plots.Panel]:
+    """One for each column: a curve for each way."""
+    found = rows(measured.samples)
+
+    def curve(column: str, how: str) -> list[tuple[float, float]]:
+        of_column = [row for row in found if row.column == column]
+        return [(float(row.bytes), getattr(row, how)) for row in of_column]
+
+    return [
+        plots.Curves(
+            interleaved.where(column),
+            "bytes",
+            "us",
+            {how: curve(column, how) for how in HOWS},
+            logarithmic="xy",
+            ticks={float(size): name for size, name in SIZES.items()},
+        )
+        for column in dict.fromkeys(row.column for row in found)
+    ]
 
 
 def _print_table(measured: Measured) -> None:

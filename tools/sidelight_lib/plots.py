@@ -21,6 +21,7 @@ FORMATS = ("png", "svg", "pdf")
 _COLOURS = ("#8c8c8c", "#d1662a", "#2a7fb8", "#3a9d5d", "#8a5fb0", "#b8902a")
 _WIDTH = 5.0  # inches, of a panel
 _HEIGHT = 3.2
+_ACROSS = 4  # panels, at most
 _NAMES = 3  # in a line of the legend, below each panel
 
 
@@ -63,9 +64,12 @@ def require(path: Path) -> None:
 
 def draw(path: Path, panels: Sequence[Panel], title: str = "") -> None:
     """Writes the panels into the file, in the format that its name says."""
-    figure = _matplotlib("figure").Figure(figsize=(_WIDTH * max(len(panels), 1), _HEIGHT + 0.7))
+    across = min(max(len(panels), 1), _ACROSS)
+    down = max(-(-len(panels) // across), 1)
+    size = (_WIDTH * across, _HEIGHT * down + 0.7)
+    figure = _matplotlib("figure").Figure(figsize=size)
     for number, panel in enumerate(panels, 1):
-        axes = figure.add_subplot(1, len(panels), number)
+        axes = figure.add_subplot(down, across, number)
         if isinstance(panel, Bars):
             _draw_bars(axes, panel)
         else:
@@ -76,7 +80,7 @@ def draw(path: Path, panels: Sequence[Panel], title: str = "") -> None:
         axes.spines[["top", "right"]].set_visible(False)
     lines = _add_legend(figure)
     figure.suptitle(title, fontsize=11)
-    figure.tight_layout(rect=(0, 0.06 * lines + 0.02, 1, 1))
+    figure.tight_layout(rect=(0, (0.23 * lines + 0.08) / size[1], 1, 1))
     figure.savefig(path, dpi=130)
 
 
@@ -153,7 +157,7 @@ def _add_legend(figure: Any) -> int:
             named.setdefault(name, handle)
     dashed = [name for name, handle in named.items() if _is_dashed(handle)]
     names = [name for name in named if name not in dashed] + dashed
-    columns = max(min(len(names), _NAMES * len(figure.axes)), 1)
+    columns = max(min(len(names), _NAMES * min(len(figure.axes), _ACROSS)), 1)
     figure.legend(
         [named[name] for name in names], names, loc="lower center", ncol=columns, fontsize=8
     )

@@ -45,6 +45,7 @@ class Shown:
     x_label: str = ""
     logarithmic: str = ""  # as in plots.Curves
     decimals: int = 0
+    by_series: bool = False  # a panel for each series, whose figures are its curves
 
     def text(self, value: float | None) -> str:
         return "" if value is None else f"{value:,.{self.decimals}f}"
@@ -96,21 +97,37 @@ def main(
 def show(
     arguments: argparse.Namespace,
     measured: Measured,
-    shown: Shown,
+    shown: Shown | Sequence[Shown],
     below: Sequence[Any] = (),
     **further: Any,
 ) -> None:
     """The tables with what is to be printed below them, or JSON with the further members; and the
-    plot, where one is wanted."""
+    plot, where one is wanted. There may be several parts."""
+    parts = [shown] if isinstance(shown, Shown) else shown
     if arguments.json:
-        interleaved.print_json(rows(measured, shown), measured, **further)
+        found = [row for part in parts for row in rows(measured, part)]
+        interleaved.print_json(found, measured, **further)
     else:
         console = output()
-        print_tables(console, measured, shown)
+        for part in parts:
+            print_tables(console, measured, part)
         for what in below:
             console.print(what)
     if arguments.plot:
-        plots.draw(arguments.plot, panels(measured, shown), shown.title)
+        drawn = [panel for part in parts for panel in panels(measured, part)]
+        plots.draw(arguments.plot, drawn, parts[0].title if len(parts) == 1 else "")
+
+
+def show_with_notes(
+    arguments: argparse.Namespace,
+    measured: Measured,
+    shown: Shown | Sequence[Shown],
+    notes: Callable[[Sequence[Row]], Sequence[str]],
+) -> None:
+    """The same with sentences that `notes` makes of the rows."""
+    parts = [shown] if isinstance(shown, Shown) else shown
+    said = notes([row for part in parts for row in rows(measured, part)])
+    show(arguments, measured, shown, said, notes=list(said))
 
 
 def print_tables(console: Any, measured: Measured, shown: Shown) -> None:
@@ -127,7 +144,8 @@ def print_tables(console: Any, measured: Measured, shown: Shown) -> None:
             of_line = [by_place.get((line, column.name)) for column in columns]
             _add_rows(table, name, of_line, shown)
         console.print(table)
-    interleaved.print_outcomes(console, measured.samples, shown.lines)
+    of_lines = [sample for sample in measured.samples if sample.line in shown.lines]
+    interleaved.print_outcomes(console, of_lines, shown.lines)
 
 
 def _add_rows(table: Any, name: str, of_line: Sequence[Row | None], shown: Shown) -> None:
@@ -142,11 +160,13 @@ def _add_rows(table: Any, name: str, of_line: Sequence[Row | None], shown: Shown
 
 
 def panels(measured: Measured, shown: Shown) -> list[plots.Panel]:
-    """One for each host; of curves, one for each figure of each host."""
+    """One for each host; of curves, one for each figure of each host, or for each series."""
     by_place = {(row.line, row.column): row for row in rows(measured, shown)}
     made: list[plots.Panel] = []
     for host, columns in _by_host(measured).items():
-        if shown.x:
+        if shown.x and shown.by_series:
+            made += [_curves_of(column, by_place, shown) for column in columns]
+        elif shown.x:
             made += [_curves(host, columns, by_place, shown, figure) for figure in shown.figures]
         else:
             made.append(_bars(host, columns, by_place, shown))
@@ -214,6 +234,32 @@ def _curves(
         shown.unit or shown.figures[figure],
         drawn,
         expected,
+        shown.logarithmic,
+        {shown.x[line]: name for line, name in shown.lines.items()},
+    )
+
+
+def _curves_of(
+    column: Column, by_place: Mapping[tuple[str, str], Row], shown: Shown
+) -> plots.Curves:
+    of_line = {line: by_place.get((line, column.name)) for line in shown.lines}
+
+    def points(value: Callable[[Row], float | None]) -> list[tuple[float, float]]:
+        values = [(shown.x[line], value(row)) for line, row in of_line.items() if row]
+        return [(x, y) for x, y in values if y is not None]
+
+    def figure(name: str) -> Callable[[Row], float | None]:
+        return lambda row: row.figures.get(name)
+
+    def expected(title: str) -> Callable[[Row], float | None]:
+        return lambda row: row.expected.get(title)
+
+    return plots.Curves(
+        f"{column.host.name}, {column.series.title}",
+        shown.x_label,
+        shown.unit,
+        {title: points(figure(name)) for name, title in shown.figures.items()},
+        {each.title: points(expected(each.title)) for each in shown.expectations},
         shown.logarithmic,
         {shown.x[line]: name for line, name in shown.lines.items()},
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import interleaved
+from . import interleaved, plots
 from .console import Column, output, tables
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
@@ -49,7 +49,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "thread-flush", help="threads that each put and flush", description=_DESCRIPTION
     )
-    interleaved.add_options(parser)
+    interleaved.add_options(parser, plot=True)
     parser.add_argument("--bytes", type=int, default=8, metavar="N", help="of a put (default 8)")
     parser.set_defaults(action=main)
 
@@ -70,7 +70,31 @@ def main(arguments: argparse.Namespace) -> int:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured, arguments.bytes)
+    if arguments.plot:
+        title = f"A put of {arguments.bytes} B and its flush by each thread (P2, figures 8, 9)"
+        plots.draw(arguments.plot, panels(measured), title)
     return 0
+
+
+def panels(measured: Measured) -> list[plots.Panel]:
+    """Processor time, one panel for each column: a curve for each scope."""
+    found = rows(measured.samples)
+
+    def curve(column: str, scope: str) -> list[tuple[float, float]]:
+        of_scope = [row for row in found if (row.column, row.scope) == (column, scope)]
+        return [(float(row.threads), row.cpu) for row in of_scope]
+
+    return [
+        plots.Curves(
+            interleaved.where(column),
+            "threads",
+            "us of the processor",
+            {f"{scope} scope": curve(column, scope) for scope in SCOPES},
+            logarithmic="xy",
+            ticks={float(threads): str(threads) for threads in THREADS},
+        )
+        for column in dict.fromkeys(row.column for row in found)
+    ]
 
 
 def _print_table(measured: Measured, size: int) -> None:

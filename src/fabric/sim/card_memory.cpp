@@ -43,7 +43,7 @@ Access CardMemory::start(bool put, std::span<const AccessPiece> pieces, Completi
 {
     Network& network = endpoint_.network_;
     const auto owner = static_cast<int>(key_.rank);
-    endpoint_.contacts_[owner];
+    Endpoint::Contact& contact = endpoint_.contacts_[owner];
     auto transfer = std::make_shared<Transfer>(
         Transfer{.network = network,
                  .origin = endpoint_.rank_,
@@ -51,12 +51,15 @@ Access CardMemory::start(bool put, std::span<const AccessPiece> pieces, Completi
                  .put = put,
                  .done = done,
                  .pieces = {pieces.begin(), pieces.end()},
-                 .got = std::vector<std::vector<std::byte>>(put ? 0 : pieces.size()),
+                 .moved = std::vector<std::vector<std::byte>>(pieces.size()),
                  .left = pieces.size()});
+    Time all_left = 0;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
         const Time left = endpoint_.card_time(put ? pieces[piece].bytes : 0);
-        const Time lands = std::max(fenced_ + 1, left + network.costs_.latency + network.jitter());
-        last_landing_ = std::max(last_landing_, lands);
+        const Time lands =
+            std::max(contact.fenced + 1, left + network.costs_.latency + network.jitter());
+        contact.last_landing = std::max(contact.last_landing, lands);
+        all_left = left;
         network.push({.at = lands,
                       .rank = owner,
                       .arrival = nullptr,
@@ -68,19 +71,47 @@ Access CardMemory::start(bool put, std::span<const AccessPiece> pieces, Completi
         ++transfer->left; // so its landing tells nobody
         endpoint_.accessed_.emplace_back(&done, Status::ok);
         network.schedule(endpoint_.rank_, network.now());
+    } else if (put && done.left != nullptr && network.random().chance(50)) {
+        network.push({.at = all_left,
+                      .rank = endpoint_.rank_,
+                      .arrival = nullptr,
+                      .departure = nullptr,
+                      .transfer = transfer,
+                      .piece = pieces.size()});
     }
     return Access::pending;
 }
 
 bool CardMemory::fence() noexcept
 {
-    fenced_ = endpoint_.network_.costs_.fences_hold ? last_landing_ : 0;
+    Endpoint::Contact& contact = endpoint_.contacts_[static_cast<int>(key_.rank)];
+    contact.fenced = endpoint_.network_.costs_.fences_hold ? contact.last_landing : 0;
     return true;
 }
 
 void Transfer::step(const Pointer& transfer, int rank, std::size_t piece)
 {
-    rank == transfer->origin ? transfer->come_back(piece) : arrive(transfer, piece);
+    if (rank != transfer->origin) {
+        arrive(transfer, piece);
+    } else if (piece == transfer->pieces.size()) {
+        transfer->leave();
+    } else {
+        transfer->come_back(piece);
+    }
+}
+
+/// What has not landed yet is read now.
+void Transfer::leave()
+{
+    Endpoint& home = network.endpoint(origin);
+    if (home.dead_ || left == 0) {
+        return;
+    }
+    for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+        moved[piece].assign(pieces[piece].here, pieces[piece].here + pieces[piece].bytes);
+    }
+    home.put_.push_back(&done);
+    network.schedule(origin, network.now());
 }
 
 void Transfer::arrive(const Pointer& transfer, std::size_t piece)
@@ -96,6 +127,7 @@ void Transfer::arrive(const Pointer& transfer, std::size_t piece)
         const auto found = network.exposed_.find(transfer->key.number);
         transfer->access(found != network.exposed_.end() ? found->second : std::span<std::byte>(),
                          piece);
+        after += transfer->time_back(piece);
     }
     network.push({.at = network.now() + after + network.jitter(),
                   .rank = transfer->origin,
@@ -113,14 +145,25 @@ void Transfer::access(std::span<std::byte> memory, std::size_t piece)
         ++network.violations_;
         status = Status::other;
     } else if (put) {
-        std::memcpy(memory.data() + one.there, one.here, one.bytes);
+        std::memcpy(memory.data() + one.there,
+                    moved[piece].empty() ? one.here : moved[piece].data(), one.bytes);
         if (network.observer_ != nullptr) {
             network.observer_->written();
         }
     } else {
         const auto first = memory.begin() + static_cast<std::ptrdiff_t>(one.there);
-        got[piece].assign(first, first + static_cast<std::ptrdiff_t>(one.bytes));
+        moved[piece].assign(first, first + static_cast<std::ptrdiff_t>(one.bytes));
     }
+}
+
+/// How long the owner's card sends what is got.
+Time Transfer::time_back(std::size_t piece)
+{
+    const Time takes = put ? 0 : moved[piece].size() * network.costs_.byte_ps / 1000;
+    Endpoint& owner = network.endpoint(static_cast<int>(key.rank));
+    const Time begins = std::max(network.now(), owner.card_free_);
+    owner.card_free_ = takes != 0 ? begins + takes : owner.card_free_;
+    return takes != 0 ? begins - network.now() + takes : 0;
 }
 
 void Transfer::come_back(std::size_t piece)
@@ -129,8 +172,8 @@ void Transfer::come_back(std::size_t piece)
     if (home.dead_) {
         return;
     }
-    if (!put && !got[piece].empty()) {
-        std::memcpy(pieces[piece].here, got[piece].data(), got[piece].size());
+    if (!put && !moved[piece].empty()) {
+        std::memcpy(pieces[piece].here, moved[piece].data(), moved[piece].size());
         if (network.observer_ != nullptr) {
             network.observer_->written();
         }

@@ -18,12 +18,13 @@ struct Key {
 };
 
 /// An access that the cards of two ranks perform. Its pieces travel one by one and overtake each
-/// other. What is put is read when it lands, so an origin that uses its memory again too early is
-/// found out.
+/// other. What is put is read when its origin is told that it has left, or else when it lands, so
+/// an origin that uses its memory again too early is found out.
 struct Transfer {
     using Pointer = std::shared_ptr<Transfer>;
 
-    /// At the card of the target, or back at that of the origin.
+    /// At the card of the target, or back at that of the origin; behind the last piece: all of them
+    /// leave.
     static void step(const Pointer& transfer, int rank, std::size_t piece);
 
     Network& network;
@@ -32,13 +33,15 @@ struct Transfer {
     bool put;
     Completion& done;
     std::vector<AccessPiece> pieces;
-    std::vector<std::vector<std::byte>> got; ///< of a get: the pieces on their way back
-    std::size_t left = 0;                    ///< pieces that have not arrived
+    std::vector<std::vector<std::byte>> moved; ///< the pieces that are on their way
+    std::size_t left = 0;                      ///< pieces that have not arrived
     Status status = Status::ok;
 
 private:
+    void leave();
     static void arrive(const Pointer& transfer, std::size_t piece);
     void access(std::span<std::byte> memory, std::size_t piece);
+    Time time_back(std::size_t piece);
     void come_back(std::size_t piece);
 };
 
@@ -65,8 +68,6 @@ private:
 
     Endpoint& endpoint_;
     Key key_;
-    Time last_landing_ = 0; ///< of what was started so far
-    Time fenced_ = 0;       ///< what is started now lands later
 };
 
 } // namespace sidelight::fabric::sim

@@ -144,12 +144,15 @@ void Endpoint::tell_lost(Receiver& receiver) noexcept
 
 bool Endpoint::poll(Receiver& receiver) noexcept
 {
-    if (arrivals_.empty() && sent_.empty() && lost_.empty() && accessed_.empty()) {
+    if (arrivals_.empty() && sent_.empty() && lost_.empty() && put_.empty() && accessed_.empty()) {
         return false;
     }
     tell_lost(receiver);
     for (Completion* sent : std::exchange(sent_, {})) {
         sent->finished(*sent, Status::ok);
+    }
+    for (Completion* put : std::exchange(put_, {})) {
+        put->left(*put);
     }
     for (const auto& [done, status] : std::exchange(accessed_, {})) {
         done->finished(*done, status);

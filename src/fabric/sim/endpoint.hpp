@@ -69,9 +69,11 @@ private:
 
     /// With another rank that messages have gone to or come from.
     struct Contact {
-        Time arrived_by = 0; ///< when the last message sent to it arrives
-        bool told = false;   ///< that it is lost, now or in time
-        bool lost = false;   ///< the receiver has been told
+        Time arrived_by = 0;   ///< when the last message sent to it arrives
+        Time last_landing = 0; ///< of the accesses to its memory so far
+        Time fenced = 0;       ///< those that are started now land later
+        bool told = false;     ///< that it is lost, now or in time
+        bool lost = false;     ///< the receiver has been told
     };
 
     void transmit(Held held) noexcept;
@@ -94,6 +96,7 @@ private:
     std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over
     std::vector<Held> held_;        ///< sent and not yet pushed
     std::vector<Completion*> sent_; ///< zero-copy messages that have left
+    std::vector<Completion*> put_;  ///< puts to a peer's memory that have left
     std::vector<std::pair<Completion*, Status>> accessed_; ///< and not told yet
     std::vector<int> lost_; ///< peers of whose loss the receiver is to be told
     std::unordered_map<int, Contact> contacts_;

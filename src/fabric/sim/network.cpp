@@ -16,6 +16,14 @@ Network::Network(int ranks, const Costs& costs, std::uint64_t seed)
     }
 }
 
+bool Network::is_exposed(const std::byte* byte) const noexcept
+{
+    return std::any_of(exposed_.begin(), exposed_.end(), [byte](const auto& exposed) {
+        const std::span<std::byte> memory = exposed.second;
+        return byte >= memory.data() && byte < memory.data() + memory.size();
+    });
+}
+
 void Network::push(Event event)
 {
     event.order = random_.next();

@@ -94,6 +94,8 @@ public:
     /// was not exposed.
     [[nodiscard]] std::uint64_t accesses() const noexcept { return accesses_; }
     [[nodiscard]] std::uint64_t violations() const noexcept { return violations_; }
+    /// Whether cards may access the byte. Not for fast paths.
+    [[nodiscard]] bool is_exposed(const std::byte* byte) const noexcept;
 
 private:
     friend class Endpoint;

@@ -22,8 +22,9 @@ struct Transfer {
     std::size_t requests = 0;   ///< that UCX has not finished
     bool flushed = false;
     Status status = Status::ok;
-    Transfer* next = nullptr; ///< in the Fifo that it is in
-    Links<Transfer> links;    ///< in the list of those of its peer
+    Transfer* next = nullptr;      ///< in the Fifo that it is in
+    Transfer* next_left = nullptr; ///< of those whose memory here is free, which is not told yet
+    Links<Transfer> links;         ///< in the list of those of its peer
 };
 
 } // namespace sidelight::fabric::ucx

@@ -58,9 +58,9 @@ Access Transfers::start(const RemotePlace& place, bool put, std::span<const Acce
         peer.memory.unflushed.push(transfer);
         request_flush(peer);
     }
-    --transfer->requests;
+    const bool free = --transfer->requests == 0 && transfer->status == Status::ok;
     end_if_over(*transfer);
-    return Access::pending;
+    return put && free ? Access::left : Access::pending;
 }
 
 void Transfers::start_piece(const RemotePlace& place, Transfer& transfer,
@@ -97,6 +97,9 @@ void Transfers::on_accessed(void* request, ucs_status_t status, void* data) noex
         transfer.status = Status::other;
         transfers.connections_.fail(*transfer.peer, status);
     }
+    if (transfer.requests == 0 && !transfer.flushed && transfer.status == Status::ok) {
+        transfer.next_left = std::exchange(transfers.left_, &transfer);
+    }
     transfers.end_if_over(transfer);
 }
 
@@ -109,10 +112,25 @@ void Transfers::end_if_over(Transfer& transfer) noexcept
     }
 }
 
+/// What has left may be over meanwhile, and is still there: that is told afterwards.
+void Transfers::tell_left() noexcept
+{
+    Transfer* next = std::exchange(left_, nullptr);
+    while (next != nullptr) {
+        Completion* done = next->done;
+        next = next->next_left;
+        if (done != nullptr && done->left != nullptr) {
+            done->left(*done);
+        }
+    }
+}
+
 bool Transfers::tell_over() noexcept
 {
+    bool any = left_ != nullptr;
+    tell_left();
     auto telling = std::exchange(over_, {});
-    const bool any = !telling.empty();
+    any = any || !telling.empty();
     while (!telling.empty()) {
         Transfer* transfer = telling.pop();
         Completion* done = transfer->done;

@@ -39,8 +39,11 @@ public:
     /// Flushes peers with puts that no flush covers; not while the receiver is being called.
     void flush_requested() noexcept;
 
-    [[nodiscard]] bool has_news() const noexcept { return !over_.empty() || has_unflushed(); }
-    /// Tells whoever waits for transfers that are over. Answers whether any was.
+    [[nodiscard]] bool has_news() const noexcept
+    {
+        return left_ != nullptr || !over_.empty() || has_unflushed();
+    }
+    /// Tells whoever waits for transfers that have left, or are over. Answers whether any has.
     bool tell_over() noexcept;
     /// Gives up puts that no flush covers: none will come.
     void abandon(Peer& peer) noexcept;
@@ -55,6 +58,7 @@ private:
     void flush(Peer& peer) noexcept;
     void end_flush(Peer& peer, ucs_status_t status) noexcept;
     void end_if_over(Transfer& transfer) noexcept;
+    void tell_left() noexcept;
     static void on_accessed(void* request, ucs_status_t status, void* transfer) noexcept;
     static void on_flushed(void* request, ucs_status_t status, void* transfer) noexcept;
 
@@ -63,7 +67,8 @@ private:
     Connections& connections_;
     const Delivery& delivery_;
     PeerQueue<&QueuePlaces::unflushed> unflushed_;
-    Fifo<Transfer> over_; ///< and not told yet
+    Transfer* left_ = nullptr; ///< those whose memory here is free, and that are not told yet
+    Fifo<Transfer> over_;      ///< likewise
     Fifo<Transfer> spare_;
 };
 

@@ -29,6 +29,8 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return refusal_ == Refusal::none; }
     [[nodiscard]] Refusal refusal() const noexcept { return refusal_; }
+    /// Whether its file stays what it is as long as this process lives.
+    [[nodiscard]] bool lasts() const noexcept { return *this && claim_ == Claim::nothing; }
     /// Where peers find it; valid while this lives.
     [[nodiscard]] const FileRange& where() const noexcept { return where_; }
     void release() noexcept;

@@ -2,6 +2,8 @@
 #include "host/mpi/handle.hpp"
 
 #include <mutex>
+#include <new>
+#include <vector>
 
 #include "base/log.hpp"
 #include "host/mpi/errors.hpp"
@@ -18,6 +20,22 @@ constexpr MPI_Aint handle_bytes = 8;
 /// same.
 std::recursive_mutex own_mutex;
 MPI_Comm own = MPI_COMM_NULL;
+
+/// Handles that are kept, on any own communicator; the same lock. All have the name and the error
+/// handler of a new one.
+std::vector<MPI_Win>& kept()
+{
+    static auto* const made = new std::vector<MPI_Win>;
+    return *made;
+}
+constexpr std::size_t most_kept = 64;
+
+/// Whether it looks like a new one again.
+bool renew(MPI_Win handle) noexcept
+{
+    return table().Win_set_name(handle, "") == MPI_SUCCESS &&
+           table().Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+}
 
 /// A split, not a duplicate: that would copy the program's attributes.
 MPI_Comm split_self() noexcept
@@ -87,6 +105,10 @@ MPI_Comm own_communicator(MPI_Group group, int rank) noexcept { return find_own(
 void free_own_communicator() noexcept
 {
     const std::scoped_lock lock(own_mutex);
+    for (MPI_Win& handle : kept()) {
+        static_cast<void>(table().Win_free(&handle));
+    }
+    kept().clear();
     if (own != MPI_COMM_NULL) {
         table().Comm_free(&own);
         own = MPI_COMM_NULL;
@@ -105,6 +127,32 @@ Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept
         return Status::other;
     }
     return Status::ok;
+}
+
+Status take_handle(MPI_Comm alone, MPI_Win* handle) noexcept
+{
+    const std::scoped_lock lock(own_mutex);
+    if (kept().empty()) {
+        return create_handle(alone, handle);
+    }
+    *handle = kept().back();
+    kept().pop_back();
+    return Status::ok;
+}
+
+void give_back_handle(MPI_Win* handle) noexcept
+{
+    const std::scoped_lock lock(own_mutex);
+    try {
+        if (kept().size() < most_kept && renew(*handle)) {
+            kept().push_back(*handle);
+            *handle = MPI_WIN_NULL;
+            return;
+        }
+    } catch (const std::bad_alloc&) {
+        log(LogLevel::debug, "out of memory: a handle is freed and not kept");
+    }
+    static_cast<void>(table().Win_free(handle));
 }
 
 int destroy_handle(MPI_Win* handle) noexcept

@@ -15,11 +15,18 @@ namespace sidelight::host::mpi {
 /// The same where there is no such communicator any more: this process is `rank` in `group`.
 [[nodiscard]] MPI_Comm own_communicator(MPI_Group group, int rank) noexcept;
 
-/// Frees it. Comes before the end of MPI, or of the last session; another may be made afterwards.
+/// Frees it, and the handles that are kept. Comes before the end of MPI, or of the last session;
+/// another may be made afterwards.
 void free_own_communicator() noexcept;
 
 /// Makes a handle on the own communicator. Local. `other` if the host refuses.
 [[nodiscard]] Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept;
+
+/// The same, but one that was kept is as good.
+[[nodiscard]] Status take_handle(MPI_Comm alone, MPI_Win* handle) noexcept;
+/// Frees it, but it may be kept for the next that is taken: as long as the host takes to make one,
+/// a program makes and frees many. Its attributes must be gone. Sets it to MPI_WIN_NULL.
+void give_back_handle(MPI_Win* handle) noexcept;
 
 /// Frees it, which runs the delete callbacks of its attributes, and sets it to MPI_WIN_NULL.
 /// Returns the host's error code: a callback may have refused, then the handle is still valid.

@@ -4,17 +4,21 @@
 #include "base/pool.hpp"
 #include "fabric/fabric.hpp"
 #include "rma/channel/channel.hpp"
+#include "rma/region/region_name.hpp"
 
 namespace sidelight::rma {
 
 class Channels;
 class Origin;
+class OwnMemory;
 
 /// A zero-copy message that is leaving.
 struct ZeroCopySend : fabric::Completion {
     Channels* channels = nullptr;
-    Origin* origin = nullptr; ///< of the operation whose fragment it is; null: an answer
-    Flight* flight = nullptr; ///< likewise
+    Origin* origin = nullptr;      ///< of the operation whose fragment it is; null: an answer
+    Flight* flight = nullptr;      ///< likewise
+    OwnMemory* memory = nullptr;   ///< of an answer: what is read
+    RegionName region = no_region; ///< likewise, where it is one that a memory handle names
     ZeroCopySend* next = nullptr;
 };
 

@@ -14,6 +14,8 @@ public:
 
     /// Its turn has come.
     void begin(Op& op) noexcept { step(op, OperationEvent::begin); }
+    /// What the fabric performs has left: its buffers are free.
+    void left(Op& op) noexcept { step(op, OperationEvent::buffers_free); }
     /// It is over at the origin and at the target, and was not performed if that is not ok. Gone on
     /// return.
     void end(Op& op, Status status) noexcept;

@@ -7,6 +7,7 @@
 #include "rma/channel/fragments.hpp"
 #include "rma/channel/order.hpp"
 #include "rma/notice_rules.hpp"
+#include "rma/region/handle_region.hpp"
 
 namespace sidelight::rma {
 
@@ -27,6 +28,13 @@ constexpr std::uint32_t batched = 64;
 std::uint64_t address_of(const Flight& flight) noexcept
 {
     return reinterpret_cast<std::uintptr_t>(flight.target.piece().address);
+}
+
+/// What a memory handle names, of an operation by one.
+RegionName region_of(const Flight& flight) noexcept
+{
+    const HandleRegion* region = flight.op->operation.region;
+    return region != nullptr ? region->name : no_region;
 }
 
 /// Whether it leaves at once, with nothing under way that others could wait for.
@@ -210,7 +218,8 @@ void Origin::send_put(Flight& flight, std::size_t length) noexcept
     channels_.send(*flight.channel, MessageKind::put,
                    PutBody{.address = address_of(flight),
                            .operation = Flights::name(flight),
-                           .acknowledge = acknowledge},
+                           .acknowledge = acknowledge,
+                           .region = region_of(flight)},
                    {staging.data(), length});
 }
 
@@ -235,7 +244,8 @@ void Origin::send_zero_copy_put(Flight& flight, std::size_t length) noexcept
     ++flight.zero_copies;
     const PutBody body{.address = address_of(flight),
                        .operation = Flights::name(flight),
-                       .zero_copy = ++target.zero_copies_sent};
+                       .zero_copy = ++target.zero_copies_sent,
+                       .region = region_of(flight)};
     const Status status =
         channels_.send_zero_copy(target, MessageKind::put, body, {from, length}, *sent);
     if (status != Status::ok) {
@@ -267,11 +277,16 @@ void Origin::send_get(Flight& flight, std::size_t length) noexcept
 {
     ++flight.replies;
     flight.data.advance(length); // where it goes
-    channels_.send(*flight.channel, MessageKind::get,
-                   GetBody{.address = address_of(flight),
-                           .operation = Flights::name(flight),
-                           .bytes = length,
-                           .position = flight.position});
+    const GetBody body{.address = address_of(flight),
+                       .operation = Flights::name(flight),
+                       .bytes = length,
+                       .position = flight.position};
+    if (const RegionName region = region_of(flight); region != no_region) {
+        channels_.send(*flight.channel, MessageKind::get_named,
+                       GetNamedBody{.get = body, .region = region});
+    } else {
+        channels_.send(*flight.channel, MessageKind::get, body);
+    }
 }
 
 void Origin::send_accumulate(Flight& flight, std::size_t length) noexcept
@@ -283,7 +298,8 @@ void Origin::send_accumulate(Flight& flight, std::size_t length) noexcept
                         .bytes = length,
                         .position = flight.position,
                         .reduce = static_cast<std::uint8_t>(operation.reduce),
-                        .basic = static_cast<std::uint8_t>(operation.layout->basic)};
+                        .basic = static_cast<std::uint8_t>(operation.layout->basic),
+                        .region = region_of(flight)};
     if (fetches) {
         ++flight.replies;
         body.fetch = 1;
@@ -310,7 +326,8 @@ void Origin::send_compare_and_swap(Flight& flight) noexcept
     channels_.send(*flight.channel, MessageKind::compare_and_swap,
                    CompareAndSwapBody{.address = address_of(flight),
                                       .operation = Flights::name(flight),
-                                      .basic = static_cast<std::uint8_t>(operation.layout->basic)},
+                                      .basic = static_cast<std::uint8_t>(operation.layout->basic),
+                                      .region = region_of(flight)},
                    {both.data(), 2 * size});
 }
 

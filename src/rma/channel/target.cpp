@@ -118,7 +118,7 @@ void TargetSide::reply(Channel& from, std::uint64_t operation, std::uint64_t pos
 void TargetSide::serve_put(Channel& from, const PutBody& body,
                            std::span<const std::byte> payload) noexcept
 {
-    std::byte* memory = memory_.find(body.address, payload.size());
+    std::byte* memory = memory_.find(body.address, payload.size(), body.region);
     if (memory != nullptr) {
         std::atomic_thread_fence(std::memory_order_release); // who sees it sees what came before
         store_bytes(memory, payload.data(), payload.size());
@@ -129,25 +129,28 @@ void TargetSide::serve_put(Channel& from, const PutBody& body,
 
 std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t bytes) noexcept
 {
-    std::byte* memory = memory_.find(body.address, bytes);
+    std::byte* memory = memory_.find(body.address, bytes, body.region);
     if (memory == nullptr) {
         channels_.zero_copy_taken(from, body.zero_copy);
         refuse(from, body.operation, Status::rma_range);
+    } else {
+        memory_.begin_use(body.region);
     }
     return memory;
 }
 
 void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
 {
+    memory_.end_use(body.region);
     channels_.zero_copy_taken(from, body.zero_copy);
     channels_.send(
         from, MessageKind::placed,
         PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
 }
 
-void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
+void TargetSide::serve_get(Channel& from, const GetBody& body, RegionName region) noexcept
 {
-    const std::byte* memory = memory_.find(body.address, body.bytes);
+    const std::byte* memory = memory_.find(body.address, body.bytes, region);
     if (memory == nullptr) {
         refuse(from, body.operation, Status::rma_range);
     } else if (body.bytes <= fragment_bytes) {
@@ -155,12 +158,12 @@ void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
         store_bytes(data.data(), memory, body.bytes); // aligned few bytes are not torn
         reply(from, body.operation, body.position, {data.data(), body.bytes});
     } else {
-        reply_zero_copy(from, body, {memory, body.bytes});
+        reply_zero_copy(from, body, {memory, body.bytes}, region);
     }
 }
 
 void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
-                                 std::span<const std::byte> data) noexcept
+                                 std::span<const std::byte> data, RegionName region) noexcept
 {
     Pool<ZeroCopySend>& sends = channels_.carrier().zero_copy_sends();
     ZeroCopySend* sent = sends.take();
@@ -170,17 +173,22 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
     }
     sent->channels = &channels_;
     sent->flight = nullptr;
+    sent->memory = &memory_;
+    sent->region = region;
     sent->finished = [](fabric::Completion& self, Status) noexcept {
         auto& done = static_cast<ZeroCopySend&>(self);
+        done.memory->end_use(done.region);
         done.channels->end_reading();
         done.channels->carrier().zero_copy_sends().give_back(&done);
     };
     channels_.begin_reading();
+    memory_.begin_use(region);
     const ReplyBody answer{.operation = body.operation,
                            .position = body.position,
                            .placed = from.zero_copies_taken.whole()};
     const Status status = channels_.send_zero_copy(from, MessageKind::reply, answer, data, *sent);
     if (status != Status::ok) {
+        memory_.end_use(region);
         channels_.end_reading();
         sends.give_back(sent);
         refuse(from, body.operation, status);
@@ -207,7 +215,7 @@ void TargetSide::serve_accumulate(Channel& from, const AccumulateBody& body,
         end_accumulate(from, body, Status::op);
         return;
     }
-    std::byte* memory = memory_.find(body.address, extent);
+    std::byte* memory = memory_.find(body.address, extent, body.region);
     if (memory == nullptr) {
         end_accumulate(from, body, Status::rma_range);
         return;
@@ -237,7 +245,7 @@ void TargetSide::serve_compare_and_swap(Channel& from, const CompareAndSwapBody&
     const bool known = is_basic(body.basic) && can_compare_and_swap(basic);
     const std::size_t size = known ? datatype::shape_of(basic).size : 0;
     const bool fits = known && payload.size() == 2 * size;
-    std::byte* memory = fits ? memory_.find(body.address, size) : nullptr;
+    std::byte* memory = fits ? memory_.find(body.address, size, body.region) : nullptr;
     if (memory == nullptr) {
         refuse(from, body.operation, fits ? Status::rma_range : Status::type);
         return;

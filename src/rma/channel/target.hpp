@@ -24,7 +24,7 @@ public:
     {}
 
     void serve_put(Channel& from, const PutBody& body, std::span<const std::byte> payload) noexcept;
-    void serve_get(Channel& from, const GetBody& body) noexcept;
+    void serve_get(Channel& from, const GetBody& body, RegionName region = no_region) noexcept;
     void serve_accumulate(Channel& from, const AccumulateBody& body,
                           std::span<const std::byte> payload) noexcept;
     void serve_compare_and_swap(Channel& from, const CompareAndSwapBody& body,
@@ -43,8 +43,8 @@ private:
     void refuse(Channel& from, std::uint64_t operation, Status status) noexcept;
     void reply(Channel& from, std::uint64_t operation, std::uint64_t position,
                std::span<const std::byte> data) noexcept;
-    void reply_zero_copy(Channel& from, const GetBody& body,
-                         std::span<const std::byte> data) noexcept;
+    void reply_zero_copy(Channel& from, const GetBody& body, std::span<const std::byte> data,
+                         RegionName region) noexcept;
     void end_accumulate(Channel& from, const AccumulateBody& body, Status status) noexcept;
 
     Channels& channels_;

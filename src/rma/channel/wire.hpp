@@ -8,47 +8,12 @@
 #include <span>
 
 #include "fabric/fabric.hpp"
+#include "rma/channel/message_kind.hpp"
+#include "rma/region/region_name.hpp"
 
 /// The messages between the engines of two members of a window. Each is a header, the body that its
 /// kind has, and a payload. Protocol: docs/design/wire.md.
 namespace sidelight::rma {
-
-enum class MessageKind : std::uint8_t {
-    put,                     ///< PutBody, payload: store
-    get,                     ///< GetBody: answer with reply
-    accumulate,              ///< AccumulateBody, payload: combine
-    compare_and_swap,        ///< CompareAndSwapBody, payload (compare, origin): answer with reply
-    reply,                   ///< ReplyBody, payload: old values, or what a get has asked for
-    placed,                  ///< PlacedBody: a zero-copy put is complete at the target
-    refused,                 ///< RefusedBody: a fragment was not performed, and why
-    acknowledgement,         ///< AcknowledgementBody: so many fragments are complete
-    acknowledgement_request, ///< answer with acknowledgement
-    grant,                   ///< NoticeBody: exposures opened for the receiver
-    done,                    ///< DoneBody: accesses to the receiver that are finished
-    lock,                    ///< LockBody: take a place for me, answer with lock_grant
-    lock_grant,              ///< NoticeBody: so many of the receiver's places are admitted
-    unlock,                  ///< UnlockBody: leave my place
-    barrier,                 ///< BarrierBody
-    probe,                   ///< the carrier shall tell if the receiver is lost
-    lost,                    ///< LostBody: that member cannot be reached any more
-    key_request,             ///< answer with key
-    key,                     ///< payload: opens the sender's memory; none: it stays closed
-    order,                   ///< OrderBody: what follows waits for zero-copy puts before it
-    notify,                  ///< NotifyBody: raise a counter
-    counters,                ///< CountersBody: how many counters the sender has, or a question
-    active,                  ///< ActiveBody, payload: run a handler
-    active_input,            ///< ActiveDataBody, payload: more of the latest of those
-    active_output,           ///< ActiveDataBody, payload: what a handler has made
-    active_done,             ///< ActiveDoneBody, payload: it has been run
-    active_ask,              ///< answer with active_room
-    active_room,             ///< ActiveRoomBody
-    active_reserve,          ///< ActiveReservationBody: answer with active_reserved
-    active_reserved,         ///< ActiveReservationBody
-    farewell,                ///< to a process, window 0: answer; nothing follows
-    farewell_answer,         ///< to a process, window 0: all that it has sent is here
-    count_,
-};
-inline constexpr std::size_t message_kinds = static_cast<std::size_t>(MessageKind::count_);
 
 /// The first bytes of every message. Same layout everywhere: the hosts of a job are alike. The
 /// sizes of header and bodies keep a payload aligned for every basic type.
@@ -59,9 +24,10 @@ struct alignas(16) MessageHeader {
 };
 
 // Bodies. `operation` is the sender's name for an operation (Flights::name), returned as it came.
-// `address` is an offset in the target's memory; in a dynamic window an address there. `placed`:
-// all zero-copy puts up to that number are in the sender's memory. Numbers of 32 bits wrap around;
-// what answers a question is 0 for no.
+// `address` is an offset in the target's memory; in a dynamic window an address there, and with
+// `region`, which a memory handle names, in that region. `placed`: all zero-copy puts up to that
+// number are in the sender's memory. Numbers of 32 bits wrap around; what answers a question is 0
+// for no.
 
 /// Answered by acknowledgement; a zero-copy one has a number and is answered by placed.
 struct alignas(16) PutBody {
@@ -69,12 +35,17 @@ struct alignas(16) PutBody {
     std::uint64_t operation = 0;
     std::uint32_t zero_copy = 0;  ///< number of this zero-copy put; 0: it is none
     std::uint8_t acknowledge = 0; ///< tell how many fragments are complete
+    RegionName region = no_region;
 };
 struct alignas(16) GetBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
     std::uint64_t bytes = 0;
     std::uint64_t position = 0; ///< byte of the operation's data stream where this fragment starts
+};
+struct alignas(16) GetNamedBody {
+    GetBody get;
+    RegionName region = no_region;
 };
 /// Answered by reply where it fetches, else by acknowledgement.
 struct alignas(16) AccumulateBody {
@@ -86,11 +57,13 @@ struct alignas(16) AccumulateBody {
     std::uint8_t basic = 0;  ///< datatype::Basic
     std::uint8_t fetch = 0;  ///< old values wanted
     std::uint8_t acknowledge = 0;
+    RegionName region = no_region;
 };
 struct alignas(16) CompareAndSwapBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
     std::uint8_t basic = 0;
+    RegionName region = no_region;
 };
 struct alignas(16) ReplyBody {
     std::uint64_t operation = 0;
@@ -147,7 +120,19 @@ struct alignas(16) CountersBody {
     std::uint32_t number = 0;
     std::uint8_t asks = 0; ///< answer with the same
 };
+/// The payload opens words of the sender's: in one of them the receiver tells that it has detached.
+struct alignas(16) RegionRequestBody {
+    std::uint64_t first = 0, last = 0; ///< addresses of the receiver, perhaps in one region
+    std::uint64_t word = 0;            ///< offset of the word
+};
+struct alignas(16) RegionKeyBody {
+    std::uint64_t first = 0, last = 0; ///< the region; empty: there is none
+    std::uint64_t told = 0;            ///< what was written last to the receiver's word
+};
 struct alignas(16) NoBody {};
+static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
+                  sizeof(CompareAndSwapBody) == 32,
+              "a region takes no room of its own");
 
 /// Bytes of the body as it travels.
 template <class Body>
@@ -186,6 +171,9 @@ struct Message {
 /// type without holes.
 inline constexpr std::size_t fragment_bytes = 7936;
 static_assert(sizeof(Framed<AccumulateBody>) + fragment_bytes <= fabric::max_message);
+
+/// Words in which others tell of detaches are exposed so many bytes at a time.
+inline constexpr std::size_t told_bytes = 4096;
 
 /// A contiguous fragment of a put or get of at least so many bytes goes without a copy.
 inline constexpr std::size_t zero_copy_bytes = 8192;

@@ -46,6 +46,11 @@ void serve_get(const Owners& to, Channel& sender, const Message& message) noexce
 {
     to.target.serve_get(sender, message.body<GetBody>());
 }
+void serve_get_named(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    const auto body = message.body<GetNamedBody>();
+    to.target.serve_get(sender, body.get, body.region);
+}
 void serve_accumulate(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     to.target.serve_accumulate(sender, message.body<AccumulateBody>(),
@@ -117,6 +122,16 @@ void take_key(const Owners& to, Channel& sender, const Message& message) noexcep
 {
     to.native.take_key(sender, to.contacts.target(sender.rank), message.rest);
 }
+void serve_region(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.native.exposed_regions().serve(sender, message.body<RegionRequestBody>(),
+                                      payload_of<RegionRequestBody>(message));
+}
+void take_region(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.native.open_regions().take(sender, message.body<RegionKeyBody>(),
+                                  payload_of<RegionKeyBody>(message));
+}
 void serve_notification(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     const auto body = message.body<NotifyBody>();
@@ -175,6 +190,7 @@ bool keeps_place(MessageKind kind) noexcept
     switch (kind) {
     case MessageKind::put:
     case MessageKind::get:
+    case MessageKind::get_named:
     case MessageKind::accumulate:
     case MessageKind::compare_and_swap:
     case MessageKind::order:
@@ -243,6 +259,9 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<ActiveRoomBody>(take_active_room),
     row<ActiveReservationBody>(serve_active_reserve),
     row<ActiveReservationBody>(take_active_reserved),
+    row<GetNamedBody>(serve_get_named),
+    row<RegionRequestBody>(serve_region, From::elsewhere),
+    row<RegionKeyBody>(take_region, From::elsewhere),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.

@@ -54,6 +54,12 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       active(channels, memory, window, own.active, shape.rank),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
       active_here(life, active.exclusion, active.handlers, channels, window),
+      regions({.targets = contacts.targets(),
+               .rank = shape.rank,
+               .memory = memory,
+               .channels = channels,
+               .accumulates = accumulates,
+               .mapped = window.mapped()}),
       operations({.targets = contacts.targets(),
                   .rank = shape.rank,
                   .memory = memory,
@@ -148,11 +154,12 @@ Window::~Window()
 void Window::log_routes() const noexcept
 {
     const Contacts& contacts = parts_->contacts;
+    const OpenRegions& regions = parts_->native.open_regions();
     std::size_t mapped = 0;
     std::size_t native = 0;
     for (const std::int32_t rank : contacts.met()) {
         mapped += contacts.target(rank).mapped ? 1 : 0;
-        native += contacts.target(rank).remote != nullptr ? 1 : 0;
+        native += contacts.target(rank).remote != nullptr || regions.has_opened(rank) ? 1 : 0;
     }
     log(LogLevel::info,
         "window %llx, rank %d of %d: of %zu members met, %zu are mapped, %zu native, the others "
@@ -274,10 +281,14 @@ Status Window::attach(std::byte* base, std::size_t size,
     return attached != nullptr ? attached->attach(base, size, where) : Status::rma_flavor;
 }
 
-Status Window::detach(const std::byte* base) noexcept
+Status Window::detach(const std::byte* base, Request* request) noexcept
 {
     RegionTable* attached = parts_->memory.attached();
-    return attached != nullptr ? attached->detach(base) : Status::rma_flavor;
+    const Status status = attached != nullptr ? attached->detach(base) : Status::rma_flavor;
+    if (status == Status::ok) {
+        parts_->native.exposed_regions().withdraw(base, request);
+    }
+    return status;
 }
 
 Status Window::close(Request* request) noexcept

@@ -100,7 +100,8 @@ public:
     /// `where`: how peers on this node map it; not set: they cannot.
     Status attach(std::byte* base, std::size_t size,
                   const std::optional<FileRange>& where = std::nullopt) noexcept;
-    Status detach(const std::byte* base) noexcept;
+    /// Completes when all who have a key to it have been told, which takes the network alone.
+    Status detach(const std::byte* base, Request* request = nullptr) noexcept;
 
     // --- Life ------------------------------------------------------------------------------------
     /// The first step of MPI_Win_free: no epoch may be open (a fence epoch without operations may).

@@ -6,6 +6,7 @@
 #include "rma/engine/shared_parts.hpp"
 #include "rma/epoch/completions.hpp"
 #include "rma/epoch/synchronization.hpp"
+#include "rma/operation/handle_regions.hpp"
 
 namespace sidelight::rma {
 
@@ -32,6 +33,7 @@ struct WindowParts {
     // Operations.
     NativeAccesses native;
     ActiveHere active_here;
+    HandleRegions regions; ///< of memory handles
     Operations operations;
     // Epochs.
     Barrier barrier;

@@ -56,7 +56,7 @@ void Contacts::close_regions() noexcept
 {
     for (const std::int32_t rank : met_) {
         if (targets_[rank].regions != nullptr) {
-            targets_[rank].open_regions(false);
+            targets_[rank].handle_regions(false);
         }
     }
 }

@@ -22,9 +22,9 @@ struct PeerNotices {
 };
 
 /// Where a member's counters of notifications are; all zero: it has none. Written by the member
-/// alone, while nobody may notify it; `set` comes last.
+/// alone, while nobody may notify it; `number` comes last.
 struct NotificationRoot {
-    std::atomic<std::uint64_t> set{0};     ///< a NotificationSet
+    std::atomic<std::uint64_t> number{0};  ///< of counters
     std::atomic<std::uint64_t> process{0}; ///< of their memory: owner and descriptor
     std::atomic<std::uint64_t> inode{0};
     std::atomic<std::uint64_t> offset{0};

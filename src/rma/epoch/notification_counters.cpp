@@ -35,12 +35,11 @@ Status NotificationCounters::set(std::uint32_t number) noexcept
         block->set_number(number);
     }
     block_.store(block, std::memory_order_release);
-    set_ = {.number = block != nullptr ? number : 0, .generation = set_.generation + 1};
     root_.process.store(packed_process(where_.file), std::memory_order_release);
     root_.inode.store(where_.file.inode, std::memory_order_release);
     root_.offset.store(where_.offset, std::memory_order_release);
-    root_.set.store(set_.packed(), std::memory_order_release);
-    return set_.number == number ? Status::ok : Status::no_memory;
+    root_.number.store(this->number(), std::memory_order_release);
+    return this->number() == number ? Status::ok : Status::no_memory;
 }
 
 Status NotificationCounters::value(std::uint32_t index, std::uint64_t& found) const noexcept
@@ -55,7 +54,7 @@ Status NotificationCounters::value(std::uint32_t index, std::uint64_t& found) co
 
 Status NotificationCounters::reset(std::uint32_t index, std::uint64_t& found) noexcept
 {
-    if (index >= set_.number) {
+    if (index >= number()) {
         return Status::rma_notification;
     }
     NotificationCounter& counter = block()->counter(index);
@@ -73,7 +72,7 @@ Status NotificationCounters::reset(std::uint32_t index, std::uint64_t& found) no
 Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
                                    Request* request) noexcept
 {
-    if (index >= set_.number) {
+    if (index >= number()) {
         return Status::rma_notification;
     }
     NotificationCounter& counter = block()->counter(index);
@@ -175,7 +174,7 @@ void NotificationCounters::raise(std::uint32_t index) noexcept
 
 Status NotificationCounters::serve(Channel& from, const NotifyBody& body) noexcept
 {
-    if (body.index >= set_.number) {
+    if (body.index >= number()) {
         return Status::rma_notification;
     }
     const std::uint32_t missing = from.zero_copies_taken.missing(body.last_copy, body.zero_copies);

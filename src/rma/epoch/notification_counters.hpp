@@ -14,22 +14,6 @@
 
 namespace sidelight::rma {
 
-/// How many counters a member has, and which time that it has set them this is, so that others see
-/// that they are new ones.
-struct NotificationSet {
-    std::uint32_t number = 0;
-    std::uint32_t generation = 0;
-
-    [[nodiscard]] std::uint64_t packed() const noexcept
-    {
-        return std::uint64_t{generation} << 32 | number;
-    }
-    [[nodiscard]] static NotificationSet unpacked(std::uint64_t word) noexcept
-    {
-        return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
-    }
-};
-
 /// The counters of this member, and who waits for them. They come into being when the program asks
 /// for some. Guarded by the engine, but for the counters themselves.
 class NotificationCounters {
@@ -46,7 +30,10 @@ public:
     /// members may notify this one it must not be called. Whoever waits for an old one hears that
     /// it is gone.
     Status set(std::uint32_t number) noexcept;
-    [[nodiscard]] std::uint32_t number() const noexcept { return set_.number; }
+    [[nodiscard]] std::uint32_t number() const noexcept
+    {
+        return block() != nullptr ? block()->number() : 0;
+    }
     /// Null: there are none.
     [[nodiscard]] NotificationBlock* block() const noexcept
     {
@@ -96,7 +83,6 @@ private:
     NotificationRoot& root_;
     fabric::PeerMemory& memory_;
     Attention& attention_;
-    NotificationSet set_{};
     std::atomic<NotificationBlock*> block_{nullptr}; ///< written with the engine
     FileRange where_{};
     Awaited awaited_;

@@ -46,11 +46,11 @@ bool Notifications::open(int rank, NotificationRoot& root) noexcept
     if (rank == contacts_.rank()) {
         return keep({.rank = rank}, own_.block());
     }
-    const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
+    const auto number = static_cast<std::uint32_t>(root.number.load(std::memory_order_acquire));
     const FileRange where{unpacked_file(root.process.load(std::memory_order_acquire),
                                         root.inode.load(std::memory_order_acquire)),
                           root.offset.load(std::memory_order_acquire),
-                          NotificationBlock::bytes(set.number)};
+                          NotificationBlock::bytes(number)};
     std::byte* data = memory_.map(where);
     if (data == nullptr) {
         return false;
@@ -70,8 +70,7 @@ Status Notifications::check(int rank, std::uint32_t index) noexcept
         return index < NotificationBlock::most ? Status::ok : Status::rma_notification;
     }
     NotificationRoot& root = control->notifications;
-    const auto set = NotificationSet::unpacked(root.set.load(std::memory_order_acquire));
-    if (index >= set.number) {
+    if (index >= root.number.load(std::memory_order_acquire)) {
         return Status::rma_notification;
     }
     const bool reachable = find(rank) != nullptr || open(rank, root);
@@ -95,8 +94,8 @@ Status Notifications::ask(int rank, std::uint32_t* number, Request* request) noe
         return status;
     }
     if (Control* control = contacts_.peer(rank).control; control != nullptr) {
-        const std::uint64_t set = control->notifications.set.load(std::memory_order_acquire);
-        *number = NotificationSet::unpacked(set).number;
+        const std::uint64_t found = control->notifications.number.load(std::memory_order_acquire);
+        *number = static_cast<std::uint32_t>(found);
         finish(request);
         return Status::ok;
     }

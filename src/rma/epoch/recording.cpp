@@ -29,6 +29,9 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     if (where.epoch->failed_for_all()) {
         return where.epoch->failure;
     }
+    if (operation.region != nullptr && !where.epoch->passive()) {
+        return Status::rma_sync; // of P2, section 4.2: nothing but locks of the parent
+    }
     if (notifies(operation)) {
         const Status status = may_notify(*where.epoch, operation);
         if (status != Status::ok) {

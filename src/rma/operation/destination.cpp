@@ -51,21 +51,64 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
     return Status::ok;
 }
 
+/// The region that a memory handle names: that of this member, or of one on this node.
+Status locate_named(HandleRegion& region, const Target& target, const OwnMemory& own, bool is_own,
+                    Destination& destination) noexcept
+{
+    MappedRegions::Found found{MappedRegions::Reach::unknown, nullptr};
+    if (is_own) {
+        const bool there = own.find(region);
+        found = {there ? MappedRegions::Reach::mapped : MappedRegions::Reach::none, region.data};
+    } else if (target.regions != nullptr) {
+        constexpr int attempts = 1000; // as for what is attached
+        for (int attempt = 0; attempt < attempts; ++attempt) {
+            found = target.regions->find(region);
+            if (found.reach != MappedRegions::Reach::busy) {
+                break;
+            }
+            relax_cpu();
+        }
+    }
+    destination.mapped = found.reach == MappedRegions::Reach::mapped;
+    destination.memory =
+        destination.mapped ? found.data + (destination.address - region.first) : nullptr;
+    destination.checked = found.reach == MappedRegions::Reach::messages;
+    return found.reach == MappedRegions::Reach::none ? Status::rma_range : Status::ok;
+}
+
+/// Where displacements count from, how far they reach, and in which units.
+struct Scale {
+    std::uint64_t first = 0;
+    std::uint64_t size = 0;
+    std::int64_t unit = 1;
+    bool dynamic = false; ///< they are addresses
+};
+
+Scale scale_of(const Operation& operation, const Target& target, const OwnMemory& own) noexcept
+{
+    if (const HandleRegion* region = operation.region; region != nullptr) {
+        return {.first = region->first, .size = region->size, .unit = region->disp_unit};
+    }
+    return {.size = target.size,
+            .unit = static_cast<std::int64_t>(target.disp_unit),
+            .dynamic = own.is_dynamic()};
+}
+
 } // namespace
 
 Status locate(const Operation& operation, const Target& target, const OwnMemory& own, bool is_own,
               bool granted, Destination& destination) noexcept
 {
-    if (operation.displacement < 0 && !own.is_dynamic()) {
+    const Scale scale = scale_of(operation, target, own);
+    if (operation.displacement < 0 && !scale.dynamic) {
         return Status::disp;
     }
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
     std::int64_t offset = 0;
-    if (__builtin_mul_overflow(operation.displacement, static_cast<std::int64_t>(target.disp_unit),
-                               &offset)) {
+    if (__builtin_mul_overflow(operation.displacement, scale.unit, &offset)) {
         return Status::rma_range;
     }
-    destination.address = static_cast<std::size_t>(offset);
+    destination.address = scale.first + static_cast<std::size_t>(offset);
     destination.mapped = target.mapped;
     destination.memory = reinterpret_cast<std::byte*>(
         reinterpret_cast<std::uintptr_t>(target.base) + destination.address);
@@ -84,16 +127,23 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
     }
     const std::int64_t first = offset + touched.first;
     const std::int64_t last = offset + touched.last;
+    const bool inside = first >= 0 && static_cast<std::uint64_t>(last) <= scale.size;
+    if (!scale.dynamic && !inside) {
+        return Status::rma_range;
+    }
     if (own.is_dynamic() && !granted) {
         destination.mapped = false;
         return Status::ok;
     }
-    if (own.is_dynamic()) {
+    if (operation.region != nullptr) {
+        return locate_named(*operation.region, target, own, is_own, destination);
+    }
+    if (scale.dynamic) {
         return locate_region(target, own, is_own, static_cast<std::uint64_t>(first),
                              static_cast<std::uint64_t>(last), destination);
     }
-    destination.checked = first >= 0 && static_cast<std::uint64_t>(last) <= target.size;
-    return destination.checked ? Status::ok : Status::rma_range;
+    destination.checked = true;
+    return Status::ok;
 }
 
 namespace {

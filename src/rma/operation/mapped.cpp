@@ -11,10 +11,22 @@ void Mapped::begin(Target* targets, std::uint32_t members, Accumulates& accumula
     slot_ = accumulates.only_slot();
 }
 
+/// It is asked for its slot at each access, for threads may come later.
+void Mapped::begin_region(Target* targets, Accumulates& accumulates,
+                          const HandleRegion& region) noexcept
+{
+    targets_ = targets;
+    members_ = 0;
+    accumulates_ = &accumulates;
+    slot_ = nullptr;
+    region_ = &region;
+    expect_regions();
+}
+
 void Mapped::expect_threads(bool sweeps, bool many) noexcept
 {
     regions_direct_ = !sweeps && !many;
-    never_fenced_ = many || !rmw_is_barrier;
+    never_fenced_ = many || has_regions_ || !rmw_is_barrier;
     unfenced_.store(true, relaxed);
     accumulates_->set_many_threads(many);
     slot_ = accumulates_->only_slot();

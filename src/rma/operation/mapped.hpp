@@ -6,7 +6,7 @@
 
 #include "base/bytes.hpp"
 #include "base/cpu.hpp"
-#include "rma/operation/target.hpp"
+#include "rma/operation/reach.hpp"
 
 namespace sidelight::rma {
 
@@ -30,7 +30,8 @@ public:
                                                         std::uint64_t bytes) noexcept
     {
         if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
-            return nullptr;
+            return region_ != nullptr ? in_region(*region_, targets_, rank, displacement, bytes)
+                                      : nullptr;
         }
         const Target& target = targets_[rank];
         const std::uint64_t reach = target.reach.load(std::memory_order_acquire);
@@ -90,8 +91,10 @@ public:
     /// The same for a local flush, which orders nothing.
     [[nodiscard]] bool flush_local(int rank) const noexcept
     {
-        return static_cast<std::uint32_t>(rank) < members_ &&
-               targets_[rank].flushable.load(std::memory_order_acquire);
+        if (static_cast<std::uint32_t>(rank) >= members_) [[unlikely]] {
+            return region_ != nullptr && is_open(*region_, targets_, rank);
+        }
+        return targets_[rank].flushable.load(std::memory_order_acquire);
     }
 
     // --- For the epochs, with the engine ---------------------------------------------------------
@@ -99,6 +102,18 @@ public:
 
     /// Before anything else is called. Both outlive this.
     void begin(Target* targets, std::uint32_t members, Accumulates& accumulates) noexcept;
+
+    /// The direct path of the window of a memory handle, whose parent has these targets: it reaches
+    /// the region and nothing else, in the parent's epochs. All outlive it.
+    void begin_region(Target* targets, Accumulates& accumulates,
+                      const HandleRegion& region) noexcept;
+    /// Others have plain accesses of their own that flushes of this one are to order, too.
+    void expect_regions() noexcept
+    {
+        has_regions_ = true;
+        never_fenced_ = true;
+        unfenced_.store(true, relaxed);
+    }
 
     /// From now on, or not any more, another thread may sweep; and if `many`, several threads of
     /// the program may call at the same time. No call on the window may be going on.
@@ -112,7 +127,7 @@ public:
         target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
                                std::memory_order_release);
         if (target.regions != nullptr) [[unlikely]] {
-            target.open_regions(opening.reachable && regions_direct_);
+            target.handle_regions(opening.reachable && regions_direct_);
         }
     }
     /// Nothing of a target may be reached: it is lost.
@@ -121,7 +136,7 @@ public:
         target.reach.store(0, std::memory_order_release);
         target.flushable.store(false, std::memory_order_release);
         if (target.regions != nullptr) {
-            target.open_regions(false);
+            target.handle_regions(false);
         }
     }
     /// All targets at once, in a fence epoch.
@@ -145,27 +160,6 @@ public:
     }
 
 private:
-    /// Among the first `reach` bytes of its memory.
-    [[gnu::always_inline]] static std::byte* within(const Target& target, std::int64_t displacement,
-                                                    std::uint64_t bytes,
-                                                    std::uint64_t reach) noexcept
-    {
-        std::int64_t signed_offset = 0;
-        if (__builtin_mul_overflow(displacement, static_cast<std::int64_t>(target.disp_unit),
-                                   &signed_offset)) [[unlikely]] {
-            return nullptr;
-        }
-        const auto offset = static_cast<std::uint64_t>(signed_offset); // negative: out of reach
-        if (offset >= reach || bytes > reach - offset) [[unlikely]] {
-            return nullptr;
-        }
-        std::byte* found = target.base + offset;
-        if (found == nullptr) {
-            __builtin_unreachable(); // spares the callers a test
-        }
-        return found;
-    }
-
     /// In a granted fence epoch.
     [[gnu::always_inline]] std::byte* open_to_all(const Target& target, std::int64_t displacement,
                                                   std::uint64_t bytes) noexcept
@@ -183,7 +177,7 @@ private:
     }
 
     Target* targets_ = nullptr;
-    std::uint32_t members_ = 0;
+    std::uint32_t members_ = 0;           ///< none where only a region is reached
     std::atomic<bool> all_open_{false};   ///< a granted fence epoch
     std::atomic<bool> fence_used_{false}; ///< operations were issued in the open fence epoch
     std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
@@ -194,6 +188,8 @@ private:
     bool regions_direct_ = true;
     ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
     Accumulates* accumulates_ = nullptr;
+    const HandleRegion* region_ = nullptr; ///< of the window of a memory handle
+    bool has_regions_ = false;             ///< windows of memory handles have this one as parent
 };
 
 } // namespace sidelight::rma

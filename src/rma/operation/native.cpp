@@ -67,19 +67,43 @@ NativeAccesses::~NativeAccesses()
     }
 }
 
+/// In a dynamic window an operation that lies in one region may go this way, but for one by a
+/// memory handle, which may name what is attached, too, and no more once it is released. One that
+/// the fabric performs elsewhere has been checked here, because nobody looks there.
+NativeAccesses::Reached NativeAccesses::reach(const Operation& operation, Target& target,
+                                              Channel& channel,
+                                              const Destination& destination) noexcept
+{
+    if (memory_.is_dynamic() && target.accumulates == nullptr) {
+        if (operation.region != nullptr) {
+            return {};
+        }
+        const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+        const AddressRange wanted{destination.address + static_cast<std::uint64_t>(touched.first),
+                                  destination.address + static_cast<std::uint64_t>(touched.last)};
+        OpenRegion* region = open_regions_.find(channel, wanted);
+        return region == nullptr ? Reached{}
+                                 : Reached{.memory = region->memory.get(),
+                                           .offset = destination.address - region->range.first,
+                                           .region = region};
+    }
+    if (destination.checked && target.remote == nullptr) {
+        ask_for_key(target, channel);
+    }
+    return {.memory = destination.checked ? target.remote : nullptr, .offset = destination.address};
+}
+
 bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Destination& destination,
                            bool alone) noexcept
 {
     const Operation& operation = op.operation;
-    if (!destination.checked || !moves_bytes(operation) || !may_notify(operation, target)) {
+    if (!moves_bytes(operation) || !may_notify(operation, target)) {
         return false;
     }
-    if (target.remote == nullptr) {
-        ask_for_key(target, channel);
-        return false;
-    }
-    if (!target.remote->is_worthwhile(operation.origin.bytes(), alone) ||
-        (operation.ordered && !may_start_here(operation, channel, *target.remote))) {
+    const Reached reached = reach(operation, target, channel, destination);
+    if (reached.memory == nullptr ||
+        !reached.memory->is_worthwhile(operation.origin.bytes(), alone) ||
+        (operation.ordered && !may_start_here(operation, channel, *reached.memory))) {
         return false;
     }
     RemoteAccess* access = pool_.take();
@@ -91,25 +115,42 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Desti
     access->target = &target;
     access->channel = &channel;
     access->address = destination.address;
+    access->memory = reached.memory;
+    access->region = reached.region;
     access->finished = finished;
+    access->left = left;
     access->there =
-        Cursor({reinterpret_cast<void*>(destination.address), operation.layout, operation.count});
+        Cursor({reinterpret_cast<void*>(reached.offset), operation.layout, operation.count});
     access->here = Cursor(operation.origin);
+    if (reached.region != nullptr) {
+        ++reached.region->pending;
+    }
     const Access state = move_more(*access);
-    if (state == Access::pending) {
+    if (state == Access::pending || state == Access::left) {
         if (operation.ordered) {
             join_order(op, channel, road_of(operation, access->there.at_end()));
         }
         channels_.carrier().note_sent();
+        if (state == Access::left) {
+            left(*access);
+        }
         return true;
     }
-    pool_.give_back(access);
+    give_back(*access);
     if (state == Access::failed) {
         return false;
     }
     full_barrier(); // as after what is stored into mapped memory
     life_.end(op, Status::ok);
     return true;
+}
+
+void NativeAccesses::give_back(RemoteAccess& access) noexcept
+{
+    if (access.region != nullptr) {
+        OpenRegions::leave(*access.region);
+    }
+    pool_.give_back(&access);
 }
 
 bool NativeAccesses::move_at_once(const Operation& operation, const Target& target,
@@ -145,10 +186,18 @@ Access NativeAccesses::move_more(RemoteAccess& access) noexcept
             access.there.advance(bytes);
             access.here.advance(bytes);
         }
-        state = move(*access.target->remote, access.op->operation, std::span(pieces).first(count),
-                     access);
+        state = move(*access.memory, access.op->operation, std::span(pieces).first(count), access);
     }
     return state;
+}
+
+/// Nothing of its origin is read any more, if the fabric has all of it.
+void NativeAccesses::left(fabric::Completion& self) noexcept
+{
+    const auto& access = static_cast<RemoteAccess&>(self);
+    if (access.there.at_end()) {
+        access.owner->life_.left(*access.op);
+    }
 }
 
 /// The fabric has moved what it was given last. Where it could not, messages do, or the target is
@@ -161,13 +210,17 @@ void NativeAccesses::finished(fabric::Completion& self, Status status) noexcept
     Channel& channel = *access.channel;
     const std::size_t address = access.address;
     const Access state = status == Status::ok ? move_more(access) : Access::failed;
-    if (state == Access::pending) {
+    if (state == Access::pending || state == Access::left) {
         owner.channels_.carrier().note_sent();
+        if (state == Access::left) {
+            left(self);
+        }
         return;
     }
     const bool is_lost = access.target->lost;
-    owner.pool_.give_back(&access);
-    if (state == Access::failed && !is_lost) {
+    const bool has_left = op.state == OperationState::local; // what it read may be another's now
+    owner.give_back(access);
+    if (state == Access::failed && !is_lost && !has_left) {
         owner.origin_.launch_again(op, channel, address);
         return;
     }

@@ -7,6 +7,8 @@
 #include "fabric/remote_memory.hpp"
 #include "rma/channel/origin.hpp"
 #include "rma/operation/destination.hpp"
+#include "rma/operation/exposed_regions.hpp"
+#include "rma/operation/open_regions.hpp"
 
 namespace sidelight::rma {
 
@@ -19,6 +21,8 @@ struct RemoteAccess : fabric::Completion {
     Target* target = nullptr;
     Channel* channel = nullptr; ///< to it, for what the fabric cannot do
     std::size_t address = 0;
+    fabric::RemoteMemory* memory = nullptr;
+    OpenRegion* region = nullptr; ///< of a dynamic window, where that is its memory
     datatype::Cursor there{{nullptr, nullptr, 0}}; ///< over offsets in place of addresses
     datatype::Cursor here{{nullptr, nullptr, 0}};
     RemoteAccess* next = nullptr;
@@ -31,7 +35,13 @@ class NativeAccesses {
 public:
     NativeAccesses(Channels& channels, Origin& origin, OperationLife& life, OwnMemory& memory,
                    Pool<RemoteAccess>& pool) noexcept
-        : channels_(channels), origin_(origin), life_(life), memory_(memory), pool_(pool)
+        : channels_(channels),
+          origin_(origin),
+          life_(life),
+          memory_(memory),
+          pool_(pool),
+          open_regions_(channels),
+          exposed_regions_(channels, memory)
     {}
     ~NativeAccesses();
     NativeAccesses(const NativeAccesses&) = delete;
@@ -50,10 +60,23 @@ public:
     // Keys, asked for by message.
     void serve_key(Channel& from) noexcept;
     void take_key(Channel& from, Target& target, std::span<const std::byte> key) noexcept;
+    // The same for regions of dynamic windows.
+    [[nodiscard]] OpenRegions& open_regions() noexcept { return open_regions_; }
+    [[nodiscard]] ExposedRegions& exposed_regions() noexcept { return exposed_regions_; }
 
 private:
+    /// Where an operation goes that the fabric performs. Null memory: it goes by messages.
+    struct Reached {
+        fabric::RemoteMemory* memory = nullptr;
+        std::size_t offset = 0; ///< in it
+        OpenRegion* region = nullptr;
+    };
+    Reached reach(const Operation& operation, Target& target, Channel& channel,
+                  const Destination& destination) noexcept;
+    void give_back(RemoteAccess& access) noexcept;
     void ask_for_key(Target& target, Channel& channel) noexcept;
     static fabric::Access move_more(RemoteAccess& access) noexcept;
+    static void left(fabric::Completion& self) noexcept;
     static void finished(fabric::Completion& self, Status status) noexcept;
 
     Channels& channels_;
@@ -63,6 +86,8 @@ private:
     Pool<RemoteAccess>& pool_;
     std::vector<std::unique_ptr<fabric::RemoteMemory>> opened_; ///< memory of other members
     std::unique_ptr<fabric::ExposedMemory> exposed_; ///< this member's, since somebody asked
+    OpenRegions open_regions_;
+    ExposedRegions exposed_regions_;
 };
 
 } // namespace sidelight::rma

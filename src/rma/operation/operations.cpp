@@ -2,6 +2,7 @@
 #include "rma/operation/operations.hpp"
 
 #include "base/cpu.hpp"
+#include "rma/operation/handle_regions.hpp"
 #include "rma/operation/ordered_access.hpp"
 #include "rma/rules.hpp"
 
@@ -22,6 +23,22 @@ void for_each_layout(const Operation& operation, Visit visit) noexcept
         if (layout != nullptr) {
             visit(*layout);
         }
+    }
+}
+
+void hold_parts(const Operation& operation) noexcept
+{
+    for_each_layout(operation, datatype::acquire);
+    if (operation.region != nullptr) {
+        ++operation.region->users;
+    }
+}
+
+void drop_parts(const Operation& operation) noexcept
+{
+    for_each_layout(operation, [](const datatype::Layout& layout) { datatype::release(&layout); });
+    if (operation.region != nullptr) {
+        HandleRegions::drop(*operation.region);
     }
 }
 
@@ -119,7 +136,7 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
         with_.pools.ops.give_back(op);
         return nullptr;
     }
-    for_each_layout(operation, datatype::acquire);
+    hold_parts(operation);
     *op = {.operation = operation,
            .request = request,
            .age = ++ages_,
@@ -194,8 +211,7 @@ void Operations::give_up(Op& op, Status status) noexcept
 void Operations::retire(Op& op) noexcept
 {
     --unfinished_;
-    for_each_layout(op.operation,
-                    [](const datatype::Layout& layout) { datatype::release(&layout); });
+    drop_parts(op.operation);
     if (op.message != nullptr) {
         op.message->begin({}, op);
         with_.pools.messages.give_back(op.message);

@@ -42,7 +42,7 @@ struct alignas(64) Target {
     Doorbell* bell = nullptr;               ///< where it sleeps, if that is mapped here
     fabric::RemoteMemory* remote = nullptr; ///< what the fabric can do with its memory
 
-    void open_regions(bool open) noexcept
+    void handle_regions(bool open) noexcept
     {
         regions_open = open;
         latest.open_up_to.store(open ? latest.last : 0, std::memory_order_release);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/cpu.hpp"
 
@@ -10,17 +11,8 @@ namespace sidelight::rma {
 
 namespace {
 
-/// Files are mapped in stretches that begin and end at multiples of this, so that thousands of
-/// small regions that lie together take one mapping.
-constexpr std::uint64_t stretch = std::uint64_t{64} << 20;
-
 /// How often a look-up starts again while the owner changes the table.
 constexpr int most_tries = 100;
-
-bool same_file(const MemoryFileAddress& one, const MemoryFileAddress& other) noexcept
-{
-    return packed_process(one) == packed_process(other) && one.inode == other.inode;
-}
 
 } // namespace
 
@@ -50,7 +42,7 @@ MappedRegions::Look MappedRegions::open_block() noexcept
     if (!settled(sequence)) {
         return Look::busy;
     }
-    if (capacity == block_.capacity() && same_file(range.file, block_range_.file)) {
+    if (capacity == block_.capacity() && is_same_file(range.file, block_range_.file)) {
         return Look::found;
     }
     std::byte* data = capacity == 0 ? nullptr : memory_.map(range);
@@ -94,6 +86,25 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
     return Look::busy;
 }
 
+/// What lies at the place of a name, whatever its own name is.
+MappedRegions::Look MappedRegions::look_up(RegionName name, RegionRecord& record) noexcept
+{
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const std::uint64_t sequence = root_.sequence.load(load_order);
+        const Look opened = open_block();
+        if (opened == Look::unreachable) {
+            return opened;
+        }
+        const bool there = opened == Look::found && slot_of(name) < block_.capacity();
+        record = there ? block_.record(slot_of(name)) : RegionRecord();
+        if (opened == Look::found && settled(sequence)) {
+            return there ? Look::found : Look::none;
+        }
+        relax_cpu();
+    }
+    return Look::busy;
+}
+
 /// Forgets what was detached since the last time. False: the owner is at it right now.
 bool MappedRegions::refresh() noexcept
 {
@@ -118,36 +129,10 @@ bool MappedRegions::refresh() noexcept
 
 void MappedRegions::forget(Regions::iterator region) noexcept
 {
-    const auto extent = region->second.extent;
-    if (extent != extents_.end() && --extent->users == 0) {
-        memory_.unmap(extent->data, extent->range);
-        extents_.erase(extent);
+    if (region->second.extent != nullptr) {
+        extents_.drop(*region->second.extent);
     }
     known_.erase(region);
-}
-
-/// A mapping that holds the range, with one more user; the end where there can be none. Throws
-/// std::bad_alloc.
-std::list<MappedRegions::Extent>::iterator MappedRegions::map(const FileRange& where)
-{
-    const std::uint64_t last = where.offset + where.bytes;
-    for (auto extent = extents_.begin(); extent != extents_.end(); ++extent) {
-        if (same_file(extent->range.file, where.file) && extent->range.offset <= where.offset &&
-            last <= extent->range.offset + extent->range.bytes) {
-            ++extent->users;
-            return extent;
-        }
-    }
-    const std::uint64_t first = where.offset & ~(stretch - 1);
-    const FileRange range{where.file, first, round_up(last - first, stretch)};
-    extents_.push_back({range, nullptr, 1});
-    const auto extent = std::prev(extents_.end());
-    extent->data = memory_.map(range);
-    if (extent->data == nullptr) {
-        extents_.erase(extent);
-        return extents_.end();
-    }
-    return extent;
 }
 
 /// Throws std::bad_alloc, with nothing changed.
@@ -156,20 +141,18 @@ const MappedRegions::Known& MappedRegions::learn(const RegionRecord& record)
     if (const auto stale = known_.find(record.first); stale != known_.end()) {
         forget(stale); // detached since `refresh`
     }
-    const auto region = known_.emplace(record.first, Known{record, nullptr, extents_.end()}).first;
+    const auto region = known_.emplace(record.first, Known{record, nullptr, nullptr}).first;
     if (!record.where) {
         return region->second;
     }
     try {
-        region->second.extent = map(*record.where);
+        region->second.extent = extents_.take(*record.where);
     } catch (const std::bad_alloc&) {
         known_.erase(region);
         throw;
     }
-    const auto extent = region->second.extent;
-    if (extent != extents_.end()) {
-        region->second.data = extent->data + (record.where->offset - extent->range.offset);
-    }
+    const MappedExtent* extent = region->second.extent;
+    region->second.data = extent != nullptr ? extent->at(*record.where) : nullptr;
     return region->second;
 }
 
@@ -221,6 +204,59 @@ MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t by
     } catch (const std::bad_alloc&) {
         return {Reach::messages, nullptr};
     }
+}
+
+/// Without memory for it, operations travel.
+void MappedRegions::map(HandleRegion& region, const RegionRecord& record) noexcept
+{
+    if (region.data != nullptr || !record.where) {
+        return;
+    }
+    try {
+        MappedExtent* extent = extents_.take(*record.where);
+        region.extent = extent;
+        region.lasting = record.lasting;
+        region.data = extent != nullptr ? extent->at(*record.where) : nullptr;
+    } catch (const std::bad_alloc&) {
+        region.data = nullptr;
+    }
+}
+
+/// A handle may be made up: what the owner's table says counts.
+MappedRegions::Found MappedRegions::find(HandleRegion& region) noexcept
+{
+    const std::uint64_t generation = root_.generation.load(std::memory_order_acquire);
+    if (!rules::still_holds(region.found, generation)) {
+        RegionRecord record;
+        const Look look = look_up(region.name, record);
+        if (look == Look::busy || look == Look::unreachable) {
+            return {look == Look::busy ? Reach::busy : Reach::unknown, nullptr};
+        }
+        region.there = look == Look::found && rules::is_named(record.identity, region.name) &&
+                       record.first == region.first &&
+                       record.last - record.first == region.all_bytes;
+        region.found = generation;
+        if (region.there) {
+            map(region, record);
+        }
+        if (region.there && region.data != nullptr) {
+            region.direct.store(generation, std::memory_order_release);
+        }
+    }
+    return {!region.there            ? Reach::none
+            : region.data != nullptr ? Reach::mapped
+                                     : Reach::messages,
+            region.data};
+}
+
+void MappedRegions::close(HandleRegion& region) noexcept
+{
+    if (MappedExtent* extent = std::exchange(region.extent, nullptr); extent != nullptr) {
+        region.lasting ? extents_.keep(*extent) : extents_.drop(*extent);
+    }
+    region.data = nullptr;
+    region.there = false;
+    region.found = HandleRegion::never;
 }
 
 } // namespace sidelight::rma

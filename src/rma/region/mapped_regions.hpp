@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
 
 #include "fabric/peer_memory.hpp"
+#include "rma/region/handle_region.hpp"
 #include "rma/region/latest_region.hpp"
+#include "rma/region/mapped_extents.hpp"
 #include "rma/region/region_table.hpp"
 
 namespace sidelight::rma {
@@ -21,7 +22,7 @@ public:
     /// says so. While it does, only the thread that reads `latest` may make calls that find.
     MappedRegions(const RegionTableRoot& root, fabric::PeerMemory& memory, LatestRegion& latest,
                   const bool& open) noexcept
-        : root_(root), memory_(memory), latest_(latest), open_(open)
+        : root_(root), memory_(memory), latest_(latest), open_(open), extents_(memory)
     {}
     ~MappedRegions();
     MappedRegions(const MappedRegions&) = delete;
@@ -48,17 +49,20 @@ public:
     /// nothing: without memory for its notes it answers `messages`, of what is attached.
     [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
 
+    /// The same for a region of the member that a memory handle names: `data` is its first byte.
+    [[nodiscard]] Found find(HandleRegion& region) noexcept;
+    /// Whoever has opened it needs it no more.
+    void close(HandleRegion& region) noexcept;
+    [[nodiscard]] const std::atomic<std::uint64_t>& generation() const noexcept
+    {
+        return root_.generation;
+    }
+
 private:
-    /// A stretch of a file that is mapped, with the regions that lie in it.
-    struct Extent {
-        FileRange range;
-        std::byte* data;
-        std::size_t users;
-    };
     struct Known {
         RegionRecord record;
-        std::byte* data; ///< null: by messages
-        std::list<Extent>::iterator extent;
+        std::byte* data;      ///< null: by messages
+        MappedExtent* extent; ///< null: none
     };
     using Regions = std::map<std::uint64_t, Known>;
     enum class Look : std::uint8_t {
@@ -73,8 +77,9 @@ private:
     Look open_block() noexcept;
     Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
     [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;
+    Look look_up(RegionName name, RegionRecord& record) noexcept;
     const Known& learn(const RegionRecord& record);
-    std::list<Extent>::iterator map(const FileRange& where);
+    void map(HandleRegion& region, const RegionRecord& record) noexcept;
     void forget(Regions::iterator region) noexcept;
     Found answer(const Known& known, std::uint64_t address) noexcept;
     void note(const RegionRecord& record, const std::byte* data) noexcept;
@@ -89,7 +94,7 @@ private:
     FileRange block_range_;
     std::byte* block_data_ = nullptr;
     Regions known_; ///< by first address
-    std::list<Extent> extents_;
+    MappedExtents extents_;
 };
 
 } // namespace sidelight::rma

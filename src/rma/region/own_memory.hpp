@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "rma/region/handle_region.hpp"
 #include "rma/region/region_table.hpp"
 
 namespace sidelight::rma {
 
 /// The memory of this process that members of a window may reach: one block, or in a dynamic window
-/// what is attached. Needs the engine.
+/// what is attached, and what memory handles name. Needs the engine.
 class OwnMemory {
 public:
     void set_block(std::byte* base, std::uint64_t size) noexcept
@@ -29,15 +30,49 @@ public:
     [[nodiscard]] std::byte* base() const noexcept { return base_; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-    /// The bytes at `address`, if all of them may be reached; null if not.
-    [[nodiscard]] std::byte* find(std::uint64_t address, std::uint64_t bytes) const noexcept
+    /// The bytes at `address`, if all of them may be reached; null if not. `name`: they are to lie
+    /// in that region.
+    [[nodiscard]] std::byte* find(std::uint64_t address, std::uint64_t bytes,
+                                  RegionName name = no_region) const noexcept
     {
+        if (name != no_region) [[unlikely]] {
+            return is_dynamic() && bytes <= ~address &&
+                           attached_->holds(name, address, address + bytes)
+                       ? reinterpret_cast<std::byte*>(address)
+                       : nullptr;
+        }
         if (is_dynamic()) {
             return bytes <= ~address && attached_->covers(address, address + bytes)
                        ? reinterpret_cast<std::byte*>(address)
                        : nullptr;
         }
         return address <= size_ && bytes <= size_ - address ? base_ + address : nullptr;
+    }
+    /// Whether the region that a memory handle names is there as it says, and how it is reached.
+    [[nodiscard]] bool find(HandleRegion& region) const noexcept
+    {
+        const std::uint64_t generation = attached_->generation().load(std::memory_order_relaxed);
+        const bool there =
+            attached_->holds(region.name, region.first, region.first + region.all_bytes);
+        if (there) {
+            region.data = reinterpret_cast<std::byte*>(region.first);
+            region.direct.store(generation, std::memory_order_release);
+        }
+        return there;
+    }
+
+    // What the fabric is at, in a region that was let in by its name.
+    void begin_use(RegionName name) noexcept
+    {
+        if (name != no_region) {
+            attached_->begin_use(name);
+        }
+    }
+    void end_use(RegionName name) noexcept
+    {
+        if (name != no_region && is_dynamic()) {
+            attached_->end_use(name);
+        }
     }
 
 private:

@@ -4,6 +4,8 @@
 #include <limits>
 #include <new>
 
+#include "rma/handle_rules.hpp"
+
 namespace sidelight::rma {
 
 namespace {
@@ -54,6 +56,7 @@ RegionRecord RegionBlock::record(std::uint64_t at) const noexcept
     if (const std::uint64_t process = slot.process.load(load_order); process != 0) {
         record.where = FileRange{unpacked_file(process, slot.inode.load(load_order)),
                                  slot.offset.load(load_order), record.last - record.first};
+        record.lasting = slot.lasting.load(load_order) != 0;
     }
     return record;
 }
@@ -119,6 +122,9 @@ Status RegionTable::grow() noexcept
 {
     const std::uint64_t capacity = block_.capacity() == 0 ? first_capacity : block_.capacity() * 2;
     FileRange where;
+    if (capacity > most_region_slots) {
+        return Status::no_memory;
+    }
     try {
         free_.reserve(capacity);
     } catch (const std::bad_alloc&) {
@@ -130,9 +136,11 @@ Status RegionTable::grow() noexcept
     }
     const RegionBlock old = block_;
     block_ = RegionBlock(data, capacity);
-    for (std::uint64_t at = 0; at < count_; ++at) { // all slots are taken: it was full
+    for (std::uint64_t at = 0; at < count_; ++at) {
         block_.key(at).first.store(old.key(at).first.load(load_order), store_order);
         block_.key(at).slot.store(old.key(at).slot.load(load_order), store_order);
+    }
+    for (std::uint64_t at = 0; at < old.capacity(); ++at) {
         const RegionSlot& from = old.slot(at);
         RegionSlot& to = block_.slot(at);
         to.identity.store(from.identity.load(load_order), store_order);
@@ -141,6 +149,7 @@ Status RegionTable::grow() noexcept
         to.process.store(from.process.load(load_order), store_order);
         to.inode.store(from.inode.load(load_order), store_order);
         to.offset.store(from.offset.load(load_order), store_order);
+        to.lasting.store(from.lasting.load(load_order), store_order);
     }
     for (std::uint64_t slot = capacity; slot-- > old.capacity();) {
         free_.push_back(slot);
@@ -159,6 +168,120 @@ Status RegionTable::grow() noexcept
     return Status::ok;
 }
 
+Status RegionTable::take_slot(std::uint64_t& slot) noexcept
+{
+    if (free_.empty()) {
+        if (const Status status = grow(); status != Status::ok) {
+            return status;
+        }
+    }
+    slot = free_.back();
+    free_.pop_back();
+    return Status::ok;
+}
+
+/// All but its identity, which comes last.
+void RegionTable::fill(std::uint64_t slot, std::uint64_t first, std::uint64_t last,
+                       const std::optional<FileRange>& where) noexcept
+{
+    RegionSlot& words = block_.slot(slot);
+    words.first.store(first, store_order);
+    words.last.store(last, store_order);
+    words.process.store(where ? packed_process(where->file) : 0, store_order);
+    words.inode.store(where ? where->file.inode : 0, store_order);
+    words.offset.store(where ? where->offset : 0, store_order);
+}
+
+Status RegionTable::expose(const std::byte* base, std::size_t size,
+                           const std::optional<FileRange>& where, bool lasting,
+                           RegionName& name) noexcept
+{
+    const std::uint64_t first = start_of(base);
+    const std::uint64_t last = first + size;
+    if (last < first) {
+        return Status::size;
+    }
+    std::uint64_t slot = 0;
+    if (const Status status = take_slot(slot); status != Status::ok) {
+        return status;
+    }
+    begin_change();
+    fill(slot, first, last, where);
+    block_.slot(slot).lasting.store(lasting ? 1 : 0, store_order);
+    name = region_name(++attached_, slot);
+    block_.slot(slot).identity.store(name, store_order);
+    end_change();
+    return Status::ok;
+}
+
+bool RegionTable::is_there(RegionName name) const noexcept
+{
+    const std::uint64_t slot = slot_of(name);
+    return slot < block_.capacity() &&
+           rules::is_named(block_.slot(slot).identity.load(load_order), name);
+}
+
+Status RegionTable::withdraw(RegionName name) noexcept
+{
+    if ((name & named_mark) == 0 || !is_there(name)) {
+        return Status::argument;
+    }
+    begin_change();
+    block_.slot(slot_of(name)).identity.store(0, store_order);
+    end_change();
+    root_.generation.fetch_add(1, store_order);
+    free_.push_back(slot_of(name));
+    return Status::ok;
+}
+
+bool RegionTable::holds(RegionName name, std::uint64_t first, std::uint64_t last) const noexcept
+{
+    if ((name & named_mark) == 0 || last < first || !is_there(name)) {
+        return false;
+    }
+    const RegionSlot& words = block_.slot(slot_of(name));
+    return words.first.load(load_order) <= first && last <= words.last.load(load_order);
+}
+
+/// Without memory for it, who releases the region does not wait for this one.
+void RegionTable::begin_use(RegionName name) noexcept
+{
+    for (Use& use : used_) {
+        if (use.name == name) {
+            ++use.uses;
+            return;
+        }
+    }
+    try {
+        used_.push_back({name, 1});
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+}
+
+void RegionTable::end_use(RegionName name) noexcept
+{
+    for (Use& use : used_) {
+        if (use.name == name) {
+            if (--use.uses == 0) {
+                use = used_.back();
+                used_.pop_back();
+            }
+            return;
+        }
+    }
+}
+
+std::uint64_t RegionTable::uses(RegionName name) const noexcept
+{
+    for (const Use& use : used_) {
+        if (use.name == name) {
+            return use.uses;
+        }
+    }
+    return 0;
+}
+
 Status RegionTable::attach(const std::byte* base, std::size_t size,
                            const std::optional<FileRange>& where) noexcept
 {
@@ -171,21 +294,13 @@ Status RegionTable::attach(const std::byte* base, std::size_t size,
     if (overlaps(first, last, at)) {
         return Status::rma_attach;
     }
-    if (free_.empty()) {
-        if (const Status status = grow(); status != Status::ok) {
-            return status;
-        }
+    std::uint64_t slot = 0;
+    if (const Status status = take_slot(slot); status != Status::ok) {
+        return status;
     }
-    const std::uint64_t slot = free_.back();
-    free_.pop_back();
     begin_change();
-    RegionSlot& words = block_.slot(slot);
-    words.first.store(first, store_order);
-    words.last.store(last, store_order);
-    words.process.store(where ? packed_process(where->file) : 0, store_order);
-    words.inode.store(where ? where->file.inode : 0, store_order);
-    words.offset.store(where ? where->offset : 0, store_order);
-    words.identity.store(++attached_, store_order);
+    fill(slot, first, last, where);
+    block_.slot(slot).identity.store(++attached_, store_order);
     for (std::uint64_t key = count_; key > at; --key) {
         move_key(key - 1, key);
     }
@@ -214,6 +329,16 @@ Status RegionTable::detach(const std::byte* base) noexcept
     root_.generation.fetch_add(1, store_order);
     free_.push_back(slot);
     return Status::ok;
+}
+
+AddressRange RegionTable::region_of(AddressRange wanted) const noexcept
+{
+    const std::uint64_t after = block_.not_above(wanted.first, count_);
+    if (after == 0 || wanted.empty()) {
+        return {};
+    }
+    const AddressRange found{block_.key(after - 1).first.load(load_order), last_of(after - 1)};
+    return found.holds(wanted) ? found : AddressRange{};
 }
 
 bool RegionTable::covers(std::uint64_t first, std::uint64_t last) const noexcept

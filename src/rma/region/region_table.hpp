@@ -10,6 +10,7 @@
 #include "base/shared_memory.hpp"
 #include "base/status.hpp"
 #include "fabric/peer_memory.hpp"
+#include "rma/region/region_name.hpp"
 
 /// The memory attached to a dynamic window by one member, as all members of the node see it. The
 /// owner alone writes, attach and detach being local calls; the others read at any time, without a
@@ -40,6 +41,7 @@ struct RegionSlot {
     std::atomic<std::uint64_t> process; ///< 0: peers cannot map it
     std::atomic<std::uint64_t> inode;
     std::atomic<std::uint64_t> offset;
+    std::atomic<std::uint64_t> lasting; ///< not 0: the file lives as long as the owner
 };
 
 /// The same, copied out.
@@ -49,6 +51,19 @@ struct RegionRecord {
     std::uint64_t first = 0; ///< addresses of the owner
     std::uint64_t last = 0;
     std::optional<FileRange> where; ///< not set: accesses go by messages
+    bool lasting = false;
+};
+
+/// Addresses of an owner, up to `last` and without it.
+struct AddressRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    [[nodiscard]] bool empty() const noexcept { return first >= last; }
+    [[nodiscard]] bool holds(const AddressRange& other) const noexcept
+    {
+        return first <= other.first && other.last <= last;
+    }
 };
 
 /// The words of a block: an index in the order of addresses, and slots that stay where they are.
@@ -99,16 +114,41 @@ public:
                   const std::optional<FileRange>& where) noexcept;
     /// Status::base if no region starts there.
     Status detach(const std::byte* base) noexcept;
+    /// Takes in a region that is found by its name alone, whatever is attached there. `lasting`:
+    /// its file lives as long as this process.
+    Status expose(const std::byte* base, std::size_t size, const std::optional<FileRange>& where,
+                  bool lasting, RegionName& name) noexcept;
+    /// Nothing is let in by that name any more. Status::argument if there is no such region.
+    Status withdraw(RegionName name) noexcept;
+    /// Whether all bytes from `first` up to `last` lie in the region of that name.
+    [[nodiscard]] bool holds(RegionName name, std::uint64_t first,
+                             std::uint64_t last) const noexcept;
+    // What the fabric writes or reads in a region, let in by its name.
+    void begin_use(RegionName name) noexcept;
+    void end_use(RegionName name) noexcept;
+    [[nodiscard]] std::uint64_t uses(RegionName name) const noexcept;
+
     /// Whether all bytes from `first` up to `last` are attached: in one region, or in several that
     /// touch.
     [[nodiscard]] bool covers(std::uint64_t first, std::uint64_t last) const noexcept;
+    /// The one region that holds all of these addresses; empty: there is none.
+    [[nodiscard]] AddressRange region_of(AddressRange wanted) const noexcept;
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+    /// Changes with each region that is detached or withdrawn.
+    [[nodiscard]] const std::atomic<std::uint64_t>& generation() const noexcept
+    {
+        return root_.generation;
+    }
 
 private:
     [[nodiscard]] bool overlaps(std::uint64_t first, std::uint64_t last,
                                 std::uint64_t at) const noexcept;
     [[nodiscard]] std::uint64_t last_of(std::uint64_t at) const noexcept;
     Status grow() noexcept;
+    Status take_slot(std::uint64_t& slot) noexcept;
+    void fill(std::uint64_t slot, std::uint64_t first, std::uint64_t last,
+              const std::optional<FileRange>& where) noexcept;
+    [[nodiscard]] bool is_there(RegionName name) const noexcept;
     void begin_change() noexcept;
     void end_change() noexcept;
     void move_key(std::uint64_t from, std::uint64_t to) noexcept;
@@ -119,9 +159,21 @@ private:
     std::byte* data_ = nullptr; ///< of the block
     FileRange where_;
     std::uint64_t count_ = 0;
-    std::uint64_t attached_ = 0;      ///< ever
+    std::uint64_t attached_ = 0;      ///< ever, those with a name included
     std::vector<std::uint64_t> free_; ///< slots; has room for all, so that giving back never fails
+    struct Use {
+        RegionName name;
+        std::uint64_t uses;
+    };
+    std::vector<Use> used_; ///< regions with a name that the fabric is at; few at any time
 };
+
+[[nodiscard]] inline bool is_same_file(const MemoryFileAddress& one,
+                                       const MemoryFileAddress& other) noexcept
+{
+    return one.owner == other.owner && one.descriptor == other.descriptor &&
+           one.inode == other.inode;
+}
 
 /// A file's address in one word, for the tables above; no process has the number 0.
 [[nodiscard]] constexpr std::uint64_t packed_process(const MemoryFileAddress& file) noexcept

@@ -35,6 +35,7 @@ program epochs
     call requests_of_operations
     call intrinsic
     call duplicates
+    call memory_handles
     call errors
     call MPI_Group_free(origins, ierror)
     call MPI_Group_free(targets, ierror)
@@ -262,6 +263,50 @@ contains
         call MPI_Win_free(handle, ierror)
         call expect_success(ierror, 'MPI_Win_free of a duplicate')
     end subroutine duplicates
+
+    ! A handle of this rank's words goes to the left as bytes; what is put by the right one's comes there.
+    subroutine memory_handles
+        HANDLE(MPI_Win) :: parent, handle
+        STATUS(status)
+        integer(word), save, asynchronous :: words(4)
+        integer(word), asynchronous :: number
+        integer(MPI_ADDRESS_KIND) :: bytes
+        character(len=256) :: mine, theirs
+        logical :: found
+        integer :: length, class
+        words = 0
+        number = 1000 + rank
+        call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, parent, ierror)
+        call MPIX_Memhandle_create(words, 32_MPI_ADDRESS_KIND, MPI_INFO_NULL, parent, mine, length, &
+            ierror)
+        call expect_success(ierror, 'MPIX_Memhandle_create')
+        call check(length > 0 .and. length <= 256, 'the length of a handle')
+        call MPI_Sendrecv(mine, length, MPI_BYTE, left, 4, theirs, 256, MPI_BYTE, right, 4, &
+            MPI_COMM_WORLD, status, ierror)
+        call MPIX_Win_from_memhandle(theirs, 32_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, right, parent, &
+            handle, ierror)
+        call expect_success(ierror, 'MPIX_Win_from_memhandle')
+        call MPI_Win_get_attr(handle, MPI_WIN_SIZE, bytes, found, ierror)
+        call check(found .and. bytes == 32, 'the size of a window of a handle')
+        call MPI_Win_lock_all(0, parent, ierror)
+        call MPI_Put(number, 1, MPI_INTEGER8, right, 2_MPI_ADDRESS_KIND, 1, MPI_INTEGER8, handle, &
+            ierror)
+        call expect_success(ierror, 'MPI_Put through a window of a handle')
+        call MPI_Win_flush(right, handle, ierror)
+        call MPI_Win_unlock_all(parent, ierror)
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call check(words(3) == 1000 + left, 'what came through the window of a handle')
+        call MPI_Win_free(handle, ierror)
+        call expect_success(ierror, 'MPI_Win_free of the window of a handle')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPIX_Memhandle_release(mine, parent, ierror)
+        call expect_success(ierror, 'MPIX_Memhandle_release')
+        call MPI_Win_set_errhandler(parent, MPI_ERRORS_RETURN, ierror)
+        call MPIX_Memhandle_release(mine, parent, ierror)
+        call MPI_Error_class(ierror, class, ierror)
+        call check(class == MPI_ERR_ARG, 'MPIX_Memhandle_release of a spoilt handle')
+        call MPI_Win_free(parent, ierror)
+    end subroutine memory_handles
 
     ! An error is an answer, and leaves the request alone. With the modules that is INTENT(OUT): what
     ! it was before the call is gone.

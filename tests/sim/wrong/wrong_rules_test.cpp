@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <sys/wait.h>
 
@@ -10,8 +11,11 @@
 
 #include "rma/rules.hpp"
 #include "sim/generator.hpp"
+#include "sim/handles.hpp"
+#include "sim/renewals.hpp"
 #include "sim/seeds.hpp"
 #include "sim/survivors.hpp"
+#include "sim/world.hpp"
 
 /// The tests of the tests: with a rule of the engine made wrong, the properties must find a seed
 /// that says so, among few. What they say is part of the test: each rule has properties of its own.
@@ -22,6 +26,7 @@ namespace {
 using rma::rules::Wrong;
 
 constexpr std::uint64_t seeds = 20'000;
+constexpr std::size_t nowhere = std::string::npos;
 
 struct Case {
     const char* name;
@@ -116,8 +121,25 @@ INSTANTIATE_TEST_SUITE_P(
              "a counter shows an operation that is not there"},
         Case{"notification_wakes_late", Wrong::notification_wakes_late, "deadlock"},
         Case{"threshold_early", Wrong::threshold_early,
-             "a counter has not reached what was waited for"}),
+             "a counter has not reached what was waited for"},
+        Case{"name_outlives_region", Wrong::name_outlives_region,
+             "the memory is not what all operations together make of it"}),
     [](const auto& tried) { return std::string(tried.param.name); });
+
+/// On mapped memory an origin that does not hear of a release goes on.
+TEST(WrongRuleOfReleases, IsCaught)
+{
+    rma::rules::wrong = Wrong::release_unseen;
+    bool caught = true;
+    for (const bool direct : {false, true}) {
+        World world(late_access(2, direct, false));
+        caught = caught && !world.run() &&
+                 world.failure().find("does not tell of a failure") != std::string::npos;
+        std::printf("release_unseen: %s\n", world.failure().c_str());
+    }
+    rma::rules::wrong = Wrong::none;
+    EXPECT_TRUE(caught);
+}
 
 /// Members that do not talk to the dead wait for it for ever.
 TEST(WrongRuleOfLosses, IsCaught)
@@ -161,6 +183,25 @@ TEST(WrongRuleOfFreedMemory, IsCaught)
         caught, "");
     rma::rules::wrong = Wrong::none;
 #endif
+}
+
+/// A key that opened a region which is no more.
+TEST(WrongRuleOfRegionKeys, IsCaught)
+{
+    for (const auto& [rule, property] :
+         {std::pair(Wrong::keys_kept, "access memory that was not exposed"),
+          std::pair(Wrong::detach_early, "that was detached is still exposed")}) {
+        rma::rules::wrong = rule;
+        Outcome outcome;
+        for (std::uint64_t next = 0; next < seeds && outcome.failure.find(property) == nowhere;
+             next = outcome.failed + 1) { // operations that were refused tell that as well
+            outcome = run_programs(next, seeds, false, draw_renewals);
+            ASSERT_FALSE(outcome.ok);
+        }
+        rma::rules::wrong = Wrong::none;
+        std::printf("seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
+        EXPECT_NE(outcome.failure.find(property), nowhere) << outcome.failure;
+    }
 }
 
 /// A fabric whose puts are over before they are there: what a missing flush of the network would

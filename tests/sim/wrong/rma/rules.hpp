@@ -80,9 +80,13 @@ enum class Wrong {
     notification_overtakes_zero_copies, ///< one counts before its operation's zero-copy puts
     notification_wakes_late,            ///< who waits for a counter is told one too late
     threshold_early,                    ///< who waits for a counter goes on one too soon
-    memory_taken_back,   ///< a window is freed while zero-copy answers are read from its memory
-    broken_window_stays, ///< a window that has lost a member cannot be destroyed
-    loss_kept,           ///< who learns of a loss keeps it
+    keys_kept,                          ///< keys are used although their region was detached
+    detach_early,                       ///< a detach returns before those who have keys are told
+    memory_taken_back,    ///< a window is freed while zero-copy answers are read from its memory
+    broken_window_stays,  ///< a window that has lost a member cannot be destroyed
+    loss_kept,            ///< who learns of a loss keeps it
+    name_outlives_region, ///< an access reaches what has come to the place of a released region
+    release_unseen,       ///< an origin that has a region mapped does not hear of its release
 };
 
 /// The one that is wrong now.

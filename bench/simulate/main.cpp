@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Transactions on simulated ranks, in virtual time; prints one line of JSON.
+///
+///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME] FILE
+///
+/// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
+/// each epoch is complete before the next one begins.
+#include <getopt.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "transactions.hpp"
+
+namespace {
+
+using sidelight::simulate::Options;
+
+bool read_options(int argc, char **argv, Options& options, const char *& line)
+{
+    static const option known[] = {{"ranks", required_argument, nullptr, 'r'},
+                                   {"transactions", required_argument, nullptr, 't'},
+                                   {"pending", required_argument, nullptr, 'p'},
+                                   {"key", no_argument, nullptr, 'k'},
+                                   {"seed", required_argument, nullptr, 's'},
+                                   {"line", required_argument, nullptr, 'l'},
+                                   {nullptr, 0, nullptr, 0}};
+    for (int found = 0; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        switch (found) {
+        case 'r':
+            options.ranks = std::atoi(optarg);
+            break;
+        case 't':
+            options.transactions = std::atoi(optarg);
+            break;
+        case 'p':
+            options.pending = std::atoi(optarg);
+            break;
+        case 'k':
+            options.key = true;
+            break;
+        case 's':
+            options.seed = std::strtoull(optarg, nullptr, 10);
+            break;
+        case 'l':
+            line = optarg;
+            break;
+        default:
+            return false;
+        }
+    }
+    return options.ranks >= 2 && options.transactions >= 1 && options.pending >= 1 &&
+           optind + 1 == argc;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    Options options;
+    const char *line = "transactions";
+    if (!read_options(argc, argv, options, line)) {
+        std::fprintf(stderr, "usage: simulate [--ranks N] [--transactions K] [--pending P] [--key] "
+                             "[--seed S] [--line NAME] FILE\n");
+        return 2;
+    }
+    try {
+        options.machine = sidelight::simulate::read_machine(argv[optind]);
+        const auto outcome = sidelight::simulate::run_transactions(options);
+        const double all = static_cast<double>(options.ranks) * options.transactions;
+        std::printf("{\"line\": \"%s\", \"rate\": %.1f, \"microseconds\": %.3f, "
+                    "\"messages\": %.3f, \"pending\": %zu, \"correct\": %s}\n",
+                    line, 1e9 * all / static_cast<double>(outcome.ended),
+                    static_cast<double>(outcome.ended) / 1e3,
+                    static_cast<double>(outcome.messages) / all, outcome.pending,
+                    outcome.correct ? "true" : "false");
+        return outcome.correct ? 0 : 1;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "simulate: %s\n", error.what());
+        return 2;
+    }
+}

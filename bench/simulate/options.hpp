@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "fabric/sim/network.hpp"
+
+/// What is simulated, as the command line says it.
+namespace sidelight::simulate {
+
+/// The machine: what messages cost (LogGP), and what is around them.
+struct Machine {
+    fabric::sim::Costs costs{.full_percent = 0}; ///< messages leave with the call that sent them
+    fabric::sim::Time call = 100;                ///< ns of the processor that a call takes
+    int node = 1;                                ///< ranks of a node, who map each other's memory
+};
+
+struct Options {
+    Machine machine;
+    int ranks = 64;
+    int transactions = 500; ///< of each rank
+    int pending = 64;       ///< epochs that may be closed and not complete; 1: standard calls
+    bool key = false;       ///< A_A_A_R
+    std::uint64_t seed = 1;
+};
+
+/// Reads lines `NAME NUMBER`; `#` begins a comment. Throws std::runtime_error with what is wrong.
+Machine read_machine(const char *path);
+
+} // namespace sidelight::simulate

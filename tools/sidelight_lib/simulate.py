@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`sidelight simulate`: programs on simulated ranks, by the library's engine, in virtual time."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from . import hosts, paper_applications, plots
+from .console import output, progress, rich
+from .hosts import HostError
+
+NETWORKS = hosts.ROOT / "bench" / "networks"
+PATIENCE_SECONDS = 900
+
+_DESCRIPTION = """\
+Massive unstructured transactions (figure 12 of the paper on nonblocking epochs) on simulated ranks:
+each adds to numbers of random others, each time in an exclusive lock epoch of its own; then the
+sums are checked. With standard calls, with nonblocking ones, and with the reorder key A_A_A_R as
+well. The engine is the library's; the clock is virtual, and messages cost what the file of the
+network says (LogGP). The same seed gives the same figures on every machine.
+"""
+
+# By title: options of the program, less the number of epochs ahead.
+STANDARD = "standard"
+WAYS: Mapping[str, Sequence[str]] = {STANDARD: (), "nonblocking": (), "with key": ("--key",)}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the program."""
+
+    ranks: int
+    way: str
+    rate: float  # transactions in a second of virtual time
+    messages: float  # for one transaction
+    pending: int  # most epochs of one rank that were not complete
+
+
+Runner = Callable[[Sequence[str]], str]
+
+
+def program() -> Path:
+    """Built once, with no host."""
+    return hosts.build_directory() / "bench" / "simulate"
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the command line."""
+    simulate = commands.add_parser(
+        "simulate", help="programs on simulated ranks", description="Simulations."
+    )
+    kinds = simulate.add_subparsers(title="programs", metavar="KIND", required=True)
+    parser = kinds.add_parser(
+        "transactions", help="figure 12 of the paper at its scale", description=_DESCRIPTION
+    )
+    parser.add_argument(
+        "--ranks", default="64,128,256,512", metavar="N,M", help="(default 64,128,256,512)"
+    )
+    parser.add_argument(
+        "--network",
+        type=Path,
+        default=NETWORKS / "qdr-infiniband.txt",
+        metavar="FILE",
+        help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
+    )
+    parser.add_argument(
+        "--transactions", type=int, default=100, metavar="K", help="of each rank (default 100)"
+    )
+    parser.add_argument(
+        "--pending", type=int, default=64, metavar="P", help="epochs ahead (default 64)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
+    parser.set_defaults(action=main)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    if not program().exists():
+        raise HostError(f"not built: {program()}; run `make`")
+    if not arguments.network.exists():
+        raise HostError(f"--network {arguments.network}: there is no such file")
+    if arguments.plot:
+        plots.require(arguments.plot)
+    found = measure(arguments, _run)
+    if arguments.json:
+        rows = [asdict(run) | {"gain": gain(found, run)} for run in found]
+        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
+    else:
+        output().print(_table(found, arguments.network))
+    if arguments.plot:
+        plots.draw(arguments.plot, [panel(found)], "Figure 12, simulated")
+    return 0
+
+
+def measure(arguments: argparse.Namespace, run: Runner) -> list[Run]:
+    """All runs, of fewer ranks first."""
+    ranks = paper_applications.read_ranks(arguments.ranks)
+    found = []
+    with progress(len(ranks) * len(WAYS), quiet=arguments.json) as advance:
+        for number in ranks:
+            for way, options in WAYS.items():
+                advance(f"{number} ranks: {way}")
+                pending = 1 if way == STANDARD else arguments.pending
+                said = json.loads(run([*_options(arguments, number, pending), *options]))
+                figures = (said["rate"], said["messages"], said["pending"])
+                found.append(Run(number, way, *figures))
+    return found
+
+
+def _options(arguments: argparse.Namespace, ranks: int, pending: int) -> list[str]:
+    numbers = {
+        "--ranks": ranks,
+        "--transactions": arguments.transactions,
+        "--pending": pending,
+        "--seed": arguments.seed,
+    }
+    words = [word for name, number in numbers.items() for word in (name, str(number))]
+    return [*words, str(arguments.network)]
+
+
+def _run(options: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            [program(), *options],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise HostError(f"{program()} takes more than {PATIENCE_SECONDS} s") from error
+    if done.returncode != 0:
+        raise HostError(f"{' '.join(map(str, done.args))}: {done.stderr.strip() or done.stdout}")
+    return done.stdout
+
+
+def gain(found: Sequence[Run], run: Run) -> float:
+    """The share by which it does more than standard calls do at as many ranks."""
+    base = next(each for each in found if (each.ranks, each.way) == (run.ranks, STANDARD))
+    return run.rate / base.rate - 1
+
+
+def panel(found: Sequence[Run]) -> plots.Curves:
+    ranks = dict.fromkeys(run.ranks for run in found)
+    curves = {
+        way: [(float(run.ranks), run.rate) for run in found if run.way == way] for way in WAYS
+    }
+    ticks = {float(number): str(number) for number in ranks}
+    return plots.Curves("", "ranks", "transactions/s", curves, {}, "x", ticks)
+
+
+def _table(found: Sequence[Run], network: Path) -> Any:
+    table = rich("table").Table(
+        title=f"Transactions in a second on simulated ranks, {network.stem}", title_justify="left"
+    )
+    for heading in ("ranks", "", "a second", "gain", "messages\nof each", "most epochs\nahead"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for run in found:
+        gained = "" if run.way == STANDARD else f"{gain(found, run):+.0%}"
+        figures = (f"{run.rate:,.0f}", gained, f"{run.messages:.1f}", str(run.pending))
+        table.add_row(str(run.ranks), run.way, *figures)
+    return table
