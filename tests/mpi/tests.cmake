@@ -24,7 +24,7 @@ sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
-sidelight_mpi_test(litmus RANKS 2 ARGS 200000 TIMEOUT 600)
+sidelight_mpi_test(litmus RANKS 2 ARGS 80000 TIMEOUT 600)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
