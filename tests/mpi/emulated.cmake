@@ -37,9 +37,10 @@ sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
-# The reader of `ordered_pairs` does see it where there is no order.
-sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 10000 unordered
-    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+# The reader of `ordered_pairs` does see it where there is no order: sooner or later.
+sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 200000 unordered
+    TIMEOUT 600 LABEL long
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=600)
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)
