@@ -634,6 +634,8 @@ static void come_and_go(bool allocated, int windows)
     for (int k = 0; k < windows; ++k) {
         MPI_Win win;
         if (k == windows / 10) {
+            CHECK_OK(MPI_Win_flush_all(t.parent));
+            meet(); /* nothing is under way, to here neither */
             before = footprint_now();
             since = now();
         }
@@ -654,12 +656,13 @@ static void come_and_go(bool allocated, int windows)
     }
     CHECK_OK(MPI_Win_flush_all(t.parent));
     double const each = (now() - since) / (0.9 * windows);
+    meet();
     struct footprint const after = footprint_now();
     if (t.rank == 0)
         printf("%s: open, put and free %.2f us; heap %ld bytes more, resident %ld\n",
                allocated ? "mapped" : "private", 1e6 * each, after.heap - before.heap,
                after.resident - before.resident);
-    CHECK(after.heap - before.heap < 200000);
+    CHECK(after.heap - before.heap < 1500000); /* UCX may take room for messages, 1 MB at a time */
     CHECK(after.resident - before.resident < 4000000);
     CHECK(after.descriptors - before.descriptors <= 16); /* members may still be met */
     CHECK(after.mappings - before.mappings <= 8);
