@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
+#include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "host/mpi/exposure_request.hpp"
@@ -27,7 +28,7 @@ int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noe
     } else if constexpr (Call::on_host == OnHost::tests) {
         return host::mpi::create_exposure_request(win, request);
     } else {
-        const int code = (table().*Call::host)(arguments..., win);
+        const int code = call_host<Call>(win, arguments...);
         if (code != MPI_SUCCESS) {
             return code;
         }

@@ -134,8 +134,8 @@ bool find_reduce_op(MPI_Op op, ReduceOp& found) noexcept
 
 int issue(const WindowObject& object, OperationCall call) noexcept
 {
-    Status status = Status::ok;
-    {
+    Status status = Status::unsupported;
+    if (!HandlerCaller::inside()) [[likely]] {
         const EngineToken token(Runtime::existing()->engine());
         status = hand_over(object, call, nullptr);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
+#include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "base/cpu.hpp"
@@ -26,7 +27,7 @@ template <class Call, class... Arguments>
     }
     WindowObject* object = window_table::find(win);
     if (object == nullptr) [[unlikely]] {
-        return pass_through(win, [&] { return (table().*Call::host)(arguments..., win); });
+        return pass_through(win, [&] { return call_host<Call>(win, arguments...); });
     }
     if (!has_call<Call>(*object)) [[unlikely]] {
         return host::mpi::answer_window(Status::rma_sync, win);

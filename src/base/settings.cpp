@@ -60,6 +60,24 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
+/// A number that is not less than `least`.
+template <int Settings::*member, int least>
+void read_number(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= least) {
+        settings.*member = number;
+    }
+}
+
+template <int Settings::*member>
+std::string show_number(const Settings& settings)
+{
+    return std::to_string(settings.*member);
+}
+
 void read_kernel_copy(Settings& settings, const char* value)
 {
     const std::string_view text = value;
@@ -157,6 +175,13 @@ constexpr std::array entries{
                  "copied by the kernel: auto (where that is quicker than messages), a number, or "
                  "never",
                  read_kernel_copy, show_kernel_copy},
+    SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "8192",
+                 "bytes that a process has for active messages of each other one, before the "
+                 "attached buffer is used; 0: none",
+                 read_number<&Settings::active_buffer, 0>, show_number<&Settings::active_buffer>},
+    SettingEntry{"SIDELIGHT_AM_UNIT", nullptr, "40",
+                 "segments of an active message that are sent and handed to its handler at once",
+                 read_number<&Settings::active_unit, 1>, show_number<&Settings::active_unit>},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),

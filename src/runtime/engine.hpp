@@ -64,6 +64,9 @@ public:
     EngineToken(const EngineToken&) = delete;
     EngineToken& operator=(const EngineToken&) = delete;
 
+    /// It is never refused.
+    explicit operator bool() const noexcept { return true; }
+
 private:
     Engine& engine_;
 };

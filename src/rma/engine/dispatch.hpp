@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rma/channel/acknowledgements.hpp"
+#include "rma/channel/active_target.hpp"
 #include "rma/channel/target.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/notices.hpp"
@@ -19,6 +20,9 @@ public:
         Contacts& contacts;
         Channels& channels;
         TargetSide& target;
+        Origin& origin;
+        ActiveOrigin& active_origin;
+        ActiveTarget& active_target;
         Acknowledgements& acknowledgements;
         Credit& credit;
         Notices& notices;

@@ -23,7 +23,11 @@ bool Losses::give_up_lost() noexcept
         log(LogLevel::warn, "window %llx: rank %d is lost",
             static_cast<unsigned long long>(window_), rank);
         pass_on(rank);
-        acknowledgements_.abandon(contacts_.channel(rank));
+        Channel& channel = contacts_.channel(rank);
+        ActiveOrigin::abandon(channel);
+        active_here_.abandon(rank);
+        acknowledgements_.abandon(channel);
+        active_target_.abandon(channel);
         locks_.leave_all(rank);
     }
     return any;

@@ -4,6 +4,7 @@
 #include "rma/channel/acknowledgements.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
+#include "rma/operation/active_here.hpp"
 
 namespace sidelight::rma {
 
@@ -12,11 +13,14 @@ namespace sidelight::rma {
 class Losses {
 public:
     Losses(std::uint64_t window, Contacts& contacts, Channels& channels,
-           Acknowledgements& acknowledgements, LockServer& locks, const Barrier& barrier) noexcept
+           Acknowledgements& acknowledgements, ActiveTarget& active_target, ActiveHere& active_here,
+           LockServer& locks, const Barrier& barrier) noexcept
         : window_(window),
           contacts_(contacts),
           channels_(channels),
           acknowledgements_(acknowledgements),
+          active_target_(active_target),
+          active_here_(active_here),
           locks_(locks),
           barrier_(barrier)
     {}
@@ -39,6 +43,8 @@ private:
     Contacts& contacts_;
     Channels& channels_;
     Acknowledgements& acknowledgements_;
+    ActiveTarget& active_target_;
+    ActiveHere& active_here_;
     LockServer& locks_;
     const Barrier& barrier_;
 };

@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/private_memory.hpp"
+#include "rma/engine/active_job.hpp"
 #include "rma/engine/shared_parts.hpp"
 
 namespace sidelight::rma {
@@ -69,6 +70,20 @@ public:
     void push() noexcept { shared_.carrier.push(); }
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
+
+    // Active messages (P5): whoever holds the engine takes one, runs it without, and ends it with
+    // the engine again. Any number of threads may.
+    /// What the handlers of windows to come may use.
+    void set_active(const ActiveLimits& limits) noexcept { shared_.active = limits; }
+    /// Whether any may be there. Any thread, also without the engine.
+    [[nodiscard]] bool has_active() const noexcept
+    {
+        return shared_.with_active.load(std::memory_order_relaxed) != 0;
+    }
+    /// False: none may run now.
+    [[nodiscard]] bool take_active(ActiveJob& job) noexcept;
+    static void run_active(const ActiveJob& job, ActiveCaller& caller) noexcept;
+    static void finish_active(const ActiveJob& job) noexcept;
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
     /// is sent afterwards but answers.

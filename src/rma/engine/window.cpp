@@ -36,7 +36,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                static_cast<std::size_t>(shape.size)),
       credit(channels, window),
       life(shared.carrier.flights()),
-      origin(channels, credit, life),
+      active_origin(channels, life),
+      origin(channels, credit, life, active_origin),
       acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
                 .size = static_cast<std::uint32_t>(shape.size),
@@ -50,7 +51,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       own(meet_neighbours(contacts)),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
+      active(channels, memory, window, own.active, shape.rank),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
+      active_here(life, active.exclusion, active.handlers, channels, window),
       regions({.targets = contacts.targets(),
                .rank = shape.rank,
                .memory = memory,
@@ -66,6 +69,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                   .origin = origin,
                   .native = native,
                   .life = life,
+                  .active = active_here,
+                  .exclusion = active.exclusion,
                   .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
       locks(contacts, channels, window, shared.lock_waiters),
@@ -90,6 +95,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       dispatch({.contacts = contacts,
                 .channels = channels,
                 .target = target_side,
+                .origin = origin,
+                .active_origin = active_origin,
+                .active_target = active.target,
                 .acknowledgements = acknowledgements,
                 .credit = credit,
                 .notices = notices,
@@ -98,11 +106,17 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, locks, barrier)
+      losses(shape.id, contacts, channels, acknowledgements, active.target, active_here, locks,
+             barrier)
 {
     life.observe(completions);
     channels.observe(dispatch);
+    active.exclusion.begin(shape.rank, *shape.members);
+    active_origin.set_unit(shared.active.unit);
+    active_here.set_limits(shared.active);
+    active.target.set_room(shared.active.internal_bytes);
     for (const std::int32_t neighbour : contacts.neighbours()) {
+        active.exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
         accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
     }
     const Target& self = contacts.target(shape.rank);
@@ -123,6 +137,7 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       parts_(std::make_unique<WindowParts>(*this, shared, shape)),
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
+    count_active_in(shared.with_active);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
 }
@@ -167,7 +182,7 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
-    const bool plain = !assertion.no_precede && !assertion.no_succeed;
+    const bool plain = !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
     if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;
@@ -187,7 +202,7 @@ Status Window::post(std::span<const int> origins, Request* request) noexcept
 Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
                      int polls) noexcept
 {
-    if (!assertion.no_check && settled_.start(targets, 0)) {
+    if (!assertion.no_check && !assertion.concurrent && settled_.start(targets, 0)) {
         finish(request);
         return Status::ok;
     }

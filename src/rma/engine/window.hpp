@@ -65,7 +65,8 @@ public:
     [[gnu::always_inline]] Status lock(LockType type, int target, Assertion assertion,
                                        Request* request) noexcept
     {
-        if (assertion.no_check || !settled_.lock(type, target)) [[unlikely]] {
+        if (assertion.no_check || assertion.concurrent || !settled_.lock(type, target))
+            [[unlikely]] {
             return lock_by_queue(type, target, assertion, request);
         }
         finish(request);

@@ -21,6 +21,7 @@ struct WindowParts {
     Channels channels;
     Credit credit;
     OperationLife life;
+    ActiveOrigin active_origin;
     Origin origin;
     Acknowledgements acknowledgements;
     // Members.
@@ -28,8 +29,10 @@ struct WindowParts {
     Control& own; ///< this member's block
     Accumulates accumulates;
     TargetSide target_side;
+    ActiveServer active; ///< messages to this member
     // Operations.
     NativeAccesses native;
+    ActiveHere active_here;
     HandleRegions regions; ///< of memory handles
     Operations operations;
     // Epochs.

@@ -187,11 +187,11 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     return true;
 }
 
-/// Performs what was recorded while the grant was missing, in order of issue.
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
 {
-    while (!peer.recorded.empty()) {
+    while (!peer.recorded.empty() && peer.gates == 0) {
         Op& op = *peer.recorded.pop();
+        peer.gates += op.gates ? 1 : 0;
         if (with_.contacts.target(op.operation.target).lost || epoch.failed_for_all())
             [[unlikely]] {
             with_.operations.give_up(op, Status::lost);
