@@ -81,6 +81,7 @@ class Program:
     options: Sequence[str] = ()
     operands: Sequence[str] = ()  # ahead of the lines
     folder: str = "bench"
+    threads: bool = False  # its own ones: a rank is not bound
 
     def path(self, host: Host, series: Series = ALONE) -> Path:
         return host.program(f"{self.folder}/{series.program or self.name}")
@@ -129,7 +130,8 @@ def choose_columns(
     program: Program, hosts: str, series: Sequence[Series], nodes: int = 1
 ) -> list[Column]:
     """Every series on each of the hosts that the program is built for."""
-    require_programs()
+    if program.folder == "bench":
+        require_programs()
     wanted = [] if hosts == "all" else hosts.split(",")
     chosen = choose_hosts(wanted)
     needed = [(host, program.path(host, each)) for host in chosen for each in series]
@@ -242,7 +244,8 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
 
 def _binds_itself(program: Program) -> bool:
     """Or must not be bound: its ranks would share cores as the launcher has it."""
-    return program.folder == "bench" or program.ranks > len(os.sched_getaffinity(0))
+    crowded = program.ranks > len(os.sched_getaffinity(0))
+    return program.folder == "bench" or program.threads or crowded
 
 
 def _samples(
