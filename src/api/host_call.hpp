@@ -3,6 +3,8 @@
 
 #include <tuple>
 
+#include <sidelight_am.h>
+
 #include "api/synchronization_call.hpp"
 
 namespace sidelight::api {
@@ -14,7 +16,7 @@ int call_host(MPI_Win win, Arguments... arguments) noexcept
     auto* host = host::mpi::table().*Call::host;
     if constexpr (Call::asserts) {
         std::tuple known(arguments...);
-        std::get<sizeof...(Arguments) - 1>(known) &= ~concurrent_assertion;
+        std::get<sizeof...(Arguments) - 1>(known) &= ~MPIX_MODE_CONCURRENT_AM;
         return std::apply([&](auto... passed) { return host(passed..., win); }, known);
     } else {
         return host(arguments..., win);

@@ -9,7 +9,6 @@ using namespace runtime;
 
 namespace {
 
-static_assert(MPIX_MODE_CONCURRENT_AM == concurrent_assertion);
 static_assert((MPIX_MODE_CONCURRENT_AM & (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT |
                                           MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) == 0);
 

@@ -19,9 +19,6 @@ namespace sidelight::api {
 
 using host::mpi::Table;
 
-/// MPIX_MODE_CONCURRENT_AM (P5).
-inline constexpr int concurrent_assertion = 0x20000000;
-
 using rma::Request;
 using runtime::Engine;
 using runtime::EngineToken;

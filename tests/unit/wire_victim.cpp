@@ -361,7 +361,7 @@ void Victim::create_window(std::uint64_t id, Flavor flavor, std::size_t bytes)
         attach(*others.window, memory.first(gap_first));
         attach(*others.window, memory.subspan(gap_last));
     }
-    ActiveServer& active = others.window->parts().active;
+    ActiveMessages& active = others.window->parts().active;
     active.handlers = {&fabric_, nullptr};
     if (active.target.attach(attached_.data(), attached_.size()) != Status::ok) {
         throw std::runtime_error("cannot attach a buffer");

@@ -79,23 +79,4 @@ private:
     bool sharing_ = false;       ///< concurrent ones
 };
 
-/// All that serves active messages at a member: what is registered there, what keeps handlers on
-/// its memory apart, and what has come.
-struct ActiveServer {
-    ActiveServer(Channels& channels, OwnMemory& memory, Attention& attention, ActiveBlock& own,
-                 int rank) noexcept
-        : target({.channels = channels,
-                  .memory = memory,
-                  .exclusion = exclusion,
-                  .handlers = handlers,
-                  .attention = attention,
-                  .own = own,
-                  .rank = rank})
-    {}
-
-    ActiveHandlers handlers;
-    Exclusion exclusion; ///< of this member, as it sees its node
-    ActiveTarget target;
-};
-
 } // namespace sidelight::rma

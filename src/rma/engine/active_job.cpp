@@ -14,7 +14,7 @@ bool Process::take_active(ActiveJob& job) noexcept
         WindowParts& parts = window->parts();
         job = {.window = window};
         job.incoming = parts.active.target.take(job.invocation);
-        job.here = job.incoming == nullptr ? parts.active_here.take() : nullptr;
+        job.here = job.incoming == nullptr ? parts.active.here.take() : nullptr;
         if (job.incoming != nullptr || job.here != nullptr) {
             return true;
         }
@@ -27,7 +27,7 @@ bool Process::take_active(ActiveJob& job) noexcept
 void Process::run_active(const ActiveJob& job, ActiveCaller& caller) noexcept
 {
     if (job.here != nullptr) {
-        job.window->parts().active_here.run(*job.here, caller);
+        job.window->parts().active.here.run(*job.here, caller);
         return;
     }
     full_barrier();
@@ -39,7 +39,7 @@ void Process::finish_active(const ActiveJob& job) noexcept
 {
     WindowParts& parts = job.window->parts();
     if (job.here != nullptr) {
-        parts.active_here.finish(*job.here);
+        parts.active.here.finish(*job.here);
     } else {
         parts.active.target.finish(*job.incoming);
     }

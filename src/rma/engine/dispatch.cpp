@@ -145,41 +145,41 @@ void serve_counters(const Owners& to, Channel& sender, const Message& message) n
 
 void serve_active(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_target.serve_piece(sender, message.body<ActiveBody>(),
+    to.active.target.serve_piece(sender, message.body<ActiveBody>(),
                                  payload_of<ActiveBody>(message));
 }
 void serve_active_input(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_target.serve_input(sender, message.body<ActiveDataBody>(),
+    to.active.target.serve_input(sender, message.body<ActiveDataBody>(),
                                  payload_of<ActiveDataBody>(message));
 }
 void take_active_output(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_origin.take_output(sender, message.body<ActiveDataBody>(),
+    to.active.origin.take_output(sender, message.body<ActiveDataBody>(),
                                  payload_of<ActiveDataBody>(message));
 }
 /// Others may have waited for the end of it.
 void take_active_done(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_origin.take_done(sender, message.body<ActiveDoneBody>(),
+    to.active.origin.take_done(sender, message.body<ActiveDoneBody>(),
                                payload_of<ActiveDoneBody>(message));
     to.origin.launch_more(sender);
 }
 void serve_active_ask(const Owners& to, Channel& sender, const Message& /*message*/) noexcept
 {
-    to.active_target.serve_ask(sender);
+    to.active.target.serve_ask(sender);
 }
 void take_active_room(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_origin.take_room(sender, message.body<ActiveRoomBody>());
+    to.active.origin.take_room(sender, message.body<ActiveRoomBody>());
 }
 void serve_active_reserve(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_target.serve_reserve(sender, message.body<ActiveReservationBody>());
+    to.active.target.serve_reserve(sender, message.body<ActiveReservationBody>());
 }
 void take_active_reserved(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active_origin.take_reservation(sender, message.body<ActiveReservationBody>());
+    to.active.origin.take_reservation(sender, message.body<ActiveReservationBody>());
     to.origin.launch_more(sender);
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "rma/channel/acknowledgements.hpp"
-#include "rma/channel/active_target.hpp"
 #include "rma/channel/target.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/notices.hpp"
 #include "rma/epoch/notifications.hpp"
+#include "rma/operation/active_messages.hpp"
 #include "rma/operation/native.hpp"
 
 namespace sidelight::rma {
@@ -21,8 +21,7 @@ public:
         Channels& channels;
         TargetSide& target;
         Origin& origin;
-        ActiveOrigin& active_origin;
-        ActiveTarget& active_target;
+        ActiveMessages& active;
         Acknowledgements& acknowledgements;
         Credit& credit;
         Notices& notices;

@@ -24,10 +24,8 @@ bool Losses::give_up_lost() noexcept
             static_cast<unsigned long long>(window_), rank);
         pass_on(rank);
         Channel& channel = contacts_.channel(rank);
-        ActiveOrigin::abandon(channel);
-        active_here_.abandon(rank);
+        active_.abandon(channel);
         acknowledgements_.abandon(channel);
-        active_target_.abandon(channel);
         locks_.leave_all(rank);
     }
     return any;

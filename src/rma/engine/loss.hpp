@@ -4,7 +4,7 @@
 #include "rma/channel/acknowledgements.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
-#include "rma/operation/active_here.hpp"
+#include "rma/operation/active_messages.hpp"
 
 namespace sidelight::rma {
 
@@ -13,14 +13,13 @@ namespace sidelight::rma {
 class Losses {
 public:
     Losses(std::uint64_t window, Contacts& contacts, Channels& channels,
-           Acknowledgements& acknowledgements, ActiveTarget& active_target, ActiveHere& active_here,
-           LockServer& locks, const Barrier& barrier) noexcept
+           Acknowledgements& acknowledgements, ActiveMessages& active, LockServer& locks,
+           const Barrier& barrier) noexcept
         : window_(window),
           contacts_(contacts),
           channels_(channels),
           acknowledgements_(acknowledgements),
-          active_target_(active_target),
-          active_here_(active_here),
+          active_(active),
           locks_(locks),
           barrier_(barrier)
     {}
@@ -43,8 +42,7 @@ private:
     Contacts& contacts_;
     Channels& channels_;
     Acknowledgements& acknowledgements_;
-    ActiveTarget& active_target_;
-    ActiveHere& active_here_;
+    ActiveMessages& active_;
     LockServer& locks_;
     const Barrier& barrier_;
 };

@@ -36,9 +36,6 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                static_cast<std::size_t>(shape.size)),
       credit(channels, window),
       life(shared.carrier.flights()),
-      active_origin(channels, life),
-      origin(channels, credit, life, active_origin),
-      acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
                 .size = static_cast<std::uint32_t>(shape.size),
                 .rank = shape.rank,
@@ -49,11 +46,12 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .farewells = shared.farewells,
                 .attention = window}),
       own(meet_neighbours(contacts)),
+      active(channels, life, memory, window, own.active, shape.rank),
+      origin(channels, credit, life, active.origin),
+      acknowledgements(channels, origin, life),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
-      active(channels, memory, window, own.active, shape.rank),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
-      active_here(life, active.exclusion, active.handlers, channels, window),
       regions({.targets = contacts.targets(),
                .rank = shape.rank,
                .memory = memory,
@@ -69,7 +67,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                   .origin = origin,
                   .native = native,
                   .life = life,
-                  .active = active_here,
+                  .active = active.here,
                   .exclusion = active.exclusion,
                   .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
@@ -96,8 +94,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .channels = channels,
                 .target = target_side,
                 .origin = origin,
-                .active_origin = active_origin,
-                .active_target = active.target,
+                .active = active,
                 .acknowledgements = acknowledgements,
                 .credit = credit,
                 .notices = notices,
@@ -106,15 +103,12 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, active.target, active_here, locks,
-             barrier)
+      losses(shape.id, contacts, channels, acknowledgements, active, locks, barrier)
 {
     life.observe(completions);
     channels.observe(dispatch);
     active.exclusion.begin(shape.rank, *shape.members);
-    active_origin.set_unit(shared.active.unit);
-    active_here.set_limits(shared.active);
-    active.target.set_room(shared.active.internal_bytes);
+    active.begin(shared.active);
     for (const std::int32_t neighbour : contacts.neighbours()) {
         active.exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
         accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
