@@ -48,3 +48,11 @@ foreach(program search_active absolute_sums)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ../examples/${program} ${arguments}
         ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
+
+# What comes back is looked at, in order and in none, with little room and with much.
+sidelight_mpi_test(am RANKS 3 4 PROGRAM ../bench/am ARGS --quick --messages 200 --concurrent)
+sidelight_mpi_test(emulated.am RANKS 4 PROGRAM ../bench/am ARGS --quick --messages 100
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.am_unordered RANKS 3 PROGRAM ../bench/am
+    ARGS --quick --messages 100 --unordered --buffer 20000
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=1000 SIDELIGHT_AM_UNIT=7)

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -40,6 +40,7 @@ class Series:
     under: bool = True  # under Sidelight, else on the host alone
     options: Sequence[str] = ()  # of the program
     program: str = ""  # which one, where they are not the same
+    settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
 
 
 ALONE = Series("", "alone", under=False)
@@ -82,6 +83,7 @@ class Program:
     operands: Sequence[str] = ()  # ahead of the lines
     folder: str = "bench"
     threads: bool = False  # its own ones: a rank is not bound
+    settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
 
     def path(self, host: Host, series: Series = ALONE) -> Path:
         return host.program(f"{self.folder}/{series.program or self.name}")
@@ -225,6 +227,7 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
     host, series = column.host, column.series
     preload = host.require_library() if series.under else None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
+    settings |= {**program.settings, **series.settings}
     with contextlib.ExitStack() as stack:
         several = stack.enter_context(Nodes(nodes)) if nodes > 1 else None
 
