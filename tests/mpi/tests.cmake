@@ -97,6 +97,7 @@ sidelight_mpi_test(failed_requests RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/benchmarks.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/traced.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
