@@ -53,7 +53,8 @@ int MPIX_Am_op_create(MPIX_Am_user_function *function, MPI_Op *am_op);
 /* Makes the operation known to a window. Collective, outside of all epochs but a fence's that is
  * not in use: the members' operations, which may have different functions that do the same, become
  * one. Messages name it by its number, so all members register theirs in the same order. Holds for
- * all handles of the window. Errors: MPI_ERR_OP, at the member that has passed it; there messages
+ * all handles of the window, and for windows of memory handles, which have no such call themselves
+ * (MPI_ERR_RMA_SYNC). Errors: MPI_ERR_OP, at the member that has passed it; there messages
  * with that number fail. */
 int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win);
 

@@ -117,6 +117,7 @@ Status translate(const WindowObject& object, const ActiveArguments& arguments,
     operation.count = static_cast<std::size_t>(arguments.count);
     operation.thread = flushing_thread(object);
     operation.ordered = object.ordered;
+    operation.region = object.region;
     call.segments = static_cast<std::uint64_t>(arguments.segments);
     call.persistent_type = code_of_type(arguments.type);
     call.order = object.active_order;
@@ -129,7 +130,9 @@ Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
 {
     rma::Operation operation;
     rma::ActiveCall call;
-    const Status status = translate(object, arguments, operation, call);
+    const bool elsewhere = object.region != nullptr && arguments.target != MPI_PROC_NULL &&
+                           arguments.target != object.region->rank;
+    const Status status = elsewhere ? Status::rank : translate(object, arguments, operation, call);
     if (status != Status::ok || arguments.target == MPI_PROC_NULL) {
         rma::finish(status == Status::ok ? request : nullptr);
         return status;
@@ -273,10 +276,14 @@ int detach(const WindowObject& object) noexcept
     return host::mpi::answer_window(status, object.handle);
 }
 
+/// What is there for the parent of a memory handle's window alone.
 template <class Call>
 int with_window(MPI_Win win, Call call) noexcept
 {
     const WindowObject* object = window_table::find(win);
+    if (object != nullptr && object->region != nullptr) {
+        return host::mpi::answer_window(Status::rma_sync, win);
+    }
     return object != nullptr ? call(*object) : refuse(win);
 }
 

@@ -393,6 +393,74 @@ static void handlers_call_no_mpi(const struct window *w)
     MPI_Barrier(w->comm);
 }
 
+/* By a duplicate, whose keys are its own, and by the window itself. */
+static void duplicate(const struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, two = 2;
+    int64_t out[2] = {-1, -1};
+    MPI_Info info;
+    struct window dup = *w;
+    check_step("duplicate");
+    clear(w);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "am_ordering", "none");
+    CHECK_OK(MPIX_Win_dup_with_info(w->win, info, &dup.win));
+    MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    CHECK_OK(send_add(w, right, 0, &two, 1, NULL, 0, 1));
+    CHECK_OK(MPI_Win_flush(right, dup.win));
+    CHECK_OK(send_add(&dup, right, 0, &two, 1, out, 2, 1));
+    CHECK_OK(MPI_Win_flush_local(right, w->win));
+    CHECK_EQ(out[0], 2);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_EQ(read_cell(w, w->rank, 0), 4);
+    CHECK_OK(MPI_Win_free(&dup.win));
+    MPI_Barrier(w->comm);
+}
+
+/* Through a memory handle: the operations are those of the parent, the range that of the handle. */
+static void memory_handle(const struct window *parent)
+{
+    enum { PART = 16 };
+    unsigned char own[MPIX_MAX_MEMHANDLE_SIZE], theirs[MPIX_MAX_MEMHANDLE_SIZE];
+    int const right = (parent->rank + 1) % parent->size;
+    int const left = (parent->rank + parent->size - 1) % parent->size;
+    int const five = 5;
+    int bytes = 0;
+    int64_t *const memory = calloc(2 * PART, sizeof *memory);
+    int64_t out[2] = {-1, -1};
+    struct window by = {.unit = 8, .size = parent->size};
+    check_step("memory handle");
+    CHECK_OK(MPIX_Memhandle_create(memory, sizeof(int64_t) * 2 * PART, MPI_INFO_NULL, parent->win,
+                                   own, &bytes));
+    MPI_Sendrecv(own, sizeof own, MPI_BYTE, left, 5, theirs, sizeof theirs, MPI_BYTE, right, 5,
+                 parent->comm, MPI_STATUS_IGNORE);
+    CHECK_OK(MPIX_Win_from_memhandle(theirs, sizeof(int64_t) * PART, 8, MPI_INFO_NULL, right,
+                                     parent->win, &by.win));
+    CHECK_OK(MPI_Win_set_errhandler(by.win, MPI_ERRORS_RETURN));
+    CHECK_ERROR(MPIX_Am_win_op_register(ops[ADD], by.win), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Am_win_buffer_attach(memory, 8, by.win), MPI_ERR_RMA_SYNC);
+    CHECK_ERROR(MPIX_Am_win_buffer_detach(by.win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_lock_all(0, parent->win));
+    for (int round = 0; round < 3; ++round) {
+        CHECK_OK(send_add(&by, right, PART - 1, &five, 1, out, 2, 1));
+        CHECK_OK(MPI_Win_flush(right, by.win));
+        CHECK_EQ(out[0], 5 * round);
+    }
+    CHECK_ERROR(send_add(&by, right, PART, &five, 1, out, 2, 1), MPI_ERR_RMA_RANGE);
+    if (parent->size > 1)
+        CHECK_ERROR(send_add(&by, parent->rank, 0, &five, 1, out, 2, 1), MPI_ERR_RANK);
+    CHECK_OK(MPI_Win_unlock_all(parent->win));
+    CHECK_OK(MPI_Win_free(&by.win));
+    MPI_Barrier(parent->comm);
+    CHECK_OK(MPI_Win_sync(parent->win));
+    CHECK_EQ(memory[PART - 1], 15);
+    CHECK_OK(MPIX_Memhandle_release(own, parent->win));
+    free(memory);
+    MPI_Barrier(parent->comm);
+}
+
 /* In an ordered window a message has run before what is issued behind it. */
 static void ordered_window(void)
 {
@@ -442,6 +510,9 @@ int main(int argc, char **argv)
         wrong_calls(&w);
         attached(&w);
         handlers_call_no_mpi(&w);
+        duplicate(&w);
+        if (flavor == FLAVOR_DYNAMIC)
+            memory_handle(&w);
         window_close(&w);
     }
     ordered_window();

@@ -26,6 +26,12 @@ std::byte* moved(std::byte* from, std::uint64_t bytes) noexcept
     return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
 }
 
+/// The region of a memory handle that it is about: a release waits for what was let in.
+RegionName region_of(const ActivePiece& piece) noexcept
+{
+    return piece.body.first != piece.body.last ? piece.body.region : no_region;
+}
+
 ActiveOrder order_of(const ActiveBody& body) noexcept
 {
     return {.same_op = (body.order & 1U) != 0, .diff_op = (body.order & 2U) != 0};
@@ -179,7 +185,7 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
     const ActiveRange range = active_range_of(body);
     const std::uint64_t extent = range.last - range.first;
     std::byte* persistent =
-        extent != 0 ? with_.memory.find(range.first, extent) : with_.memory.base();
+        extent != 0 ? with_.memory.find(range.first, extent, body.region) : with_.memory.base();
     if (status == Status::ok && extent != 0 && persistent == nullptr) {
         status = Status::rma_range;
     }
@@ -208,6 +214,7 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
     if (body.output_bytes != 0) {
         std::memset(memory + body.output_at, 0, body.output_bytes);
     }
+    with_.memory.begin_use(region_of(*piece));
     message->pieces.push(piece);
     message->latest = piece;
     message->come += body.number;
@@ -335,8 +342,14 @@ void ActiveTarget::finish(ActiveIncoming& message) noexcept
         answer(*message.from, *piece);
         --message.from->active->here;
     }
-    pieces_.give_back(piece);
+    drop(piece);
     end_if_over(message);
+}
+
+void ActiveTarget::drop(ActivePiece* piece) noexcept
+{
+    with_.memory.end_use(region_of(*piece));
+    pieces_.give_back(piece);
 }
 
 /// Pieces that were taken in before one was refused are refused, too.
@@ -351,7 +364,7 @@ void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
         ActivePiece* piece = message.pieces.pop();
         --from.active->here;
         refuse(from, piece->body, Status::other);
-        pieces_.give_back(piece);
+        drop(piece);
     }
     buffer_.release(from, message.operation);
     if (message.admitted && --admitted_ == 0) {

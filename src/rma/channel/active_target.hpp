@@ -65,6 +65,7 @@ private:
     void describe(const ActiveIncoming& message, ActiveInvocation& invocation) const noexcept;
     void answer(Channel& from, const ActivePiece& piece) noexcept;
     [[nodiscard]] bool admit(ActiveIncoming& message) noexcept;
+    void drop(ActivePiece* piece) noexcept;
     void end_if_over(ActiveIncoming& message) noexcept;
     void note_largest_room() noexcept;
 

@@ -13,6 +13,7 @@ struct alignas(16) ActiveBody {
     std::uint64_t address = 0; ///< of the target memory
     std::int64_t first = 0;    ///< bytes of it that the handler may use, from there
     std::int64_t last = 0;
+    std::uint64_t region = 0; ///< RegionName that they lie in; none: the target's memory
     std::uint64_t persistent_count = 0;
     std::uint64_t input_bytes = 0; ///< of the image
     std::uint64_t output_bytes = 0;

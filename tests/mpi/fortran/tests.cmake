@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fortran programs, where the host has Fortran: mpifort beside its mpicc, with modules that this
 # compiler can read. Each is built with mpif.h, with the module mpi and with mpi_f08, and knows
-# nothing of Sidelight but for `epochs`, `notified` and `active`, which are about the calls that
-# only it has.
+# nothing of Sidelight but for `epochs`, `notified` and `active`, which are about its own calls.
 
 # Whether <text> is a program for the host's Fortran.
 function(sidelight_fortran_takes result host text)
