@@ -23,6 +23,9 @@ foreach(program memhandle ordered_put)
         SOURCES ${directory}/${program}.c ${directory}/ways.c ${directory}/pair.c
             ${directory}/measure.c)
 endforeach()
+file(GLOB am_sources CONFIGURE_DEPENDS ${directory}/am/*.c)
+sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/measure.c)
+
 foreach(program flush_local get_compute_put one_sided_progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)

@@ -14,6 +14,30 @@ namespace {
 /// Whether the last sweep has left the fabric close to the next message. Relaxed: a hint.
 std::atomic<bool> messages_are_close{false};
 
+/// The engine for a thread in the host's loop. The loop may be entered by a call of ours that holds
+/// it: then it is refused.
+class HostLoopToken {
+public:
+    explicit HostLoopToken(Engine& engine) noexcept
+        : engine_(engine), held_(engine.lock().try_acquire())
+    {}
+    ~HostLoopToken()
+    {
+        if (held_) {
+            engine_.process().push();
+            engine_.lock().release();
+        }
+    }
+    HostLoopToken(const HostLoopToken&) = delete;
+    HostLoopToken& operator=(const HostLoopToken&) = delete;
+
+    explicit operator bool() const noexcept { return held_; }
+
+private:
+    Engine& engine_;
+    bool held_;
+};
+
 /// Tries, and never waits.
 bool sweep_for_host() noexcept
 {
@@ -26,7 +50,7 @@ bool sweep_for_host() noexcept
     const bool moved = engine.process().progress();
     messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
     engine.lock().release();
-    return moved || completed;
+    return run_active<HostLoopToken>(engine) || moved || completed;
 }
 
 /// A neighbour that waits for each answer sends its next message at once, and a turn of some hosts'
@@ -118,8 +142,12 @@ bool Helpers::sweep_on_thread() noexcept
 {
     Engine::become_helper();
     Engine& engine = Runtime::existing()->engine();
-    const HelperToken token(engine);
-    return token && engine.process().busy() && engine.process().progress();
+    bool moved = false;
+    {
+        const HelperToken token(engine);
+        moved = token && engine.process().busy() && engine.process().progress();
+    }
+    return run_active<HelperToken>(engine) || moved;
 }
 
 bool Helpers::program_came() noexcept

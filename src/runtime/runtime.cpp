@@ -5,6 +5,7 @@
 
 #include "host/node/cores.hpp"
 #include "runtime/thread_level.hpp"
+#include "runtime/tracing.hpp"
 
 namespace sidelight::runtime {
 
@@ -25,6 +26,7 @@ Runtime::Runtime()
     if (threads_possible()) {
         engine_.expect_program_threads();
     }
+    begin_trace(engine_);
     Helpers::watch_requests();
     waiting_.learn_neighbours(host::node::launched_neighbours());
 }
@@ -66,6 +68,7 @@ void Runtime::stop(bool for_good) noexcept
         spare->abandon();
     }
     Helpers::stop_hook();
+    settle_trace();
 }
 
 } // namespace sidelight::runtime

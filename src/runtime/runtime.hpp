@@ -51,6 +51,9 @@ public:
     template <class Call>
     int blocking(const WindowObject& object, Call call) noexcept
     {
+        if (HandlerCaller::inside()) [[unlikely]] {
+            return host::mpi::answer_window(Status::unsupported, object.handle);
+        }
         BlockingRequest request;
         bool complete = false;
         Status status = Status::ok;
@@ -74,6 +77,9 @@ public:
     template <class Call>
     int nonblocking(const WindowObject& object, MPI_Request* handle, Call call) noexcept
     {
+        if (HandlerCaller::inside()) [[unlikely]] {
+            return host::mpi::answer_window(Status::unsupported, object.handle);
+        }
         Status status = Status::no_memory;
         {
             const EngineToken token(engine_);

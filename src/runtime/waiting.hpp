@@ -6,7 +6,7 @@
 #include "host/node/loop_pause.hpp"
 #include "host/node/wait.hpp"
 #include "rma/request.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/active_runner.hpp"
 
 namespace sidelight::runtime {
 
@@ -77,10 +77,18 @@ public:
         waiter_.wait(
             [](void* of) noexcept {
                 auto& [engine, condition] = *static_cast<Context*>(of);
-                const EngineToken token(engine);
-                if (!condition()) {
-                    engine.process().progress();
+                bool done = false;
+                {
+                    const EngineToken token(engine);
+                    if (!condition()) {
+                        engine.process().progress();
+                    }
+                    done = condition();
                 }
+                if (done || !run_active<EngineToken>(engine)) {
+                    return done;
+                }
+                const EngineToken token(engine);
                 return condition();
             },
             &context, meeting);

@@ -43,6 +43,7 @@ sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENA
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/standard_names/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/two_programs/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/jemalloc/tests.cmake)
 # These start programs in ways of their own, in which no sanitizer's library can be the first.
 if(NOT SIDELIGHT_SANITIZE)
