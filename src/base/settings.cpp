@@ -92,6 +92,21 @@ void read_kernel_copy(Settings& settings, const char* value)
     }
 }
 
+void read_trace_limit(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int megabytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+    if (error == std::errc() && end == text.data() + text.size() && megabytes > 0) {
+        settings.trace_limit = megabytes;
+    }
+}
+
+std::string show_trace_limit(const Settings& settings)
+{
+    return std::to_string(settings.trace_limit);
+}
+
 std::string show_kernel_copy(const Settings& settings)
 {
     return settings.kernel_copy == kernel_copy_as_measured ? "auto"
@@ -202,6 +217,13 @@ constexpr std::array entries{
         "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
         "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "
         "take the long way then"),
+    SettingEntry{"SIDELIGHT_TRACE", nullptr, "",
+                 "a folder: each process writes there what its epochs did and what it waited for; "
+                 "all calls take the long way then",
+                 read_text<&Settings::trace>, show_text<&Settings::trace>},
+    SettingEntry{"SIDELIGHT_TRACE_LIMIT", nullptr, "1024",
+                 "megabytes that the trace of one process may fill; then it ends", read_trace_limit,
+                 show_trace_limit},
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }

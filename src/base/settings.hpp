@@ -59,6 +59,8 @@ struct Settings {
     bool exposure_after_access = false;
     bool no_exclusive_locks = false; ///< promised for all windows
     bool check_intrinsic = false;    ///< accumulates are compared with what the program asserts
+    std::string trace;               ///< the folder for the files of a trace; empty: none
+    int trace_limit = 1024;          ///< megabytes of one file
 };
 
 /// How one of them is set: by an environment variable, some also per window by an info key.

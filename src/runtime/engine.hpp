@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "rma/engine/process.hpp"
@@ -32,7 +33,7 @@ public:
 
     /// This thread is a helper from now on: it takes the engine by a HelperToken, and calls nothing
     /// of the host.
-    static void become_helper() noexcept { is_helper_ = true; }
+    static void become_helper() noexcept { trace::own_thread = is_helper_ = true; }
     [[nodiscard]] static bool is_helper() noexcept { return is_helper_; }
 
 private:

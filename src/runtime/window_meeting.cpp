@@ -6,6 +6,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/tracing.hpp"
 #include "runtime/window_creation.hpp"
 #include "runtime/window_table.hpp"
 
@@ -136,6 +137,7 @@ bool Creation::create()
                           window_table::insert(*object_);
                       });
     if (all_agree(made)) {
+        trace_members(*object_);
         return true;
     }
     window_table::remove(*object_);

@@ -10,6 +10,14 @@ sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS message
     ENVIRONMENT SIDELIGHT_ROUTE=native)
 sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
+# 100,000 operations by all routes, half of them in a dynamic window.
+sidelight_mpi_test(thread_model RANKS 2 ARGS 50000 TIMEOUT 240)
+sidelight_mpi_test(emulated.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(native.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_ROUTE=native)
+sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)

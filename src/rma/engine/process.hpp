@@ -54,6 +54,11 @@ public:
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
     void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
+    /// From now on; windows that are there already are not traced. It must outlive the windows.
+    void set_recorder(trace::Recorder* recorder) noexcept
+    {
+        shared_.latest_trace.recorder = recorder;
+    }
     /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
     /// thread, also without the engine.
     void set_messages(bool messages) noexcept
