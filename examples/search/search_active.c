@@ -12,9 +12,12 @@ struct Way {
     Job job;
     MPI_Win win;
     MPI_Op op;
+    void *buffer;    /* for the questions of others and their answers */
     Answer *answers; /* of one part after the other */
     int room;        /* in each */
 };
+
+enum { BUFFER = 1 << 18 };
 
 /* The handler. A segment is a query; it only reads the part. */
 static void search_segments(void *input, int input_count, MPI_Datatype input_type, void *part,
@@ -40,6 +43,8 @@ Way *way_create(const Job *job)
     part_build(part, &outline, job->genome, job->mismatches);
     MPIX_Am_op_create(search_segments, &way->op);
     MPIX_Am_win_op_register(way->op, way->win);
+    way->buffer = malloc(BUFFER);
+    MPIX_Am_win_buffer_attach(way->buffer, BUFFER, way->win);
     MPI_Barrier(MPI_COMM_WORLD); /* all parts are there */
     MPI_Win_lock_all(MPIX_MODE_CONCURRENT_AM, way->win);
     return way;
@@ -81,8 +86,11 @@ void way_search(Way *way, const char *queries, int count, Answer *answers)
 void way_destroy(Way *way)
 {
     MPI_Win_unlock_all(way->win);
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody asks any more */
+    MPIX_Am_win_buffer_detach(way->win);
     MPI_Op_free(&way->op);
     MPI_Win_free(&way->win);
+    free(way->buffer);
     free(way->answers);
     free(way);
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import support
 from sidelight_lib import hosts
-from sidelight_lib.interleaved import Measured, Sample
+from sidelight_lib.interleaved import Column, Measured, Sample
 
 PATH = str(support.ROOT / "tools" / "demo_search")
 spec = spec_from_loader("demo_search", SourceFileLoader("demo_search", PATH))
@@ -49,6 +49,20 @@ class Data(unittest.TestCase):
     def test_what_is_missing_is_told(self):
         with self.assertRaisesRegex(demo.DemoError, "no lambda_virus.fa.gz and no reads_1.fq.gz"):
             demo.check_data(Path("/nowhere"))
+
+
+class Sentences(unittest.TestCase):
+    def test_each_host_and_line_has_one(self):
+        host = hosts.own("mpich-9.9", "a", Path("mpiexec"), Path("mpicc"), Path("libmpi.so"))
+        columns = [Column(host, way) for way in demo.WAYS]
+        samples = [
+            Sample(0, column.name, line, RIGHT | {"milliseconds": float(number)})
+            for number, column in enumerate(columns, 2)
+            for line in demo.LINES
+        ]
+        said = demo.sentences(Measured(columns, samples, [], 1), 2)
+        self.assertEqual(len(said), len(demo.LINES))
+        self.assertIn("on 2 nodes, exact: active messages are 1.50 times as fast as get", said[0])
 
 
 def built():

@@ -40,7 +40,7 @@ class Series:
     under: bool = True  # under Sidelight, else on the host alone
     options: Sequence[str] = ()  # of the program
     program: str = ""  # which one, where they are not the same
-    settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
 
 
 ALONE = Series("", "alone", under=False)
@@ -83,7 +83,7 @@ class Program:
     operands: Sequence[str] = ()  # ahead of the lines
     folder: str = "bench"
     threads: bool = False  # its own ones: a rank is not bound
-    settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
 
     def path(self, host: Host, series: Series = ALONE) -> Path:
         return host.program(f"{self.folder}/{series.program or self.name}")
