@@ -18,7 +18,7 @@ sidelight_mpi_program(${host} ${kind} transactions
         ${directory}/measure.c
     LIBRARIES z ${CMAKE_DL_LIBS})
 
-foreach(program flush_local get_compute_put one_sided_progress window_kinds)
+foreach(program flush_local get_compute_put one_sided_progress progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
 endforeach()

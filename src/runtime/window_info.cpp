@@ -31,6 +31,7 @@ enum Key : std::size_t {
     same_number,
     intrinsic,
     single_intrinsic,
+    progress_key,
 };
 
 struct KnownKey {
@@ -45,7 +46,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 21> known{{
+constexpr std::array<KnownKey, 22> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -60,6 +61,7 @@ constexpr std::array<KnownKey, 21> known{{
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
+    {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -202,6 +204,11 @@ rma::Reorder WindowInfo::reorder() const noexcept
             .access_after_exposure = is_set(access_after_exposure),
             .exposure_after_exposure = is_set(exposure_after_exposure),
             .exposure_after_access = is_set(exposure_after_access)};
+}
+
+Progress WindowInfo::progress() const noexcept
+{
+    return progress_mode(values_[progress_key].c_str(), Progress::automatic);
 }
 
 SharePolicy WindowInfo::share_policy() const noexcept

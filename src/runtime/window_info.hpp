@@ -53,6 +53,8 @@ public:
     /// program's word; and `asserts_single`: on one element each, as Open MPI's key has it.
     [[nodiscard]] bool asserts_intrinsic() const noexcept;
     [[nodiscard]] bool asserts_single() const noexcept;
+    /// sidelight_progress; automatic: as the process has it.
+    [[nodiscard]] Progress progress() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
     /// program says of one such call does not count for the next one.
@@ -64,7 +66,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 21;
+    static constexpr std::size_t keys = 22;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

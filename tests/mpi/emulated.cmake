@@ -15,7 +15,7 @@ foreach(program reductions datatype_edges ordering blocking_calls two_sided argu
         null_arguments error_handlers epoch_errors failed_requests remote_requests threads
         thread_calls sessions nonblocking_late own_memory duplicate_keys
         duplicate_threads notifications notification_threads ordered ordered_pairs pipelines
-        memory_handles)
+        memory_handles smart_progress)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)

@@ -39,6 +39,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       origin(channels, credit, life),
       acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
+                .window = shape.id,
                 .size = static_cast<std::uint32_t>(shape.size),
                 .rank = shape.rank,
                 .dynamic = shape.flavor == Flavor::dynamic,
