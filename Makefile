@@ -19,7 +19,7 @@ results := $(CURDIR)/build/results
 space := $(subst ,, )
 
 .PHONY: build configure demo demo-nwchem demo-search test soak conformance by-case bench hosts \
-	impi setup format check tidy install clean
+	impi setup format check model tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
@@ -124,6 +124,10 @@ check:
 	ci/check-structure
 	ci/check-sweep
 	ci/check-pages
+
+# The model of docs/design/interest.md, by SPIN: seconds.
+model:
+	ci/check-model
 
 tidy:
 	@tools/setup --checks

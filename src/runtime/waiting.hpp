@@ -28,6 +28,8 @@ public:
     [[nodiscard]] static int polls() noexcept { return polls_; }
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
+    /// Whether there is a core that none of the ranks needs while all of them compute.
+    [[nodiscard]] bool can_spare_core() const noexcept { return waiter_.can_spare_core(); }
     /// Whether a look for the next message is worth while at once. Where ranks share cores its
     /// sender may need this one. Holds the engine.
     [[nodiscard]] bool messages_are_close() noexcept
@@ -74,6 +76,7 @@ public:
             Engine& engine;
             Condition& holds;
         } context{engine_, holds};
+        const bool attends = engine_.begin_attendance();
         waiter_.wait(
             [](void* of) noexcept {
                 auto& [engine, condition] = *static_cast<Context*>(of);
@@ -92,6 +95,9 @@ public:
                 return condition();
             },
             &context, meeting);
+        if (attends) [[unlikely]] {
+            engine_.end_attendance();
+        }
     }
     /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
     void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;

@@ -32,6 +32,7 @@ enum Key : std::size_t {
     active_order,
     intrinsic,
     single_intrinsic,
+    progress_key,
 };
 
 struct KnownKey {
@@ -62,6 +63,7 @@ constexpr std::array<KnownKey, 22> known{{
     {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
+    {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -219,6 +221,11 @@ rma::Reorder WindowInfo::reorder() const noexcept
             .access_after_exposure = is_set(access_after_exposure),
             .exposure_after_exposure = is_set(exposure_after_exposure),
             .exposure_after_access = is_set(exposure_after_access)};
+}
+
+Progress WindowInfo::progress() const noexcept
+{
+    return progress_mode(values_[progress_key].c_str(), Progress::automatic);
 }
 
 SharePolicy WindowInfo::share_policy() const noexcept

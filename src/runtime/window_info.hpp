@@ -55,6 +55,8 @@ public:
     /// program's word; and `asserts_single`: on one element each, as Open MPI's key has it.
     [[nodiscard]] bool asserts_intrinsic() const noexcept;
     [[nodiscard]] bool asserts_single() const noexcept;
+    /// sidelight_progress; automatic: as the process has it.
+    [[nodiscard]] Progress progress() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
     /// program says of one such call does not count for the next one.

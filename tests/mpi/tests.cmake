@@ -88,6 +88,15 @@ foreach(program threads thread_calls)
 endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
+# With an interrupt thread
+sidelight_mpi_test(smart_progress RANKS 2)
+foreach(program computing two_sided threads thread_calls sessions)
+    sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+endforeach()
+sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
+    ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(null_arguments RANKS 2)

@@ -42,6 +42,7 @@ void Generator::draw_machine()
     program.costs.byte_ps = random_.chance(50) ? 330 : 20'000;
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
+    program.smart = !program.autonomous && program.seed % 3 != 0;
     program.carried = random_.chance(20);
     program.copied = random_.chance(50);
     program.copied_from = random_.chance(50) ? 0 : 64;

@@ -80,6 +80,8 @@ private:
     static void on_complete(rma::Request& request) noexcept;
 
     void sweep();
+    void answer_call();
+    void leave_engine();
     [[nodiscard]] bool may_fail(Status status);
     [[nodiscard]] bool released();
     void leave(const Step& step);
@@ -108,6 +110,7 @@ private:
     bool waits_ = false;   ///< inside a blocking call
     Time busy_until_ = 0;  ///< computing
     std::uint64_t meets_ = 0;
+    std::uint64_t sweeps_ = 0;
     std::vector<StepRequest> requests_;
     std::vector<StepTimes> times_;
     std::vector<std::size_t> buffer_at_;

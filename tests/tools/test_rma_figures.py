@@ -19,6 +19,7 @@ from sidelight_lib import (
     get_compute_put,
     hosts,
     interleaved,
+    late_target,
     memhandle,
     notify,
     one_sided_progress,
@@ -94,6 +95,11 @@ class Programs(unittest.TestCase):
         self.assertIn("bytes = 16 << 10; bytes <= LARGEST; bytes *= 4", text)
         self.assertEqual(list(get_compute_put.SIZES), [16384 * 4**k for k in range(5)])
 
+    def test_late_target(self):
+        text = source("progress")
+        self.assertEqual(names(text, "figures"), list(late_target.SHOWN.figures))
+        self.assertEqual(names(text, "lines"), list(late_target.MILLISECONDS))
+
     def test_one_sided_progress(self):
         text = source("one_sided_progress")
         self.assertEqual(names(text, "figures"), list(one_sided_progress.SHOWN.figures))
@@ -116,6 +122,12 @@ class Notes(unittest.TestCase):
         self.assertIn("takes 0.30 of flush", said)
         self.assertIn("without it 0.12", said)
         self.assertIn("0.50 of lock and unlock", said)
+
+    def test_what_is_waited_for_is_a_slope(self):
+        waits = [row("1", put=1500.0, get=520.0), row("5", put=5500.0, get=524.0)]
+        (said,) = late_target.notes(waits)
+        self.assertIn("put 100.0%", said)
+        self.assertIn("get 0.1%", said)
 
     def test_no_progress_is_said(self):
         good = row("allocated", waits=1.0, computes=1.1)

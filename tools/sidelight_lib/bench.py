@@ -17,6 +17,7 @@ from . import (
     figures_page,
     flush_local,
     get_compute_put,
+    late_target,
     latency_runs,
     memhandle,
     notify,
@@ -97,6 +98,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     flush_local.add(kinds)
     get_compute_put.add(kinds)
     one_sided_progress.add(kinds)
+    late_target.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)

@@ -44,6 +44,10 @@ public:
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return shared_.busy.any(); }
 
+    /// What there is recorded work for: to be called for while the program computes. Not for fast
+    /// paths.
+    [[nodiscard]] Wanted wanted() noexcept;
+
     /// Where to sleep for the only thing that can let the engine go on: a barrier. Null: there are
     /// other things, and those ring at the process's own doorbell.
     [[nodiscard]] Doorbell* barrier_bell() noexcept;

@@ -53,6 +53,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       credit(channels, window),
       life(shared.carrier.flights()),
       contacts({.members = *shape.members,
+                .window = shape.id,
                 .size = static_cast<std::uint32_t>(shape.size),
                 .rank = shape.rank,
                 .dynamic = shape.flavor == Flavor::dynamic,

@@ -171,6 +171,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     bool moved = false;
     const bool closed = epoch.state == EpochState::active_closed;
     const EpochKindRow& row = row_of(epoch.kind);
+    const std::uint64_t barrier_steps = with_.barrier.steps();
     for (PeerEpoch& peer : epoch.peers) {
         if (!peer.granted) {
             moved |= poll_grant(epoch, peer);
@@ -181,7 +182,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
             moved = true;
         }
     }
-    return moved;
+    return moved || with_.barrier.steps() != barrier_steps;
 }
 
 bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept

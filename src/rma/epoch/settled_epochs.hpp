@@ -79,7 +79,8 @@ public:
         epoch->next = locks_;
         locks_ = epoch;
         if (rules::lets_others_in(others_wait)) [[unlikely]] {
-            with_.locks.pass_on(); // last: nothing need be kept in registers for it
+            with_.locks.pass_on(rank,
+                                *peer.control); // last: nothing need be kept in registers for it
         }
         return true;
     }
