@@ -209,9 +209,9 @@ def print_json(rows: Iterable[Any], measured: Measured, **further: Any) -> None:
 def print_outcomes(
     console: Any, samples: Iterable[Sample], titles: Mapping[str, str] | None = None
 ) -> None:
-    """Below a table: what has crashed or hung."""
+    """Below a table: what has crashed or hung, but not what a host does not have."""
     for sample in samples:
-        if sample.outcome:
+        if sample.outcome not in ("", NOT_THERE):
             line = (titles or {}).get(sample.line, sample.line)
             console.print(f"{sample.column}: {line}: {sample.outcome}")
 
