@@ -134,24 +134,37 @@ void answer_merge(Answer *answer, const Answer *other)
     }
 }
 
-/* How many of up to eight characters differ, without looking at them one by one. */
-static int count_different(const char *one, const char *other, size_t bytes)
+static uint64_t load_eight(const char *text)
 {
-    uint64_t a = 0;
-    uint64_t b = 0;
-    memcpy(&a, one, bytes);
-    memcpy(&b, other, bytes);
-    uint64_t bits = a ^ b;
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+static uint64_t load_four(const char *text)
+{
+    uint32_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* The lowest bit of each byte that differs. */
+static uint64_t different_bytes(uint64_t one, uint64_t other)
+{
+    uint64_t bits = one ^ other;
     bits |= bits >> 4;
     bits |= bits >> 2;
     bits |= bits >> 1;
-    return (int)((bits & 0x0101010101010101u) * 0x0101010101010101u >> 56);
+    return bits & 0x0101010101010101u;
 }
 
+/* Eight characters at a time, without a branch: most places that a seed leads to are none. */
 static int count_mismatches(const char *query, const char *text)
 {
-    return count_different(query, text, 8) + count_different(query + 8, text + 8, 8) +
-           count_different(query + 16, text + 16, LENGTH - 16);
+    const uint64_t sums = different_bytes(load_eight(query), load_eight(text)) +
+                          different_bytes(load_eight(query + 8), load_eight(text + 8)) +
+                          different_bytes(load_four(query + 16), load_four(text + 16));
+    return (int)(sums * 0x0101010101010101u >> 56);
 }
 
 /* Whether a seed before that one is the same in the text: then the place was found by it. */
