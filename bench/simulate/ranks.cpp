@@ -51,7 +51,7 @@ Status Ranks::Members::find(int rank, rma::Member& found) noexcept
     return Status::ok;
 }
 
-rma::WindowShape Ranks::shape(int rank, int unit)
+rma::WindowShape Ranks::shape(int rank, std::uint64_t unit)
 {
     const int first = rank / node_ * node_;
     const auto neighbours = static_cast<std::size_t>(std::min(node_, count_ - first));

@@ -37,7 +37,7 @@ public:
     /// Whether the rank needs messages at all.
     [[nodiscard]] bool several_nodes() const noexcept { return count_ > node_; }
     /// What the rank's process makes its window of; displacements are in units of `unit`.
-    [[nodiscard]] rma::WindowShape shape(int rank, int unit);
+    [[nodiscard]] rma::WindowShape shape(int rank, std::uint64_t unit);
 
     fabric::sim::Network network;
     fabric::sim::Random random;
@@ -48,7 +48,7 @@ private:
         Status find(int rank, rma::Member& found) noexcept override;
         Ranks& ranks;
         int own;
-        int unit = 1;
+        std::uint64_t unit = 1;
     };
 
     int count_;
