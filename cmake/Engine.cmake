@@ -45,8 +45,8 @@ endif()
 
 sidelight_static_library(sidelight-engine
     base/*.cpp datatype/*.cpp
-    rma/*.cpp rma/accumulate/*.cpp rma/region/*.cpp rma/channel/*.cpp rma/operation/*.cpp
-    rma/epoch/*.cpp rma/engine/*.cpp
+    rma/*.cpp rma/accumulate/*.cpp rma/active/*.cpp rma/region/*.cpp rma/channel/*.cpp
+    rma/operation/*.cpp rma/epoch/*.cpp rma/engine/*.cpp
     fabric/*.cpp fabric/mapped/*.cpp fabric/joined/*.cpp ${network_sources})
 sidelight_network(sidelight-engine)
 sidelight_static_library(sidelight-sim fabric/sim/*.cpp)

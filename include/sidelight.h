@@ -36,6 +36,7 @@
 
 #include <mpi.h>
 
+#include "sidelight_am.h"
 #include "sidelight_notify.h"
 
 #ifdef __cplusplus

@@ -33,6 +33,8 @@ template <class Handle>
 {
     if constexpr (std::is_same_v<Handle, MPI_Win>) {
         return "PMPI_Win_c2f";
+    } else if constexpr (std::is_same_v<Handle, MPI_Op>) {
+        return "PMPI_Op_c2f";
     } else {
         static_assert(std::is_same_v<Handle, MPI_Request>);
         return "PMPI_Request_c2f";

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/synchronization_call.hpp"
 
+#include <sidelight_am.h>
+
 namespace sidelight::api {
 
 using namespace runtime;
 
 namespace {
 
-constexpr int fence_bits =
-    MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+static_assert((MPIX_MODE_CONCURRENT_AM & (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT |
+                                          MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) == 0);
+
+constexpr int fence_bits = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
+                           MPI_MODE_NOSUCCEED | MPIX_MODE_CONCURRENT_AM;
 constexpr int post_bits = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
-constexpr int access_bits = MPI_MODE_NOCHECK;
+constexpr int access_bits = MPI_MODE_NOCHECK | MPIX_MODE_CONCURRENT_AM;
 
 /// The assertion of a call that knows `allowed`; false for any other bit.
 bool read_assertion(int bits, int allowed, rma::Assertion& assertion) noexcept
 {
     assertion = {.no_check = (bits & MPI_MODE_NOCHECK) != 0,
                  .no_precede = (bits & MPI_MODE_NOPRECEDE) != 0,
-                 .no_succeed = (bits & MPI_MODE_NOSUCCEED) != 0};
+                 .no_succeed = (bits & MPI_MODE_NOSUCCEED) != 0,
+                 .concurrent = (bits & MPIX_MODE_CONCURRENT_AM) != 0};
     return (bits & ~allowed) == 0;
 }
 

@@ -18,6 +18,7 @@
 namespace sidelight::api {
 
 using host::mpi::Table;
+
 using rma::Request;
 using runtime::Engine;
 using runtime::EngineToken;
@@ -38,6 +39,7 @@ struct Synchronization {
     static constexpr auto host = host_call;
     static constexpr OnHost on_host = host_way;
     static constexpr bool settles_locks = false;
+    static constexpr bool asserts = false; ///< its last argument is an assertion that may be ours
     static constexpr bool needs_engine = true;
     static constexpr bool flushes = false;
 
@@ -57,6 +59,7 @@ template <class Call>
 }
 
 struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses> {
+    static constexpr bool asserts = true;
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {
         return assertion == 0 && window.window->settled().fence(Waiting::polls());
@@ -80,6 +83,7 @@ struct Post : Synchronization<&Table::Win_post, OnHost::opens> {
 };
 
 struct Start : Synchronization<&Table::Win_start, OnHost::opens> {
+    static constexpr bool asserts = true;
     [[gnu::always_inline]] static bool at_once(WindowKey& window, MPI_Group group,
                                                int assertion) noexcept
     {
@@ -112,6 +116,7 @@ struct Wait : Synchronization<&Table::Win_wait, OnHost::tests> {
 };
 
 struct Lock : Synchronization<&Table::Win_lock, OnHost::opens> {
+    static constexpr bool asserts = true;
     static constexpr bool settles_locks = true;
 
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int lock_type, int rank,
@@ -139,6 +144,7 @@ struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses> {
 };
 
 struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {
+    static constexpr bool asserts = true;
     static constexpr bool settles_locks = true;
 
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;

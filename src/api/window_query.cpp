@@ -208,6 +208,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
         return host::mpi::answer_window(Status::no_memory, win);
     }
     object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
+    object->active_order = object->info.active_ordering();
     window_table::set_ordered(*object, object->info.ordered());
     return MPI_SUCCESS;
 }

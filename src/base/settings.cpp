@@ -60,6 +60,24 @@ std::string show_text(const Settings& settings)
     return settings.*member;
 }
 
+/// A number that is not less than `least`.
+template <int Settings::*member, int least>
+void read_number(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= least) {
+        settings.*member = number;
+    }
+}
+
+template <int Settings::*member>
+std::string show_number(const Settings& settings)
+{
+    return std::to_string(settings.*member);
+}
+
 void read_kernel_copy(Settings& settings, const char* value)
 {
     const std::string_view text = value;
@@ -72,6 +90,21 @@ void read_kernel_copy(Settings& settings, const char* value)
     } else if (error == std::errc() && end == text.data() + text.size() && bytes >= 0) {
         settings.kernel_copy = bytes;
     }
+}
+
+void read_trace_limit(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int megabytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+    if (error == std::errc() && end == text.data() + text.size() && megabytes > 0) {
+        settings.trace_limit = megabytes;
+    }
+}
+
+std::string show_trace_limit(const Settings& settings)
+{
+    return std::to_string(settings.trace_limit);
 }
 
 std::string show_kernel_copy(const Settings& settings)
@@ -158,6 +191,13 @@ constexpr std::array entries{
                  "copied by the kernel: auto (where that is quicker than messages), a number, or "
                  "never",
                  read_kernel_copy, show_kernel_copy},
+    SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "8192",
+                 "bytes that a process has for active messages of each other one, before the "
+                 "attached buffer is used; 0: none",
+                 read_number<&Settings::active_buffer, 0>, show_number<&Settings::active_buffer>},
+    SettingEntry{"SIDELIGHT_AM_UNIT", nullptr, "40",
+                 "segments of an active message that are sent and handed to its handler at once",
+                 read_number<&Settings::active_unit, 1>, show_number<&Settings::active_unit>},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),
@@ -178,6 +218,13 @@ constexpr std::array entries{
         "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
         "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "
         "take the long way then"),
+    SettingEntry{"SIDELIGHT_TRACE", nullptr, "",
+                 "a folder: each process writes there what its epochs did and what it waited for; "
+                 "all calls take the long way then",
+                 read_text<&Settings::trace>, show_text<&Settings::trace>},
+    SettingEntry{"SIDELIGHT_TRACE_LIMIT", nullptr, "1024",
+                 "megabytes that the trace of one process may fill; then it ends", read_trace_limit,
+                 show_trace_limit},
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }

@@ -57,12 +57,16 @@ struct Settings {
     std::string ucx = "auto";     ///< path of libucp.so.0
     SharePolicy share_memory = SharePolicy::automatic;
     int kernel_copy = kernel_copy_as_measured; ///< fewest bytes that the kernel copies
+    int active_buffer = 8192;                  ///< bytes for active messages of each origin
+    int active_unit = 40;                      ///< segments of them that are sent and run at once
     bool access_after_access = false;          ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;
     bool no_exclusive_locks = false; ///< promised for all windows
     bool check_intrinsic = false;    ///< accumulates are compared with what the program asserts
+    std::string trace;               ///< the folder for the files of a trace; empty: none
+    int trace_limit = 1024;          ///< megabytes of one file
 };
 
 /// How one of them is set: by an environment variable, some also per window by an info key.

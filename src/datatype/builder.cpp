@@ -90,20 +90,20 @@ void LayoutBuilder::append_block(std::ptrdiff_t offset, std::size_t length, Basi
         return;
     }
     expand();
-    adopt(basic, length);
+    adopt(basic, length, signature_of(basic, length));
     append_run({offset, length, 0, 1});
 }
 
 void LayoutBuilder::append(const LayoutBuilder& part, std::ptrdiff_t offset)
 {
     append_runs(part.runs_, part.repeats_, part.repeat_stride_, offset);
-    adopt(part.basic_, part.size_);
+    adopt(part.basic_, part.size_, part.signature_);
 }
 
 void LayoutBuilder::append(const Layout& part, std::ptrdiff_t offset)
 {
     append_runs(part.runs, part.repeats, part.repeat_stride, offset);
-    adopt(part.basic, part.size);
+    adopt(part.basic, part.size, part.signature);
 }
 
 void LayoutBuilder::replicate(std::size_t count, std::ptrdiff_t stride)
@@ -116,6 +116,7 @@ void LayoutBuilder::replicate(std::size_t count, std::ptrdiff_t stride)
     if (count == 1) {
         return;
     }
+    signature_ = repeated(signature_, count);
     settle();
     if (repeats_ > 1 && product(repeats_, repeat_stride_) != stride) {
         expand();
@@ -147,6 +148,7 @@ std::unique_ptr<Layout> LayoutBuilder::make(std::ptrdiff_t lb, std::ptrdiff_t ex
     layout->size = size_;
     layout->lb = lb;
     layout->extent = extent;
+    layout->signature = signature_;
     layout->basic = basic_;
     layout->basic_size = shape_of(basic_).extent;
     if (!runs_.empty()) {
@@ -231,13 +233,14 @@ void LayoutBuilder::expand()
 
 /// What the type is made of, now that `size` bytes of `basic` are added to it. Types without data
 /// have no say.
-void LayoutBuilder::adopt(Basic basic, std::size_t size)
+void LayoutBuilder::adopt(Basic basic, std::size_t size, const Signature& signature)
 {
     if (size == 0) {
         return;
     }
     basic_ = size_ == 0 || basic_ == basic ? basic : Basic::none;
     size_ = static_cast<std::size_t>(plus(size_, size));
+    signature_ = joined(signature_, signature);
 }
 
 bool LayoutBuilder::replicate_run(Run& run, std::size_t count, std::ptrdiff_t stride)

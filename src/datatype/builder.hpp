@@ -44,7 +44,7 @@ private:
                      std::ptrdiff_t repeat_stride, std::ptrdiff_t offset);
     void settle();
     void expand();
-    void adopt(Basic basic, std::size_t size);
+    void adopt(Basic basic, std::size_t size, const Signature& signature);
     static bool replicate_run(Run& run, std::size_t count, std::ptrdiff_t stride);
 
     std::vector<Run> runs_;
@@ -52,6 +52,7 @@ private:
     std::ptrdiff_t repeat_stride_ = 0;
     std::size_t size_ = 0;
     Basic basic_ = Basic::none;
+    Signature signature_;
 };
 
 } // namespace sidelight::datatype

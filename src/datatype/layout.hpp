@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datatype/basic.hpp"
+#include "datatype/signature.hpp"
 
 namespace sidelight::datatype {
 
@@ -32,6 +33,7 @@ struct Layout {
     Basic basic = Basic::none;  ///< what every byte of it belongs to, or none
     std::uint32_t basic_size =
         0;                   ///< bytes from one basic element to the next (extent of the MPI type)
+    Signature signature{};   ///< of one element
     bool contiguous = false; ///< any count of it is one block that starts at the buffer
     bool predefined = false; ///< lives for ever; not counted
     std::vector<Run> runs;   ///< empty for a type without data

@@ -28,6 +28,7 @@ struct Assertion {
     bool no_check = false;
     bool no_precede = false;
     bool no_succeed = false;
+    bool concurrent = false; ///< MPIX_MODE_CONCURRENT_AM (P5)
 };
 
 /// The predefined operations of accumulates (MPI-4.1, 6.9.2 and 12.3.4).
@@ -57,6 +58,14 @@ using ThreadNumber = std::uint8_t;
 inline constexpr ThreadNumber no_thread = 0;
 inline constexpr ThreadNumber most_thread_numbers = 63;
 
+/// Which order active messages of one origin keep at one target, where the memory that they are
+/// about overlaps (info am_ordering; P5, section IV.E.1).
+struct ActiveOrder {
+    bool same_op = true;      ///< of one operation
+    bool diff_op = true;      ///< of different ones
+    bool same_message = true; ///< the segments of one message
+};
+
 /// By what an operation whose place in the order of issue counts is performed, while it is under
 /// way. Those at once never are.
 enum class Road : std::uint8_t {
@@ -66,6 +75,7 @@ enum class Road : std::uint8_t {
     long_get,   ///< its answer is read from the target's memory after the request has come
     native_put, ///< all of it is with the fabric
     native,     ///< any other that the fabric performs
+    active,     ///< an active message: performed some time after it has come
     at_once,    ///< within the call: mapped, or copied by the kernel
 };
 inline constexpr int roads_under_way = static_cast<int>(Road::at_once);

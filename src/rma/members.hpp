@@ -34,6 +34,8 @@ class Members {
 public:
     /// Whatever it takes to reach that member. Status::no_memory is one that can be tried again.
     virtual Status find(int rank, Member& found) noexcept = 0;
+    /// Whether the process of a member on this node has ended. May be slow.
+    [[nodiscard]] virtual bool has_ended(int /*rank*/) noexcept { return false; }
 
 protected:
     ~Members() = default;

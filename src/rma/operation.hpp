@@ -10,6 +10,8 @@
 
 namespace sidelight::rma {
 
+struct ActiveCall;
+struct ActiveMessage;
 struct Channel;
 struct Epoch;
 struct HandleRegion;
@@ -20,18 +22,20 @@ enum class OperationKind : std::uint8_t {
     get,
     accumulate, ///< with a result buffer: get_accumulate and fetch_and_op
     compare_and_swap,
+    active_message, ///< a handler of the program, run on the target's memory (P5)
 };
 
 /// One call of an RMA operation, its arguments checked as far as they can be without a window.
 struct Operation {
     OperationKind kind = OperationKind::marker;
-    ReduceOp reduce = ReduceOp::no_op; ///< accumulate
-    bool ordered = false;              ///< behind all ordered ones before it to the same target
-    int target = 0;                    ///< rank in the window
-    std::int64_t displacement = 0;     ///< in displacement units of the target
-    datatype::Buffer origin{};         ///< what is read, or for a get written, here
-    datatype::Buffer result{};         ///< accumulate that fetches, compare_and_swap: old values
-    const void* compare = nullptr;     ///< compare_and_swap
+    ReduceOp reduce = ReduceOp::no_op;  ///< accumulate
+    bool ordered = false;               ///< behind all ordered ones before it to the same target
+    int target = 0;                     ///< rank in the window
+    std::int64_t displacement = 0;      ///< in displacement units of the target
+    datatype::Buffer origin{};          ///< what is read, or for a get written, here
+    datatype::Buffer result{};          ///< accumulate that fetches, compare_and_swap: old values
+    const void* compare = nullptr;      ///< compare_and_swap
+    const ActiveCall* active = nullptr; ///< active_message: the rest; the above is one segment
     const datatype::Layout* layout = nullptr;     ///< one element at the target
     std::size_t count = 0;                        ///< elements at the target
     FlushScope request_scope = FlushScope::local; ///< where it is complete when its request is
@@ -53,6 +57,10 @@ struct Operation {
 {
     return operation.layout->size * operation.count;
 }
+
+/// Whether the target answers it by itself, and what comes behind it must wait for that: it brings
+/// data back, or is not performed as soon as it has come.
+[[nodiscard]] bool is_answered(const Operation& operation) noexcept;
 
 /// Whether it is put or get, which a fabric may perform on memory by itself.
 [[nodiscard]] inline bool moves_bytes(const Operation& operation) noexcept
@@ -114,12 +122,14 @@ struct Op {
     Epoch* epoch = nullptr;     ///< the epoch that it was issued in
     std::uint32_t peer = 0;     ///< index of its target in the epoch
     OperationState state = OperationState::recorded;
-    bool awaited = false;          ///< somebody may wait for it at the target: no start epoch's
-    bool first = false;            ///< of those in its epoch towards its target
-    bool holds_back = false;       ///< the notice that its epoch is closed waits for it
-    Status failure = Status::ok;   ///< why it was not performed
-    Channel* ordered_on = nullptr; ///< counted there among those whose order counts
-    Road road = Road::waiting;     ///< likewise
+    bool awaited = false;             ///< somebody may wait for it at the target: no start epoch's
+    bool first = false;               ///< of those in its epoch towards its target
+    bool holds_back = false;          ///< the notice that its epoch is closed waits for it
+    Status failure = Status::ok;      ///< why it was not performed
+    Channel* ordered_on = nullptr;    ///< counted there among those whose order counts
+    Road road = Road::waiting;        ///< likewise
+    bool gates = false;               ///< operations of its epoch to its target wait for it
+    ActiveMessage* message = nullptr; ///< active_message: what it has while it is under way
     Op* next = nullptr;
 };
 

@@ -106,6 +106,8 @@ constexpr bool may_follow(Road later, Road earlier) noexcept
 {
     switch (earlier) {
     case Road::waiting:
+        return later == Road::messages || later == Road::long_put || later == Road::long_get ||
+               later == Road::active;
     case Road::messages:
         return later == Road::messages || later == Road::long_put || later == Road::long_get;
     case Road::long_put:

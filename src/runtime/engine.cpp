@@ -12,6 +12,8 @@ Engine::Engine()
                .library = settings().ucx})
 {
     process_.set_allows_rows(allow_heavy_barriers());
+    process_.set_active({.internal_bytes = static_cast<std::size_t>(settings().active_buffer),
+                         .unit = static_cast<std::uint64_t>(settings().active_unit)});
 }
 
 void Engine::expect_program_threads() noexcept

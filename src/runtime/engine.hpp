@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "rma/engine/process.hpp"
@@ -64,7 +65,7 @@ public:
 
     /// This thread is a helper from now on: it takes the engine by a HelperToken, and calls nothing
     /// of the host.
-    static void become_helper() noexcept { is_helper_ = true; }
+    static void become_helper() noexcept { trace::own_thread = is_helper_ = true; }
     [[nodiscard]] static bool is_helper() noexcept { return is_helper_; }
 
 private:
@@ -99,6 +100,9 @@ public:
     }
     EngineToken(const EngineToken&) = delete;
     EngineToken& operator=(const EngineToken&) = delete;
+
+    /// It is never refused.
+    explicit operator bool() const noexcept { return true; }
 
 private:
     Engine& engine_;

@@ -15,6 +15,30 @@ namespace {
 /// Whether the last sweep has left the fabric close to the next message. Relaxed: a hint.
 std::atomic<bool> messages_are_close{false};
 
+/// The engine for a thread in the host's loop. The loop may be entered by a call of ours that holds
+/// it: then it is refused.
+class HostLoopToken {
+public:
+    explicit HostLoopToken(Engine& engine) noexcept
+        : engine_(engine), held_(engine.lock().try_acquire())
+    {}
+    ~HostLoopToken()
+    {
+        if (held_) {
+            engine_.process().push();
+            engine_.lock().release();
+        }
+    }
+    HostLoopToken(const HostLoopToken&) = delete;
+    HostLoopToken& operator=(const HostLoopToken&) = delete;
+
+    explicit operator bool() const noexcept { return held_; }
+
+private:
+    Engine& engine_;
+    bool held_;
+};
+
 /// Tries, and never waits.
 bool sweep_for_host() noexcept
 {
@@ -30,7 +54,7 @@ bool sweep_for_host() noexcept
     messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
     engine.end_use();
     engine.lock().release();
-    return moved || completed;
+    return run_active<HostLoopToken>(engine) || moved || completed;
 }
 
 /// A neighbour that waits for each answer sends its next message at once, and a turn of some hosts'
@@ -192,12 +216,15 @@ bool Helpers::sweep_on_thread() noexcept
 {
     Engine::become_helper();
     Engine& engine = Runtime::existing()->engine();
-    const HelperToken token(engine);
-    if (!token) {
-        return false;
+    bool moved = false;
+    {
+        const HelperToken token(engine);
+        if (token) {
+            engine.answer_call();
+            moved = engine.process().busy() && engine.process().progress();
+        }
     }
-    engine.answer_call();
-    return engine.process().busy() && engine.process().progress();
+    return run_active<HelperToken>(engine) || moved;
 }
 
 bool Helpers::program_came() noexcept

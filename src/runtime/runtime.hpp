@@ -51,6 +51,9 @@ public:
     template <class Call>
     int blocking(const WindowObject& object, Call call) noexcept
     {
+        if (HandlerCaller::inside()) [[unlikely]] {
+            return host::mpi::answer_window(Status::unsupported, object.handle);
+        }
         BlockingRequest request;
         bool complete = false;
         Status status = Status::ok;
@@ -74,6 +77,9 @@ public:
     template <class Call>
     int nonblocking(const WindowObject& object, MPI_Request* handle, Call call) noexcept
     {
+        if (HandlerCaller::inside()) [[unlikely]] {
+            return host::mpi::answer_window(Status::unsupported, object.handle);
+        }
         Status status = Status::no_memory;
         {
             const EngineToken token(engine_);
@@ -86,6 +92,11 @@ public:
         pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }
+
+    /// The beginning of a wait for the request that was handed out last: by sweeps, for a few
+    /// microseconds, since a turn of some hosts' loops takes longer than what is waited for. True:
+    /// it is complete, and the program has it no more. False: the host waits for it.
+    bool wait_briefly(MPI_Request handle) noexcept;
 
 private:
     Runtime();

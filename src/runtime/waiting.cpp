@@ -12,10 +12,13 @@ void Waiting::learn_neighbours(int ranks) noexcept
 
 void Waiting::sweep() noexcept
 {
-    const EngineToken token(engine_);
-    if (engine_.process().busy()) {
-        engine_.process().progress();
+    {
+        const EngineToken token(engine_);
+        if (engine_.process().busy()) {
+            engine_.process().progress();
+        }
     }
+    run_active<EngineToken>(engine_);
 }
 
 void Waiting::sweep_for_all() noexcept

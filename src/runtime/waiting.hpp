@@ -2,10 +2,11 @@
 #pragma once
 
 #include "base/doorbell.hpp"
+#include "host/mpi/progress.hpp"
 #include "host/node/loop_pause.hpp"
 #include "host/node/wait.hpp"
 #include "rma/request.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/active_runner.hpp"
 
 namespace sidelight::runtime {
 
@@ -44,6 +45,28 @@ public:
     [[gnu::noinline]] void sweep_now_and_then() noexcept;
     /// Until `request` is complete.
     void wait(BlockingRequest& request) noexcept;
+    /// The same for a few microseconds at most, as a call that is about to wait in the host.
+    /// Answers whether the condition holds.
+    template <class Condition>
+    bool briefly(Condition holds) noexcept
+    {
+        constexpr int looks_per_host_poll = 32;
+        for (int looks = 1; looks <= polls(); ++looks) {
+            {
+                const EngineToken token(engine_);
+                if (!holds()) {
+                    engine_.process().progress();
+                }
+                if (holds()) {
+                    return true;
+                }
+            }
+            if (looks % looks_per_host_poll == 0) {
+                host::mpi::poll_host();
+            }
+        }
+        return false;
+    }
     /// Until the condition holds, which is asked for with the engine. `meeting`: as for
     /// Waiter::wait.
     template <class Condition>
@@ -57,10 +80,18 @@ public:
         waiter_.wait(
             [](void* of) noexcept {
                 auto& [engine, condition] = *static_cast<Context*>(of);
-                const EngineToken token(engine);
-                if (!condition()) {
-                    engine.process().progress();
+                bool done = false;
+                {
+                    const EngineToken token(engine);
+                    if (!condition()) {
+                        engine.process().progress();
+                    }
+                    done = condition();
                 }
+                if (done || !run_active<EngineToken>(engine)) {
+                    return done;
+                }
+                const EngineToken token(engine);
                 return condition();
             },
             &context, meeting);

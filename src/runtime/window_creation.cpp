@@ -40,6 +40,7 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         object->info = std::move(info);
         object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
         object->ordered = object->info.ordered();
+        object->active_order = object->info.active_ordering();
     });
     return worked ? object : nullptr;
 }

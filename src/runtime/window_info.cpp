@@ -29,6 +29,7 @@ enum Key : std::size_t {
     order,
     most_notifications,
     same_number,
+    active_order,
     intrinsic,
     single_intrinsic,
     progress_key,
@@ -46,7 +47,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 22> known{{
+constexpr std::array<KnownKey, 23> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -59,6 +60,7 @@ constexpr std::array<KnownKey, 22> known{{
     {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
     {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
+    {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
@@ -84,8 +86,23 @@ constexpr bool is_among(std::string_view value, std::string_view list) noexcept
     return false;
 }
 
+/// A list of what am_ordering knows, or "none" alone.
+bool is_active_order(std::string_view value) noexcept
+{
+    bool all = !value.empty();
+    for (std::string_view rest = value; all && !rest.empty();) {
+        const std::size_t end = std::min(rest.find(','), rest.size());
+        all = is_among(rest.substr(0, end), "sameop,diffop,sameam");
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return all || value == "none";
+}
+
 bool can_honour(const KnownKey& key, std::string_view value) noexcept
 {
+    if (&key == &known[active_order]) {
+        return is_active_order(value);
+    }
     return key.honoured.empty() || is_among(value, key.honoured);
 }
 
@@ -227,6 +244,14 @@ std::size_t WindowInfo::minimum_alignment() const noexcept
 }
 
 bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
+
+rma::ActiveOrder WindowInfo::active_ordering() const noexcept
+{
+    const std::string& value = values_[active_order];
+    return {.same_op = is_among("sameop", value),
+            .diff_op = is_among("diffop", value),
+            .same_message = is_among("sameam", value)};
+}
 
 bool WindowInfo::ordered() const noexcept { return is_set(order); }
 

@@ -49,6 +49,8 @@ public:
     void set_no_exclusive_locks(bool promised) noexcept;
     /// Operations complete at their target in the order of issue (P2, section 2.2).
     [[nodiscard]] bool ordered() const noexcept;
+    /// am_ordering (P5, section IV.E.1).
+    [[nodiscard]] rma::ActiveOrder active_ordering() const noexcept;
     /// Accumulates are such as MPIX_Win_op_intrinsic says yes to (P2, section 2.3), by the
     /// program's word; and `asserts_single`: on one element each, as Open MPI's key has it.
     [[nodiscard]] bool asserts_intrinsic() const noexcept;

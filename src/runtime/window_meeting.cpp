@@ -7,6 +7,7 @@
 #include "host/mpi/table.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/tracing.hpp"
 #include "runtime/window_creation.hpp"
 #include "runtime/window_table.hpp"
 
@@ -139,6 +140,7 @@ bool Creation::create()
                           window_table::insert(*object_);
                       });
     if (all_agree(made)) {
+        trace_members(*object_);
         return true;
     }
     window_table::remove(*object_);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/process_end.hpp"
 #include "base/settings.hpp"
 #include "rma/epoch/control.hpp"
 
@@ -120,6 +121,13 @@ void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) n
         found.base = map_brought(index);
         found.mapped = found.base != nullptr;
     }
+}
+
+bool WindowMembers::has_ended(int rank) noexcept
+{
+    const bool is_rank = rank >= 0 && rank < size();
+    const std::optional<std::size_t> index = is_rank ? index_here(rank) : std::nullopt;
+    return index && sidelight::has_ended(greetings_[*index].peer.bell.owner);
 }
 
 Status WindowMembers::find(int rank, rma::Member& found) noexcept

@@ -43,6 +43,7 @@ public:
     void bring(int rank, std::byte* base) noexcept;
 
     Status find(int rank, rma::Member& found) noexcept override;
+    [[nodiscard]] bool has_ended(int rank) noexcept override;
 
     /// Ranks on this node.
     [[nodiscard]] std::span<const std::int32_t> neighbours() const noexcept { return neighbours_; }

@@ -15,6 +15,7 @@
 #include "host/node/memory.hpp"
 #include "host/node/node_communicator_cache.hpp"
 #include "rma/engine/window.hpp"
+#include "runtime/active_operations.hpp"
 #include "runtime/thread_numbers.hpp"
 #include "runtime/translated_group.hpp"
 #include "runtime/window_info.hpp"
@@ -64,16 +65,23 @@ struct WindowObject : WindowKey {
     RegionAttributes region_attributes;
     bool keeps_handle = true; ///< the host's window may be another's afterwards
     bool ordered = false;     ///< operations by this handle, each behind those before it
-    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC).
-    /// Then it is not in the cache, and its operations take the long way.
-    bool checked = false;
+    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC),
+    /// or it is traced. Then it is not in the cache, and its operations take the long way.
+    bool watched = false;
     mutable std::atomic<bool> reported{false}; ///< a breach, once for each handle
     /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
     std::atomic<bool> thread_scope{false};
+    rma::ActiveOrder active_order{}; ///< of active messages by this handle; as `info`
     WindowInfo info; ///< the engine guards it. Keys of the window are in force in the original's
     TranslatedGroup start_group;
     TranslatedGroup post_group;
     std::vector<int> attribute_keys; ///< of the program's, that are set: see attribute_keys.hpp
+};
+
+/// An operation of active messages that is registered with a window.
+struct RegisteredOperation {
+    MPI_Op handle{};
+    std::shared_ptr<const ActiveOperation> operation; ///< null: it was refused
 };
 
 /// What the handles of a window share. The window's own handle has made it, and ends its use.
@@ -92,7 +100,8 @@ struct WindowBody {
     std::optional<host::node::NodeMemory> memory;
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::optional<WindowMembers> members;
-    host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    host::memory::SharedRange brought;           ///< the program's own memory, where others map it
+    std::vector<RegisteredOperation> registered; ///< by number; the engine guards it
     /// Where handles are checked: by which kinds of them accumulates were issued.
     std::atomic<bool> accumulated_intrinsic{false};
     std::atomic<bool> accumulated_otherwise{false};

@@ -14,8 +14,8 @@ endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         null_arguments error_handlers epoch_errors failed_requests remote_requests threads
         thread_calls sessions nonblocking_late own_memory duplicate_keys
-        duplicate_threads notifications notification_threads ordered ordered_pairs pipelines
-        memory_handles smart_progress)
+        duplicate_threads notifications waits notification_threads ordered ordered_pairs pipelines
+        memory_handles active_messages smart_progress)
     sidelight_emulated_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)
@@ -25,7 +25,7 @@ endforeach()
 # Odd ranks alone: they and the others reach the same memory by messages and by mapping it.
 foreach(program operations atomicity recurring_windows locks gats fence lost_updates rows
         remote_requests duplicates notifications ordered pipelines
-        memory_handles)
+        memory_handles active_messages)
     sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ${program} ODD SIDELIGHT_ROUTE=emulated)
 endforeach()
 # By every route at once: small puts in memory or by messages, long ones copied by the kernel or

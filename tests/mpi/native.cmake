@@ -6,7 +6,7 @@ set(by_the_kernel SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(kernel_copy RANKS 2 ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls)
 foreach(program created_windows dynamic_windows datatypes threads nonblocking remote_requests
         pipelines duplicates notifications ordered ordered_pairs
-        memory_handles)
+        memory_handles active_messages)
     sidelight_mpi_test(kernel_copy.${program} RANKS 3 PROGRAM ${program}
         ENVIRONMENT ${by_the_kernel})
 endforeach()
@@ -28,7 +28,7 @@ endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         epoch_errors threads sessions nonblocking_late remote_requests notifications
         notified_storm ordered ordered_pairs pipelines
-        memory_handles smart_progress)
+        memory_handles active_messages smart_progress)
     sidelight_native_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)

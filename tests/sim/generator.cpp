@@ -49,6 +49,7 @@ void Generator::draw_machine()
     program.opened = random_.chance(70);
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
+    program.traced = program.seed % 4 == 0; // the fastest ways are closed then
     program.direct = random_.chance(60);
     program.dynamic = random_.chance(20);
     program.unmapped_percent = random_.chance(50) ? 0 : 30;

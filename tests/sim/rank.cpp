@@ -37,10 +37,14 @@ Rank::Rank(World& world, int rank, const Script& script)
     : world_(world),
       rank_(rank),
       script_(script),
+      notebook_([this] { return world_.network().now(); }),
       process_(world.network().endpoint(rank), &world.peer_memory()),
       requests_(script.size()),
       times_(script.size())
 {
+    if (world.program().traced) {
+        process_.set_recorder(&notebook_);
+    }
     std::size_t words = 0;
     for (std::size_t step = 0; step < script.size(); ++step) {
         requests_[step].rank = this;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "handles.hpp"
+#include "notebook.hpp"
 #include "rma/engine/process.hpp"
 #include "script.hpp"
 
@@ -46,6 +47,8 @@ public:
     [[nodiscard]] std::size_t position() const noexcept { return position_; }
     [[nodiscard]] const Script& script() const noexcept { return script_; }
     [[nodiscard]] rma::Process& process() noexcept { return process_; }
+    /// The trace, where the program is traced.
+    [[nodiscard]] const Notebook& notebook() const noexcept { return notebook_; }
     [[nodiscard]] rma::Window& window(int number) noexcept
     {
         return *windows_[static_cast<std::size_t>(number)];
@@ -98,6 +101,7 @@ private:
     World& world_;
     int rank_;
     const Script& script_;
+    Notebook notebook_;
     rma::Process process_;
     std::vector<rma::Window*> windows_;
     HandleWindows handles_;

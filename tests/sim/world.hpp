@@ -208,6 +208,7 @@ private:
         return (program_.ranks + program_.node_size - 1) / program_.node_size;
     }
     void part();
+    void check_notebooks();
     void report_deadlock();
     void describe_rank(Rank& rank, std::FILE* out);
 

@@ -14,11 +14,14 @@ from pathlib import Path
 
 import support
 from sidelight_lib import (
+    by_size,
     flush_local,
     get_compute_put,
     hosts,
     interleaved,
     late_target,
+    memhandle,
+    notify,
     one_sided_progress,
     ordered_put,
     routes,
@@ -175,9 +178,19 @@ class Panels(unittest.TestCase):
         panel = thread_flush.panels(found)[1]
         self.assertEqual(panel.title, "a, sidelight")
         self.assertEqual(panel.series["thread scope"][3], (8.0, 1.0))
-        lines = [f"{how}_{size}" for how in ordered_put.HOWS for size in ordered_put.SIZES]
+        lines = [f"{how}_{size}" for how in ordered_put.HOWS for size in by_size.SIZES]
         panel = ordered_put.panels(measured(lines, {"microseconds": 3.0}))[0]
         self.assertEqual(panel.series["ordered"][0], (8.0, 3.0))
+
+    def test_of_memory_handles_and_notifications_with_what_a_column_has(self):
+        lines = [f"{how}_{size}" for how in memhandle.HOWS for size in by_size.SIZES]
+        (under,) = memhandle.panels(measured(lines, {"microseconds": 3.0}))
+        self.assertEqual(set(under.series), set(memhandle.HOWS))
+        self.assertEqual(under.series["opened"][1], (1024.0, 3.0))
+        lines = [f"ring_{how}_{size}" for how in notify.HOWS for size in notify.SIZES]
+        samples = measured(lines, {"microseconds": 2.0}).samples
+        panel = notify.panels(notify.rows(notify.PAIR, samples))[-1]
+        self.assertEqual(panel.series["waited"][-1], (65536.0, 2.0))
 
     @unittest.skipIf(importlib.util.find_spec("matplotlib") is None, "no python3-matplotlib")
     @unittest.skipIf(importlib.util.find_spec("rich") is None, "python3-rich is not installed")

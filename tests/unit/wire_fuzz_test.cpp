@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "rma/channel/active_wire.hpp"
 #include "wire_victim.hpp"
 
 /// Nothing malformed on the wire can write outside a window: messages of every kind, made up,
@@ -147,6 +148,27 @@ private:
                                    .acknowledge = byte_below(2)});
     }
 
+    /// A piece of an active message, with one of few names, so that several are one message.
+    void draw_active(Drawn& message, std::uint64_t address, std::uint64_t number)
+    {
+        bytes_ = 8 * random_.below(24);
+        message.set(MessageKind::active,
+                    ActiveBody{.operation = number % 4,
+                               .address = address,
+                               .last = static_cast<std::int64_t>(8 * random_.below(4)),
+                               .input_bytes = bytes_ + (random_.chance(20) ? 64 : 0),
+                               .output_bytes = 8 * random_.below(8),
+                               .output_at = bytes_ + 64,
+                               .place = 8 * random_.below(40),
+                               .segment = random_.below(2),
+                               .segments = 1 + random_.below(3),
+                               .number = 1,
+                               .handler = static_cast<std::uint32_t>(random_.below(3)),
+                               .reserved = byte_below(2),
+                               .concurrent = byte_below(2),
+                               .order = byte_below(4)});
+    }
+
     /// One of any kind, as a peer would fill it in.
     void draw(Drawn& message, std::uint64_t address, std::uint64_t kind)
     {
@@ -186,6 +208,22 @@ private:
         case MessageKind::barrier:
             message.set(MessageKind::barrier,
                         BarrierBody{.round = random_.below(4), .number = number});
+            break;
+        case MessageKind::active:
+            draw_active(message, address, number);
+            break;
+        case MessageKind::active_input:
+        case MessageKind::active_output:
+            message.set(static_cast<MessageKind>(kind),
+                        ActiveDataBody{.operation = number % 4,
+                                       .segment = random_.below(3),
+                                       .position = 8 * random_.below(12)});
+            break;
+        case MessageKind::active_reserve:
+            message.set(MessageKind::active_reserve,
+                        ActiveReservationBody{.operation = number % 4,
+                                              .least = 8 * random_.below(36),
+                                              .most = any_number()});
             break;
         case MessageKind::lost:
             message.set(MessageKind::lost, LostBody{.rank = static_cast<std::int64_t>(number)});

@@ -9,6 +9,7 @@
 
 #include "datatype/basic_layout.hpp"
 #include "datatype/builder.hpp"
+#include "rma/engine/window_parts.hpp"
 
 namespace sidelight::rma {
 
@@ -360,9 +361,34 @@ void Victim::create_window(std::uint64_t id, Flavor flavor, std::size_t bytes)
         attach(*others.window, memory.first(gap_first));
         attach(*others.window, memory.subspan(gap_last));
     }
+    ActiveMessages& active = others.window->parts().active;
+    active.handlers = {&fabric_, nullptr};
+    if (active.target.attach(attached_.data(), attached_.size()) != Status::ok) {
+        throw std::runtime_error("cannot attach a buffer");
+    }
     for (const int target : {1, 2}) {
         static_cast<void>(
             others.window->lock(LockType::shared, target, {.no_check = true}, nullptr));
+    }
+}
+
+namespace {
+
+/// A handler that looks at nothing: what it is given is checked by nobody but its program.
+class IdleCaller final : public ActiveCaller {
+public:
+    void call(const ActiveInvocation& /*invocation*/) noexcept override {}
+};
+
+} // namespace
+
+void Victim::sweep()
+{
+    process_.progress();
+    IdleCaller caller;
+    for (ActiveJob job; process_.take_active(job);) {
+        Process::run_active(job, caller);
+        Process::finish_active(job);
     }
 }
 

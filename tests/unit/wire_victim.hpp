@@ -47,7 +47,7 @@ public:
 /// A message as a test draws it: header, and the body of its kind or of another.
 struct Drawn {
     MessageHeader header;
-    std::array<std::byte, 48> body{};
+    std::array<std::byte, 176> body{};
     std::size_t body_size = 0;
 
     template <class Body>
@@ -132,7 +132,8 @@ public:
     void settle_one_long(fabric::sim::Random& random);
     /// Issues operations as long as few are in flight.
     void keep_busy(fabric::sim::Random& random);
-    void sweep() { process_.progress(); }
+    /// Runs what has come as active messages, too.
+    void sweep();
 
     [[nodiscard]] std::uint64_t any_window(fabric::sim::Random& random) const;
     /// Inside of that window's memory, or near it.
@@ -170,6 +171,7 @@ private:
     std::vector<Arriving> arriving_;
     VictimStatistics statistics_;
     std::uint64_t wanted_bytes_ = 0;
+    std::array<std::byte, 256> attached_{}; ///< for active messages
 };
 
 } // namespace sidelight::rma

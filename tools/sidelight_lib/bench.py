@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import (
+    am,
     figures_page,
     flush_local,
     get_compute_put,
@@ -90,6 +91,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    am.add(kinds)
     memhandle.add(kinds)
     notify.add(kinds)
     window_kinds.add(kinds)

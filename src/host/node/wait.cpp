@@ -9,6 +9,7 @@
 #include "base/cpu.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/trace.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/node/cores.hpp"
 
@@ -63,6 +64,13 @@ int polls_before_sleep(bool crowded) noexcept
 {
     const int set = settings().spin;
     return set >= 0 ? set : crowded ? polls_crowded : polls_alone;
+}
+
+void note(trace::Recorder* recorder, const trace::Record& record) noexcept
+{
+    if (recorder != nullptr) [[unlikely]] {
+        recorder->note(record);
+    }
 }
 
 } // namespace
@@ -231,10 +239,15 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
     }
     const Doorbell::Visit visit = bell.enter();
     const bool polled = bell.lingering() ? linger(poll, context) : poll(context);
+    trace::Recorder* trace = trace::of_process.load(std::memory_order_relaxed);
     if (!polled) {
+        note(trace, {.event = trace::Event::slept});
         sleep(bell, visit, limit, listening);
     }
     const bool rung = bell.leave(visit);
+    if (!polled) {
+        note(trace, {.event = trace::Event::woken, .value = rung ? 1U : 0U});
+    }
     if (listening) {
         bell_.use_pipe(false);
         listener_taken_.store(false, std::memory_order_seq_cst);

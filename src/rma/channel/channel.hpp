@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/list.hpp"
+#include "rma/channel/active_channel.hpp"
 #include "rma/channel/flight.hpp"
 #include "rma/channel/held_messages.hpp"
 #include "rma/channel/series.hpp"
@@ -46,6 +47,8 @@ struct Channel {
     std::uint32_t placing = 0;            ///< zero-copy messages whose data are being written here
     Series zero_copies_taken{};           ///< zero-copy puts that are here
     std::unique_ptr<HeldMessages> held{}; ///< what has come that must wait for some of those
+
+    std::unique_ptr<ActiveChannel> active{}; ///< once there was an active message, either way
 
     Channel* next = nullptr; ///< in its pool
 };

@@ -11,6 +11,7 @@ Channels::~Channels()
 {
     for (const std::int32_t rank : opened_) {
         channels_[rank]->held.reset();
+        channels_[rank]->active.reset();
         carrier_.channels().give_back(channels_[rank]);
     }
 }

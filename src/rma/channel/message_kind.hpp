@@ -30,6 +30,14 @@ enum class MessageKind : std::uint8_t {
     order,                   ///< OrderBody: what follows waits for zero-copy puts before it
     notify,                  ///< NotifyBody: raise a counter
     counters,                ///< CountersBody: how many counters the sender has, or a question
+    active,                  ///< ActiveBody, payload: run a handler
+    active_input,            ///< ActiveDataBody, payload: more of the latest of those
+    active_output,           ///< ActiveDataBody, payload: what a handler has made
+    active_done,             ///< ActiveDoneBody, payload: it has been run
+    active_ask,              ///< answer with active_room
+    active_room,             ///< ActiveRoomBody
+    active_reserve,          ///< ActiveReservationBody: answer with active_reserved
+    active_reserved,         ///< ActiveReservationBody
     get_named,               ///< GetNamedBody: answer with reply
     region_request,          ///< RegionRequestBody, payload: a key; answer with region_key
     region_key,              ///< RegionKeyBody, payload: opens that region; none: not now

@@ -23,6 +23,9 @@ std::uint32_t& count(Channel& target, Road road) noexcept
 /// Those of one block alone are long: a zero-copy message is one.
 Road road_by_messages(const Operation& operation) noexcept
 {
+    if (operation.kind == OperationKind::active_message) {
+        return Road::active;
+    }
     const bool one_block = moves_bytes(operation) && operation.layout->contiguous &&
                            operation.origin.layout->contiguous;
     const std::size_t bytes = data_bytes(operation);

@@ -80,14 +80,17 @@ Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexce
         return nullptr;
     }
     const Operation& operation = op.operation;
-    flight->target = Cursor({reinterpret_cast<void*>(address), operation.layout, operation.count});
+    if (op.message == nullptr) {
+        flight->target =
+            Cursor({reinterpret_cast<void*>(address), operation.layout, operation.count});
+    }
     if (carries_data(operation) || operation.kind == OperationKind::get) {
         flight->data = Cursor(operation.origin);
     }
-    if (const Buffer* to = returned_to(operation); to != nullptr) {
+    if (const Buffer* to = returned_to(operation); to != nullptr && op.message == nullptr) {
         flight->answers = Cursor(*to);
     }
-    flight->owes_notification = notifies(operation);
+    flight->owes_notification = notifies(operation) && op.message == nullptr;
     return flight;
 }
 
@@ -100,6 +103,12 @@ void Origin::launch_more(Channel& target) noexcept
         Flight& flight = *target.leaving.front();
         if (!may_leave(flight)) {
             break;
+        }
+        if (flight.op->message != nullptr) {
+            target.leaving.pop();
+            push = push || target.in_flight % batched == 0;
+            active_.launch(flight);
+            continue;
         }
         if (flight.op->operation.ordered && needs_order(target, flight.op->road)) {
             send_order(target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "rma/channel/active_origin.hpp"
 #include "rma/channel/channels.hpp"
 #include "rma/channel/credit.hpp"
 #include "rma/channel/life.hpp"
@@ -11,8 +12,8 @@ namespace sidelight::rma {
 /// for each fragment, and is complete when all have been answered. Guarded by the engine.
 class Origin {
 public:
-    Origin(Channels& channels, Credit& credit, OperationLife& life) noexcept
-        : channels_(channels), credit_(credit), life_(life)
+    Origin(Channels& channels, Credit& credit, OperationLife& life, ActiveOrigin& active) noexcept
+        : channels_(channels), credit_(credit), life_(life), active_(active)
     {}
 
     /// Sends an operation whose turn has come, or lets it wait for those before it. `address`:
@@ -44,6 +45,7 @@ private:
     Channels& channels_;
     Credit& credit_;
     OperationLife& life_;
+    ActiveOrigin& active_;
 };
 
 } // namespace sidelight::rma

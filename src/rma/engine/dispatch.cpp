@@ -143,6 +143,46 @@ void serve_counters(const Owners& to, Channel& sender, const Message& message) n
     to.notifications.serve_counters(sender, message.body<CountersBody>());
 }
 
+void serve_active(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.target.serve_piece(sender, message.body<ActiveBody>(),
+                                 payload_of<ActiveBody>(message));
+}
+void serve_active_input(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.target.serve_input(sender, message.body<ActiveDataBody>(),
+                                 payload_of<ActiveDataBody>(message));
+}
+void take_active_output(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.origin.take_output(sender, message.body<ActiveDataBody>(),
+                                 payload_of<ActiveDataBody>(message));
+}
+/// Others may have waited for the end of it.
+void take_active_done(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.origin.take_done(sender, message.body<ActiveDoneBody>(),
+                               payload_of<ActiveDoneBody>(message));
+    to.origin.launch_more(sender);
+}
+void serve_active_ask(const Owners& to, Channel& sender, const Message& /*message*/) noexcept
+{
+    to.active.target.serve_ask(sender);
+}
+void take_active_room(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.origin.take_room(sender, message.body<ActiveRoomBody>());
+}
+void serve_active_reserve(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.target.serve_reserve(sender, message.body<ActiveReservationBody>());
+}
+void take_active_reserved(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.active.origin.take_reservation(sender, message.body<ActiveReservationBody>());
+    to.origin.launch_more(sender);
+}
+
 /// Whether a message keeps its place among the operations of its sender: these themselves, what
 /// asks how far they are, and what says that an epoch of theirs is over.
 bool keeps_place(MessageKind kind) noexcept
@@ -155,6 +195,9 @@ bool keeps_place(MessageKind kind) noexcept
     case MessageKind::compare_and_swap:
     case MessageKind::order:
     case MessageKind::notify:
+    case MessageKind::active:
+    case MessageKind::active_input:
+    case MessageKind::active_reserve:
     case MessageKind::acknowledgement_request:
     case MessageKind::done:
     case MessageKind::unlock:
@@ -208,6 +251,14 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<OrderBody>(take_order),
     row<NotifyBody>(serve_notification),
     row<CountersBody>(serve_counters),
+    row<ActiveBody>(serve_active),
+    row<ActiveDataBody>(serve_active_input),
+    row<ActiveDataBody>(take_active_output),
+    row<ActiveDoneBody>(take_active_done),
+    row<NoBody>(serve_active_ask),
+    row<ActiveRoomBody>(take_active_room),
+    row<ActiveReservationBody>(serve_active_reserve),
+    row<ActiveReservationBody>(take_active_reserved),
     row<GetNamedBody>(serve_get_named),
     row<RegionRequestBody>(serve_region, From::elsewhere),
     row<RegionKeyBody>(take_region, From::elsewhere),

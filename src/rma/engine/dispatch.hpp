@@ -6,6 +6,7 @@
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/notices.hpp"
 #include "rma/epoch/notifications.hpp"
+#include "rma/operation/active_messages.hpp"
 #include "rma/operation/native.hpp"
 
 namespace sidelight::rma {
@@ -19,6 +20,8 @@ public:
         Contacts& contacts;
         Channels& channels;
         TargetSide& target;
+        Origin& origin;
+        ActiveMessages& active;
         Acknowledgements& acknowledgements;
         Credit& credit;
         Notices& notices;

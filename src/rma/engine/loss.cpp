@@ -23,7 +23,9 @@ bool Losses::give_up_lost() noexcept
         log(LogLevel::warn, "window %llx: rank %d is lost",
             static_cast<unsigned long long>(window_), rank);
         pass_on(rank);
-        acknowledgements_.abandon(contacts_.channel(rank));
+        Channel& channel = contacts_.channel(rank);
+        active_.abandon(channel);
+        acknowledgements_.abandon(channel);
         locks_.leave_all(rank);
     }
     return any;

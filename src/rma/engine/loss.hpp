@@ -4,6 +4,7 @@
 #include "rma/channel/acknowledgements.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
+#include "rma/operation/active_messages.hpp"
 
 namespace sidelight::rma {
 
@@ -12,11 +13,13 @@ namespace sidelight::rma {
 class Losses {
 public:
     Losses(std::uint64_t window, Contacts& contacts, Channels& channels,
-           Acknowledgements& acknowledgements, LockServer& locks, const Barrier& barrier) noexcept
+           Acknowledgements& acknowledgements, ActiveMessages& active, LockServer& locks,
+           const Barrier& barrier) noexcept
         : window_(window),
           contacts_(contacts),
           channels_(channels),
           acknowledgements_(acknowledgements),
+          active_(active),
           locks_(locks),
           barrier_(barrier)
     {}
@@ -39,6 +42,7 @@ private:
     Contacts& contacts_;
     Channels& channels_;
     Acknowledgements& acknowledgements_;
+    ActiveMessages& active_;
     LockServer& locks_;
     const Barrier& barrier_;
 };

@@ -65,6 +65,9 @@ bool Process::progress() noexcept
         window = next;
     }
     shared_.carrier.push_held();
+    if (moved && shared_.latest_trace) [[unlikely]] {
+        shared_.latest_trace.recorder->note({.event = trace::Event::moved});
+    }
     return moved;
 }
 

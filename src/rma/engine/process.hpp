@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/private_memory.hpp"
+#include "rma/engine/active_job.hpp"
 #include "rma/engine/shared_parts.hpp"
 
 namespace sidelight::rma {
@@ -57,6 +58,11 @@ public:
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
     void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
+    /// From now on; windows that are there already are not traced. It must outlive the windows.
+    void set_recorder(trace::Recorder* recorder) noexcept
+    {
+        shared_.latest_trace.recorder = recorder;
+    }
     /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
     /// thread, also without the engine.
     void set_messages(bool messages) noexcept
@@ -73,6 +79,20 @@ public:
     void push() noexcept { shared_.carrier.push(); }
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
+
+    // Active messages (P5): whoever holds the engine takes one, runs it without, and ends it with
+    // the engine again. Any number of threads may.
+    /// What the handlers of windows to come may use.
+    void set_active(const ActiveLimits& limits) noexcept { shared_.active = limits; }
+    /// Whether any may be there. Any thread, also without the engine.
+    [[nodiscard]] bool has_active() const noexcept
+    {
+        return shared_.with_active.load(std::memory_order_relaxed) != 0;
+    }
+    /// False: none may run now.
+    [[nodiscard]] bool take_active(ActiveJob& job) noexcept;
+    static void run_active(const ActiveJob& job, ActiveCaller& caller) noexcept;
+    static void finish_active(const ActiveJob& job) noexcept;
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
     /// is sent afterwards but answers.

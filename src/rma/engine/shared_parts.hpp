@@ -47,14 +47,18 @@ struct SharedParts {
     Pool<Flush> flushes{};
     Pool<LockWaiter> lock_waiters{};
     BusyWindows busy{};
-    bool allows_rows = false; ///< others' heavy barriers reach this process
+    ActiveLimits active{};
+    std::atomic<std::uint32_t> with_active{0}; ///< windows in which active messages wait
+    bool allows_rows = false;                  ///< others' heavy barriers reach this process
+    trace::Track latest_trace{};               ///< of the window that was made last
 
     /// A window has ended, and with it perhaps all that needed so much memory. Answers how many
     /// bytes are freed.
     std::size_t shrink() noexcept
     {
-        return operations.ops.shrink() + operations.remote_accesses.shrink() + epochs.shrink() +
-               flushes.shrink() + lock_waiters.shrink();
+        return operations.ops.shrink() + operations.remote_accesses.shrink() +
+               operations.messages.shrink() + epochs.shrink() + flushes.shrink() +
+               lock_waiters.shrink();
     }
 };
 

@@ -29,6 +29,22 @@ AccumulateTarget own_accumulates(Contacts& contacts)
             .row_bytes = own.row_bytes};
 }
 
+/// Of a new window.
+trace::Track begin_trace(SharedParts& shared, const WindowShape& shape) noexcept
+{
+    trace::Track& track = shared.latest_trace;
+    if (!track) {
+        return {};
+    }
+    ++track.window;
+    track.note({.event = trace::Event::window_made,
+                .detail = static_cast<std::uint8_t>(shape.flavor),
+                .peer = shape.rank,
+                .epoch = static_cast<std::uint32_t>(shape.size),
+                .value = shape.id});
+    return track;
+}
+
 } // namespace
 
 WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape& shape)
@@ -36,8 +52,6 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                static_cast<std::size_t>(shape.size)),
       credit(channels, window),
       life(shared.carrier.flights()),
-      origin(channels, credit, life),
-      acknowledgements(channels, origin, life),
       contacts({.members = *shape.members,
                 .window = shape.id,
                 .size = static_cast<std::uint32_t>(shape.size),
@@ -49,6 +63,9 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .farewells = shared.farewells,
                 .attention = window}),
       own(meet_neighbours(contacts)),
+      active(channels, life, memory, window, own.active, shape.rank),
+      origin(channels, credit, life, active.origin),
+      acknowledgements(channels, origin, life),
       accumulates(own.accumulates),
       target_side(channels, credit, memory, accumulates, own_accumulates(contacts)),
       native(channels, origin, life, memory, shared.operations.remote_accesses),
@@ -67,6 +84,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                   .origin = origin,
                   .native = native,
                   .life = life,
+                  .active = active.here,
+                  .exclusion = active.exclusion,
                   .pools = shared.operations}),
       barrier(contacts, channels, shape.barrier),
       locks(contacts, channels, window, shared.lock_waiters),
@@ -82,7 +101,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                    .operations = operations,
                    .mapped = window.mapped(),
                    .dynamic = shape.flavor == Flavor::dynamic,
-                   .no_exclusive_locks = shape.no_exclusive_locks},
+                   .no_exclusive_locks = shape.no_exclusive_locks,
+                   .trace = begin_trace(shared, shape)},
       queue(surroundings, shared.epochs, window, shape.reorder),
       recording(surroundings, queue, open),
       flushes(surroundings, queue, recording, open, shared.flushes),
@@ -91,6 +111,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       dispatch({.contacts = contacts,
                 .channels = channels,
                 .target = target_side,
+                .origin = origin,
+                .active = active,
                 .acknowledgements = acknowledgements,
                 .credit = credit,
                 .notices = notices,
@@ -99,11 +121,14 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, locks, barrier)
+      losses(shape.id, contacts, channels, acknowledgements, active, locks, barrier)
 {
     life.observe(completions);
     channels.observe(dispatch);
+    active.exclusion.begin(shape.rank, *shape.members);
+    active.begin(shared.active);
     for (const std::int32_t neighbour : contacts.neighbours()) {
+        active.exclusion.add_neighbour(neighbour, contacts.peer(neighbour).control->active);
         accumulates.add_neighbour(*contacts.target(neighbour).accumulates);
     }
     const Target& self = contacts.target(shape.rank);
@@ -124,12 +149,16 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       parts_(std::make_unique<WindowParts>(*this, shared, shape)),
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
+    count_active_in(shared.with_active);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
 }
 
 Window::~Window()
 {
+    if (trace_of(*this)) {
+        trace_of(*this).note({.event = trace::Event::window_freed});
+    }
     log_routes();
     if (is_needed()) {
         shared_.busy.note(*this, false);
@@ -153,6 +182,8 @@ void Window::log_routes() const noexcept
         static_cast<unsigned long long>(id_), rank_, size_, contacts.met().size(), mapped, native);
 }
 
+const trace::Track& trace_of(Window& window) noexcept { return window.parts().surroundings.trace; }
+
 void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
 void Window::expect_threads(bool sweeps, bool many) noexcept
@@ -168,7 +199,7 @@ void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_re
 
 Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
 {
-    const bool plain = !assertion.no_precede && !assertion.no_succeed;
+    const bool plain = !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
     if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;
@@ -188,7 +219,7 @@ Status Window::post(std::span<const int> origins, Request* request) noexcept
 Status Window::start(std::span<const int> targets, Assertion assertion, Request* request,
                      int polls) noexcept
 {
-    if (!assertion.no_check && settled_.start(targets, 0)) {
+    if (!assertion.no_check && !assertion.concurrent && settled_.start(targets, 0)) {
         finish(request);
         return Status::ok;
     }
@@ -257,6 +288,14 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     }
     PeerEpochRef where;
     const Status status = parts_->recording.find(operation.target, where);
+    const trace::Track& trace = parts_->surroundings.trace;
+    if (trace && status == Status::ok) [[unlikely]] {
+        trace.note({.event = trace::Event::operation,
+                    .detail = static_cast<std::uint8_t>(operation.kind),
+                    .peer = operation.target,
+                    .epoch = static_cast<std::uint32_t>(where.epoch->opened_at),
+                    .value = operation.layout != nullptr ? data_bytes(operation) : 0});
+    }
     return status == Status::ok ? parts_->recording.issue(where, operation, request) : status;
 }
 

@@ -65,7 +65,8 @@ public:
     [[gnu::always_inline]] Status lock(LockType type, int target, Assertion assertion,
                                        Request* request) noexcept
     {
-        if (assertion.no_check || !settled_.lock(type, target)) [[unlikely]] {
+        if (assertion.no_check || assertion.concurrent || !settled_.lock(type, target))
+            [[unlikely]] {
             return lock_by_queue(type, target, assertion, request);
         }
         finish(request);
@@ -161,5 +162,8 @@ private:
     std::unique_ptr<WindowParts> parts_;
     SettledEpochs settled_;
 };
+
+/// Where what happens in it is taken down; not set: nowhere.
+[[nodiscard]] const trace::Track& trace_of(Window& window) noexcept;
 
 } // namespace sidelight::rma

@@ -6,6 +6,7 @@
 #include "rma/engine/shared_parts.hpp"
 #include "rma/epoch/completions.hpp"
 #include "rma/epoch/synchronization.hpp"
+#include "rma/operation/active_messages.hpp"
 #include "rma/operation/handle_regions.hpp"
 
 namespace sidelight::rma {
@@ -21,11 +22,12 @@ struct WindowParts {
     Channels channels;
     Credit credit;
     OperationLife life;
-    Origin origin;
-    Acknowledgements acknowledgements;
-    // Members.
     Contacts contacts;
     Control& own; ///< this member's block
+    ActiveMessages active;
+    Origin origin;
+    Acknowledgements acknowledgements;
+    // What others reach.
     Accumulates accumulates;
     TargetSide target_side;
     // Operations.

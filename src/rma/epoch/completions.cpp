@@ -14,7 +14,7 @@ void Completions::moved(Op& op, OperationState from) noexcept
     if (op.state == OperationState::sent) {
         const bool same_way = with_.contacts.peer(op.operation.target).control == nullptr &&
                               op.epoch->kind != EpochKind::fence;
-        if (rules::notice_follows(same_way, returned_to(op.operation) != nullptr)) {
+        if (rules::notice_follows(same_way, is_answered(op.operation))) {
             let_announce(op, peer);
         }
     }
@@ -60,11 +60,23 @@ void Completions::complete(Op& op, PeerEpoch& peer) noexcept
     } else if (op.failure != Status::ok && !told) {
         note_failure(op, peer);
     }
+    const bool gate = op.gates;
+    peer.gates -= gate ? 1 : 0;
     if (peer.outstanding == 0 && with_.dynamic) {
         show(with_, epoch, peer);
     }
     with_.operations.retire(op);
+    if (gate) {
+        open_gate(epoch, peer);
+    }
     queue_.give_back_if_over(epoch);
+}
+
+/// What was recorded behind an active message of an ordered window begins.
+void Completions::open_gate(const Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    queue_.replay(epoch, peer);
+    show(with_, epoch, peer);
 }
 
 /// The next call that waits for it tells it: a flush of that target, or the closing of the epoch.

@@ -15,6 +15,7 @@ public:
     void moved(Op& op, OperationState from) noexcept override;
 
 private:
+    void open_gate(const Epoch& epoch, PeerEpoch& peer) noexcept;
     void let_announce(Op& op, PeerEpoch& peer) noexcept;
     void note_failure(const Op& op, PeerEpoch& peer) noexcept;
     void complete(Op& op, PeerEpoch& peer) noexcept;

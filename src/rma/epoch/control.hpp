@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rma/accumulate/accumulates.hpp"
+#include "rma/active/exclusion.hpp"
 #include "rma/epoch/lock_queue.hpp"
 #include "rma/region/region_table.hpp"
 
@@ -35,6 +36,7 @@ struct Control {
     AccumulateBlock accumulates;
     RegionTableRoot regions; ///< of a dynamic window
     NotificationRoot notifications;
+    ActiveBlock active;
 
     [[nodiscard]] PeerNotices& notices(int peer) noexcept
     {

@@ -41,10 +41,17 @@ struct PeerEpoch {
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here
     std::uint32_t held = 0;        ///< operations that the announcement must not precede
+    std::uint32_t gates = 0;       ///< active messages that others of an ordered window wait for
     std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
     LockPlace place{};        ///< lock and lock_all
     Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
     std::unique_ptr<ThreadCounts> by_thread{}; ///< once one of a thread's own was recorded
+
+    /// Whether an operation that is issued now may begin at once.
+    [[nodiscard]] bool lets_begin() const noexcept
+    {
+        return granted && gates == 0 && recorded.empty();
+    }
 
     /// For a new epoch. An earlier one has left all counts at zero.
     void begin(int peer) noexcept
@@ -63,6 +70,7 @@ struct Epoch {
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
     bool no_check = false;         ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
+    bool concurrent = false;       ///< active messages of it may run beside one another
     bool last = false;             ///< of the window: MPI_Win_free's
     bool queued = false;           ///< in the window's queue
     bool kept_ready = false;       ///< opened by SettledEpochs
@@ -98,7 +106,7 @@ struct Epoch {
     {
         kind = as;
         state = EpochState::deferred_open;
-        no_check = last = kept_ready = false;
+        no_check = concurrent = last = kept_ready = false;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;
         closed_at = barrier_out = 0;

@@ -49,6 +49,8 @@ public:
 
     /// Whether access is granted, as far as this member can see now.
     [[nodiscard]] bool is_granted(Epoch& epoch, PeerEpoch& peer) noexcept;
+    /// Performs what was recorded, in order of issue, as far as it may be.
+    void replay(const Epoch& epoch, PeerEpoch& peer) noexcept;
     /// Something is recorded in it.
     void enlist(Epoch& epoch) noexcept;
     /// One was opened, or is complete, without this.
@@ -96,7 +98,6 @@ private:
         return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
     }
     bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
-    void replay(const Epoch& epoch, PeerEpoch& peer) noexcept;
     void hold_back_later(Epoch& epoch) noexcept;
     void complete(Epoch& epoch) noexcept;
     void count(Epoch& epoch) noexcept;

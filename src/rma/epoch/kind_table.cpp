@@ -39,8 +39,8 @@ void note_loss(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& pee
 void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Passage passage = row_of(epoch.kind).passage;
-    const bool open = epoch.state == EpochState::active_open && peer.granted &&
-                      peer.recorded.empty() && !travels(with, peer);
+    const bool open =
+        epoch.state == EpochState::active_open && peer.lets_begin() && !travels(with, peer);
     if (passage == Passage::operations_to_all) {
         with.mapped.open_all(open && !epoch.failed_for_all());
     } else if (passage != Passage::nothing) {

@@ -44,8 +44,11 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     if (where.epoch->kind == EpochKind::fence) {
         with_.mapped.set_fence_used(true);
     }
+    if (operation.active != nullptr && operation.active->segments == 0) {
+        return end_empty(operation, request);
+    }
     bool done = false;
-    if (granted) {
+    if (granted && where.peer().lets_begin()) {
         status = with_.operations.perform_at_once(operation, destination, done);
     }
     if (!done) {
@@ -66,6 +69,17 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
         finish(request);
     }
     return status;
+}
+
+/// Nothing is to be run.
+Status Recording::end_empty(const Operation& operation, Request* request) noexcept
+{
+    if (notifies(operation)) {
+        with_.notifications.raise(operation.target,
+                                  static_cast<std::uint32_t>(operation.notification));
+    }
+    finish(request);
+    return Status::ok;
 }
 
 Status Recording::mark(PeerEpochRef where, ThreadNumber thread) noexcept
@@ -108,6 +122,10 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     op->awaited = epoch.kind != EpochKind::access || has_remote_request(*op);
     op->first = peer.outstanding == 0;
     op->holds_back = true;
+    op->gates = operation.kind == OperationKind::active_message && operation.ordered;
+    if (op->message != nullptr) {
+        op->message->call.concurrent = epoch.concurrent;
+    }
     count(*op, peer);
     ++epoch.unanswered;
     ++peer.outstanding;
@@ -115,8 +133,10 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     ++peer.held;
     peer.to_be_flushed = true;
     queue_.enlist(epoch);
+    const bool begins = peer.lets_begin();
+    peer.gates += begins && op->gates ? 1 : 0;
     show(with_, epoch, peer);
-    if (peer.granted) {
+    if (begins) {
         with_.operations.execute_at(*op, destination);
     } else {
         peer.recorded.push(op);

@@ -26,6 +26,7 @@ public:
 private:
     static void count(Op& op, PeerEpoch& peer) noexcept;
     Status may_issue(const Epoch& epoch, const Operation& operation) noexcept;
+    Status end_empty(const Operation& operation, Request* request) noexcept;
     Status record(PeerEpochRef where, const Operation& operation, const Destination& destination,
                   Request* request) noexcept;
 

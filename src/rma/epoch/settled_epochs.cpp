@@ -84,7 +84,7 @@ bool SettledEpochs::fence(int polls) noexcept
 {
     Epoch* epoch = open_.fence;
     if (epoch == nullptr || epoch->queued || !queue_.idle() || with_.contacts.broken() ||
-        !with_.barrier.shape().one_node() || with_.channels.placing()) {
+        with_.trace || !with_.barrier.shape().one_node() || with_.channels.placing()) {
         return false;
     }
     const std::uint64_t number = open_.barriers + 1;
@@ -95,6 +95,7 @@ bool SettledEpochs::fence(int polls) noexcept
     open_.barriers = number;
     with_.operations.note_waited_for();
     epoch->barrier_in = number;
+    epoch->concurrent = false;
     with_.mapped.set_fence_used(false);
     return true;
 }

@@ -26,6 +26,7 @@ Status Synchronization::fence(Assertion assertion, Request* request, int polls) 
             return Status::no_memory;
         }
         next->barrier_in = open_.barriers + 1;
+        next->concurrent = assertion.concurrent;
     }
     ++open_.barriers;
     if (ending != nullptr) {
@@ -136,6 +137,7 @@ Status Synchronization::start(std::span<const int> targets, Assertion assertion,
         return Status::no_memory;
     }
     epoch->no_check = assertion.no_check;
+    epoch->concurrent = assertion.concurrent;
     open_.access = epoch;
     open_for_operations(*epoch, polls);
     finish(request);
@@ -204,6 +206,7 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion,
     }
     leave_fence();
     epoch->lock_type = type;
+    epoch->concurrent = assertion.concurrent;
     epoch->no_check = !rules::takes_place(type, assertion.no_check, with_.no_exclusive_locks);
     epoch->peers[0].begin(target);
     locked.lead_to(epoch);
@@ -247,6 +250,7 @@ Status Synchronization::lock_all(Assertion assertion, Request* request) noexcept
     }
     epoch->lock_type = LockType::shared;
     epoch->no_check = !places;
+    epoch->concurrent = assertion.concurrent;
     open_.lock_all = epoch;
     if (places) { // each is found by its rank
         queue_.open(*epoch);

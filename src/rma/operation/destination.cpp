@@ -3,6 +3,7 @@
 
 #include "base/cpu.hpp"
 #include "rma/accumulate/transfer.hpp"
+#include "rma/active/call.hpp"
 
 namespace sidelight::rma {
 
@@ -145,8 +146,21 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
     return Status::ok;
 }
 
+namespace {
+
+Status check_active(const ActiveCall& call) noexcept
+{
+    const bool too_large = room_of(call, 1).overflow || room_of(call, call.segments).overflow;
+    return too_large ? Status::count : Status::ok;
+}
+
+} // namespace
+
 Status check_operands(const Operation& operation) noexcept
 {
+    if (operation.kind == OperationKind::active_message) {
+        return check_active(*operation.active);
+    }
     const bool reduces = operation.kind == OperationKind::accumulate;
     if (reduces && !reduction(operation.reduce, operation.layout->basic).plain &&
         data_bytes(operation) != 0) {

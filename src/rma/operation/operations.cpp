@@ -12,14 +12,23 @@ using datatype::Buffer;
 
 namespace {
 
-void hold_parts(const Operation& operation) noexcept
+template <class Visit>
+void for_each_layout(const Operation& operation, Visit visit) noexcept
 {
+    const bool active = operation.active != nullptr;
     for (const datatype::Layout* layout :
-         {operation.origin.layout, operation.result.layout, operation.layout}) {
+         {operation.origin.layout, operation.result.layout, operation.layout,
+          active ? operation.active->input.layout : nullptr,
+          active ? operation.active->output.layout : nullptr}) {
         if (layout != nullptr) {
-            datatype::acquire(*layout);
+            visit(*layout);
         }
     }
+}
+
+void hold_parts(const Operation& operation) noexcept
+{
+    for_each_layout(operation, datatype::acquire);
     if (operation.region != nullptr) {
         ++operation.region->users;
     }
@@ -27,15 +36,17 @@ void hold_parts(const Operation& operation) noexcept
 
 void drop_parts(const Operation& operation) noexcept
 {
-    for (const datatype::Layout* layout :
-         {operation.origin.layout, operation.result.layout, operation.layout}) {
-        if (layout != nullptr) {
-            datatype::release(layout);
-        }
-    }
+    for_each_layout(operation, [](const datatype::Layout& layout) { datatype::release(&layout); });
     if (operation.region != nullptr) {
         HandleRegions::drop(*operation.region);
     }
+}
+
+ActiveRange range_of(const Operation& operation, std::size_t address) noexcept
+{
+    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+    return {address + static_cast<std::size_t>(touched.first),
+            address + static_cast<std::size_t>(touched.last)};
 }
 
 } // namespace
@@ -61,6 +72,9 @@ bool Operations::must_keep_order(const Operation& operation) const noexcept
 Status Operations::perform_at_once(const Operation& operation, Destination& destination,
                                    bool& done) noexcept
 {
+    if (operation.kind == OperationKind::active_message) {
+        return Status::ok; // its handler runs without the engine
+    }
     if (must_keep_order(operation)) {
         return Status::ok;
     }
@@ -89,6 +103,7 @@ Status Operations::perform_mapped(const Operation& operation, std::byte* base) n
     Target& target = with_.targets[operation.target];
     switch (operation.kind) {
     case OperationKind::marker:
+    case OperationKind::active_message:
         return Status::ok;
     case OperationKind::put:
         return transfer(Direction::put, operation.origin, memory);
@@ -116,11 +131,32 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
     if (op == nullptr) {
         return nullptr;
     }
+    ActiveMessage* message = operation.active != nullptr ? with_.pools.messages.take() : nullptr;
+    if (operation.active != nullptr && message == nullptr) {
+        with_.pools.ops.give_back(op);
+        return nullptr;
+    }
     hold_parts(operation);
-    *op = {
-        .operation = operation, .request = request, .age = ++ages_, .address = destination.address};
+    *op = {.operation = operation,
+           .request = request,
+           .age = ++ages_,
+           .address = destination.address,
+           .message = message};
+    if (message != nullptr) {
+        message->begin(*operation.active, *op);
+        message->range = range_of(operation, destination.address);
+        op->operation.active = &message->call;
+    }
     ++unfinished_;
     return op;
+}
+
+/// In a dynamic window those towards others all go by messages, which keeps them in order.
+bool Operations::runs_here(const Operation& operation,
+                           const Destination& destination) const noexcept
+{
+    return operation.kind == OperationKind::active_message &&
+           (operation.target == with_.rank || (destination.mapped && !with_.memory.is_dynamic()));
 }
 
 void Operations::execute(Op& op) noexcept
@@ -146,7 +182,12 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
         with_.life.end(op, Status::ok);
         return;
     }
-    if (destination.mapped && !must_keep_order(operation)) {
+    if (runs_here(operation, destination)) {
+        with_.active.launch(op, destination.memory, with_.exclusion.largest_room(operation.target));
+        return;
+    }
+    if (operation.kind != OperationKind::active_message && destination.mapped &&
+        !must_keep_order(operation)) {
         const Status status = perform_mapped(operation, destination.memory);
         full_barrier();
         with_.life.end(op, status);
@@ -154,7 +195,8 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
     }
     Target& target = with_.targets[operation.target];
     Channel& channel = with_.channels.open(operation.target, target.peer);
-    if (!with_.native.start(op, target, channel, destination,
+    if (op.message != nullptr ||
+        !with_.native.start(op, target, channel, destination,
                             rules::is_first_since_wait(op.age, waited_for_))) {
         with_.origin.launch(op, channel, destination.address);
     }
@@ -170,6 +212,10 @@ void Operations::retire(Op& op) noexcept
 {
     --unfinished_;
     drop_parts(op.operation);
+    if (op.message != nullptr) {
+        op.message->begin({}, op);
+        with_.pools.messages.give_back(op.message);
+    }
     with_.pools.ops.give_back(&op);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "rma/operation/active_here.hpp"
 #include "rma/operation/mapped.hpp"
 #include "rma/operation/native.hpp"
 
@@ -10,6 +11,7 @@ namespace sidelight::rma {
 struct OperationPools {
     Pool<Op> ops;
     Pool<RemoteAccess> remote_accesses;
+    Pool<ActiveMessage> messages;
 };
 
 /// How operations of one window are performed: at once on mapped memory, by the fabric, or as
@@ -27,6 +29,8 @@ public:
         Origin& origin;
         NativeAccesses& native;
         OperationLife& life;
+        ActiveHere& active;
+        Exclusion& exclusion;
         OperationPools& pools;
     };
     explicit Operations(const Parts& parts) noexcept : with_(parts) {}
@@ -61,6 +65,8 @@ public:
     [[nodiscard]] std::size_t unfinished() const noexcept { return unfinished_; }
 
 private:
+    [[nodiscard]] bool runs_here(const Operation& operation,
+                                 const Destination& destination) const noexcept;
     Status perform_mapped(const Operation& operation, std::byte* base) noexcept;
     [[nodiscard]] bool must_keep_order(const Operation& operation) const noexcept;
 

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <climits>
+#include <new>
+
+#include <sidelight.h>
+
+#include "api/entry.hpp"
+#include "api/fortran_arguments.hpp"
+#include "api/pass_through.hpp"
+#include "datatype/mpi/cache.hpp"
+#include "host/mpi/fit.hpp"
+#include "rma/engine/window_parts.hpp"
+#include "runtime/active_runner.hpp"
+#include "runtime/runtime.hpp"
+
+/// Generalized active messages (P5). What the calls promise: include/sidelight_am.h.
+using namespace sidelight;
+using namespace sidelight::api;
+using namespace sidelight::runtime;
+
+namespace {
+
+using datatype::Buffer;
+using datatype::Layout;
+
+/// One side of the message at the origin, and the datatype that the handler sees it as.
+struct SideArguments {
+    const void* address;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Datatype target_type;
+};
+
+/// The arguments of MPIX_Am, the same for every form of it.
+struct ActiveArguments {
+    SideArguments input;
+    SideArguments output;
+    MPI_Count segments;
+    int target;
+    MPI_Aint displacement;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+/// A segment of one side, and how many elements of it are one at the target. No elements: nothing.
+Status describe(const SideArguments& side, MPI_Count segments, Buffer& here,
+                rma::ActiveSide& there) noexcept
+{
+    if (side.count < 0) {
+        return Status::count;
+    }
+    if (side.count == 0) {
+        return Status::ok;
+    }
+    const Layout* layout = datatype::layout_of(side.type);
+    const Layout* target = datatype::layout_of(side.target_type);
+    if (layout == nullptr || target == nullptr) {
+        return Status::type;
+    }
+    if (side.address == nullptr && segments > 0 && layout->predefined) {
+        return Status::buffer;
+    }
+    std::uint64_t elements = 0;
+    const auto count = static_cast<std::uint64_t>(side.count);
+    if (!datatype::made_of(datatype::repeated(layout->signature, count), target->signature,
+                           elements)) {
+        return Status::type;
+    }
+    if (elements > INT_MAX) {
+        return Status::count;
+    }
+    if (elements != 0) {
+        here = {const_cast<void*>(side.address), layout, static_cast<std::size_t>(count)};
+        there = {.layout = target,
+                 .count = static_cast<std::size_t>(elements),
+                 .type = code_of_type(side.target_type)};
+    }
+    return Status::ok;
+}
+
+/// The latest that was registered by that handle. Needs the engine.
+Status find_handler(const WindowObject& object, MPI_Op op, std::uint32_t& number) noexcept
+{
+    const std::vector<RegisteredOperation>& registered = object.body->registered;
+    for (std::size_t index = registered.size(); index > 0; --index) {
+        const RegisteredOperation& candidate = registered[index - 1];
+        if (candidate.handle == op && candidate.operation != nullptr) {
+            number = static_cast<std::uint32_t>(index - 1);
+            return Status::ok;
+        }
+    }
+    return Status::op;
+}
+
+Status translate(const WindowObject& object, const ActiveArguments& arguments,
+                 rma::Operation& operation, rma::ActiveCall& call) noexcept
+{
+    if (arguments.segments < 0 || arguments.segments > INT_MAX || arguments.count < 0 ||
+        arguments.count > INT_MAX) {
+        return Status::count;
+    }
+    operation.layout = datatype::layout_of(arguments.type);
+    if (operation.layout == nullptr) {
+        return Status::type;
+    }
+    Status status = find_handler(object, arguments.op, call.handler);
+    if (status == Status::ok) {
+        status = describe(arguments.input, arguments.segments, operation.origin, call.input);
+    }
+    if (status == Status::ok) {
+        status = describe(arguments.output, arguments.segments, operation.result, call.output);
+    }
+    operation.kind = rma::OperationKind::active_message;
+    operation.target = arguments.target;
+    operation.displacement = arguments.displacement;
+    operation.count = static_cast<std::size_t>(arguments.count);
+    operation.thread = flushing_thread(object);
+    operation.ordered = object.ordered;
+    operation.region = object.region;
+    call.segments = static_cast<std::uint64_t>(arguments.segments);
+    call.persistent_type = code_of_type(arguments.type);
+    call.order = object.active_order;
+    return status;
+}
+
+/// Needs the engine.
+Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
+                 rma::Request* request) noexcept
+{
+    rma::Operation operation;
+    rma::ActiveCall call;
+    const bool elsewhere = object.region != nullptr && arguments.target != MPI_PROC_NULL &&
+                           arguments.target != object.region->rank;
+    const Status status = elsewhere ? Status::rank : translate(object, arguments, operation, call);
+    if (status != Status::ok || arguments.target == MPI_PROC_NULL) {
+        rma::finish(status == Status::ok ? request : nullptr);
+        return status;
+    }
+    operation.active = &call;
+    return object.window->issue(operation, request);
+}
+
+/// What runs here is run in the call, if it may be by now.
+int issue(const WindowObject& object, const ActiveArguments& arguments) noexcept
+{
+    Engine& engine = Runtime::existing()->engine();
+    Status status = Status::unsupported;
+    if (!HandlerCaller::inside()) {
+        const EngineToken token(engine);
+        status = hand_over(object, arguments, nullptr);
+    }
+    run_active<EngineToken>(engine);
+    return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
+}
+
+int issue(const WindowObject& object, const ActiveArguments& arguments,
+          MPI_Request* request) noexcept
+{
+    if (request == nullptr) {
+        return host::mpi::answer_window(Status::argument, object.handle);
+    }
+    const int code =
+        Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
+            return hand_over(object, arguments, engine_side);
+        });
+    run_active<EngineToken>(Runtime::existing()->engine());
+    return code;
+}
+
+int refuse(MPI_Win win) noexcept
+{
+    if (!host::mpi::fits_host()) {
+        return MPI_ERR_OTHER;
+    }
+    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
+}
+
+/// `rest` is the request of the form that has one.
+template <class Count, class... Rest>
+int start(const void* input, Count input_count, MPI_Datatype input_type, void* output,
+          Count output_count, MPI_Datatype output_type, Count segments, int target,
+          MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
+          MPI_Datatype target_output_type, MPI_Op op, MPI_Win win, Rest... rest) noexcept
+{
+    const WindowObject* object = window_table::find(win);
+    if (object == nullptr) {
+        return refuse(win);
+    }
+    return issue(*object,
+                 ActiveArguments{.input = {input, input_count, input_type, target_input_type},
+                                 .output = {output, output_count, output_type, target_output_type},
+                                 .segments = segments,
+                                 .target = target,
+                                 .displacement = displacement,
+                                 .count = count,
+                                 .type = type,
+                                 .op = op},
+                 rest...);
+}
+
+/// Says by an error what nobody may do with it.
+void no_reduction(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/)
+{
+    log(LogLevel::error, "an operation of active messages is no reduction");
+}
+
+int create(void* function, bool fortran, MPI_Op* op) noexcept
+{
+    if (function == nullptr || op == nullptr) {
+        return host::mpi::answer(Status::argument);
+    }
+    MPI_Op made = MPI_OP_NULL;
+    if (const int code = host::mpi::table().Op_create(no_reduction, 0, &made);
+        code != MPI_SUCCESS) {
+        return code;
+    }
+    try {
+        active_operations::add(made, {.function = function, .fortran = fortran});
+    } catch (const std::bad_alloc&) {
+        host::mpi::table().Op_free(&made);
+        return host::mpi::answer(Status::no_memory);
+    }
+    *op = made;
+    return MPI_SUCCESS;
+}
+
+/// Takes the next number in any case, so that all members count alike. Nobody sends a message with
+/// it before all have it.
+int register_operation(const WindowObject& object, MPI_Op op) noexcept
+{
+    if (HandlerCaller::inside()) {
+        return host::mpi::answer_window(Status::unsupported, object.handle);
+    }
+    std::shared_ptr<const ActiveOperation> operation = active_operations::find(op);
+    Status status = operation != nullptr ? Status::ok : Status::op;
+    try {
+        learn_type_codes();
+        const EngineToken token(Runtime::existing()->engine());
+        object.body->registered.push_back({op, operation});
+        object.window->parts().active.handlers.push_back(operation.get());
+    } catch (const std::bad_alloc&) {
+        status = Status::no_memory;
+    }
+    const int code = Runtime::existing()->blocking(
+        object, [&](rma::Request* request) { return object.window->fence({}, request); });
+    return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
+}
+
+int attach(const WindowObject& object, void* buffer, MPI_Aint size) noexcept
+{
+    Status status = size < 0 ? Status::size : buffer == nullptr ? Status::buffer : Status::ok;
+    if (status == Status::ok) {
+        const EngineToken token(Runtime::existing()->engine());
+        status = object.window->parts().active.target.attach(static_cast<std::byte*>(buffer),
+                                                             static_cast<std::size_t>(size));
+    }
+    return host::mpi::answer_window(status, object.handle);
+}
+
+int detach(const WindowObject& object) noexcept
+{
+    if (HandlerCaller::inside()) {
+        return host::mpi::answer_window(Status::unsupported, object.handle);
+    }
+    Runtime& runtime = *Runtime::existing();
+    rma::ActiveTarget& target = object.window->parts().active.target;
+    Status status = Status::ok;
+    {
+        const EngineToken token(runtime.engine());
+        status = target.begin_detach();
+    }
+    if (status == Status::ok) {
+        runtime.waiting().until([&] { return target.end_detach(); });
+    }
+    return host::mpi::answer_window(status, object.handle);
+}
+
+/// What is there for the parent of a memory handle's window alone.
+template <class Call>
+int with_window(MPI_Win win, Call call) noexcept
+{
+    const WindowObject* object = window_table::find(win);
+    if (object != nullptr && object->region != nullptr) {
+        return host::mpi::answer_window(Status::rma_sync, win);
+    }
+    return object != nullptr ? call(*object) : refuse(win);
+}
+
+} // namespace
+
+SIDELIGHT_OWN int own_Op_free(MPI_Op* op)
+{
+    if (op != nullptr) {
+        active_operations::remove(*op);
+    }
+    return host::mpi::table().Op_free(op);
+}
+
+SIDELIGHT_ENTRY int MPIX_Am_op_create(MPIX_Am_user_function* function, MPI_Op* am_op)
+{
+    return create(reinterpret_cast<void*>(function), false, am_op);
+}
+SIDELIGHT_ENTRY int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win)
+{
+    return with_window(
+        win, [&](const WindowObject& object) { return register_operation(object, am_op); });
+}
+SIDELIGHT_ENTRY int MPIX_Am_win_buffer_attach(void* buffer, MPI_Aint size, MPI_Win win)
+{
+    return with_window(win,
+                       [&](const WindowObject& object) { return attach(object, buffer, size); });
+}
+SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(win, detach); }
+
+#define SIDELIGHT_ACTIVE_PARAMETERS(row, Count)                                                    \
+    row(const void*, input) row(Count, input_count) row(MPI_Datatype, input_type)                  \
+        row(void*, output) row(Count, output_count) row(MPI_Datatype, output_type)                 \
+            row(Count, segments) row(int, target) row(MPI_Datatype, target_input_type)             \
+                row(MPI_Aint, displacement) row(Count, count) row(MPI_Datatype, type)              \
+                    row(MPI_Datatype, target_output_type) row(MPI_Op, op)
+#define SIDELIGHT_DECLARE(type, name) type name,
+#define SIDELIGHT_PASS(type, name) name,
+#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
+#define SIDELIGHT_PASS_CONVERTED(type, name) from_fortran<type>(name),
+
+#define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count)                      \
+    SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win)    \
+    {                                                                                              \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) win);               \
+    }                                                                                              \
+    SIDELIGHT_ENTRY int request_name(                                                              \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win, MPI_Request* request)   \
+    {                                                                                              \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) win, request);      \
+    }                                                                                              \
+    SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
+                                     FortranArgument<MPI_Win>                                      \
+                                         win,                                                      \
+                                 MPI_Fint* error)                                                  \
+    {                                                                                              \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
+                                          from_fortran<MPI_Win>(win));                             \
+        return_to_fortran(code, error);                                                            \
+    }                                                                                              \
+    SIDELIGHT_ENTRY void request_fortran(                                                          \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
+            win,                                                                                   \
+        MPI_Fint* request, MPI_Fint* error)                                                        \
+    {                                                                                              \
+        MPI_Request started = MPI_REQUEST_NULL;                                                    \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
+                                          from_fortran<MPI_Win>(win),                              \
+                                      &started);                                                   \
+        return_to_fortran(code, started, request, error);                                          \
+    }
+SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)
+SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
+
+// The others for Fortran, as in nonblocking.cpp.
+
+SIDELIGHT_ENTRY void mpix_am_op_create_(void (*function)(), MPI_Fint* am_op, MPI_Fint* error)
+{
+    MPI_Op made = MPI_OP_NULL;
+    const int code = create(reinterpret_cast<void*>(function), true, &made);
+    return_to_fortran(code, made, am_op, error);
+}
+SIDELIGHT_ENTRY void mpix_am_win_op_register_(FortranArgument<MPI_Op> am_op,
+                                              FortranArgument<MPI_Win> win, MPI_Fint* error)
+{
+    return_to_fortran(
+        MPIX_Am_win_op_register(from_fortran<MPI_Op>(am_op), from_fortran<MPI_Win>(win)), error);
+}
+SIDELIGHT_ENTRY void mpix_am_win_buffer_attach_(void* buffer, const MPI_Aint* size,
+                                                FortranArgument<MPI_Win> win, MPI_Fint* error)
+{
+    return_to_fortran(MPIX_Am_win_buffer_attach(buffer, *size, from_fortran<MPI_Win>(win)), error);
+}
+SIDELIGHT_ENTRY void mpix_am_win_buffer_detach_(FortranArgument<MPI_Win> win, MPI_Fint* error)
+{
+    return_to_fortran(MPIX_Am_win_buffer_detach(from_fortran<MPI_Win>(win)), error);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/kinds.hpp"
+
+/// The rules of active messages (P5), pure functions as those in rma/rules.hpp.
+namespace sidelight::rma::rules {
+
+/// Whether a message runs behind an earlier one of the same origin, target and window: by default
+/// it does where the target memory of both overlaps (P5, section IV.E.1).
+constexpr bool active_keeps_order(ActiveOrder order, bool same_op, bool overlap) noexcept
+{
+    return overlap && (same_op ? order.same_op : order.diff_op);
+}
+
+/// Whether two messages at one target may run at the same time, each whole message being one: both
+/// were issued in epochs that assert MPIX_MODE_CONCURRENT_AM.
+constexpr bool active_may_share(bool one_concurrent, bool other_concurrent) noexcept
+{
+    return one_concurrent && other_concurrent;
+}
+
+/// Whether a message may begin to leave, and so take its turn at the target: one that has begun
+/// always has room for a segment, so it never waits for one that comes after it.
+constexpr bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept
+{
+    return fits_own_room || has_reservation;
+}
+
+/// Whether a message may leave while another one to the same target, which has passed it or which
+/// it would pass, has begun and not left whole: that one has its turn first, and needs the room.
+constexpr bool active_may_leave_beside(bool other_begun) noexcept { return !other_begun; }
+
+/// Whether a message may leave before an earlier one to the same target that has not left whole:
+/// not if that has begun, since it might then wait for room which this one takes.
+constexpr bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
+                               bool keeps_order) noexcept
+{
+    return !earlier_begun && earlier_needs_reservation && !keeps_order;
+}
+
+/// Whether room in the attached buffer is handed out: first come, first served.
+constexpr bool reservation_is_served(bool first_in_line, bool fits) noexcept
+{
+    return first_in_line && fits;
+}
+
+/// Whether the room of a message may be used by others: nothing of it is in there any more, even if
+/// its origin is lost.
+constexpr bool active_room_is_free(bool over, bool handler_inside) noexcept
+{
+    return over && !handler_inside;
+}
+
+/// Whether an operation that is performed later than it comes holds back the notices behind it.
+constexpr bool active_is_answered() noexcept { return true; }
+
+} // namespace sidelight::rma::rules

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/channel/active_buffer.hpp"
+
+#include <algorithm>
+
+#include "rma/active/rules.hpp"
+
+namespace sidelight::rma {
+
+namespace {
+
+constexpr std::uint64_t place_aligned(std::uint64_t offset) noexcept
+{
+    return (offset + 15) / 16 * 16;
+}
+
+} // namespace
+
+void ActiveBuffer::begin_detach() noexcept
+{
+    leaving_ = true;
+    serve();
+}
+
+bool ActiveBuffer::end_detach() noexcept
+{
+    if (!given_.empty()) {
+        return false;
+    }
+    memory_ = nullptr;
+    bytes_ = 0;
+    leaving_ = false;
+    return true;
+}
+
+/// Without memory for it, it is refused.
+void ActiveBuffer::reserve(Channel& from, const ActiveReservationBody& body) noexcept
+{
+    const std::uint64_t most = std::max(body.least, body.most);
+    ActiveReservation* wanted = body.least <= bytes() && body.least != 0 ? pool_.take() : nullptr;
+    if (wanted == nullptr) {
+        ActiveReservation none;
+        none.from = &from;
+        none.operation = body.operation;
+        answer(none);
+        return;
+    }
+    *wanted = {.from = &from, .operation = body.operation, .least = body.least, .most = most};
+    waiting_.push(wanted);
+    serve();
+}
+
+/// Those that can never be served are told so; the first of the others waits until there is room.
+void ActiveBuffer::serve() noexcept
+{
+    ActiveReservation* wanted = waiting_.front();
+    bool first = true;
+    while (wanted != nullptr) {
+        ActiveReservation* next = Reservations::after(*wanted);
+        const bool never = wanted->least > bytes();
+        if (never) {
+            waiting_.remove(wanted);
+            answer(*wanted);
+            pool_.give_back(wanted);
+        } else if (rules::reservation_is_served(first, true) && place(*wanted)) {
+            answer(*wanted);
+        } else {
+            first = false;
+        }
+        wanted = next;
+    }
+}
+
+/// The first gap that has room for a segment; as much of it as is wanted.
+bool ActiveBuffer::place(ActiveReservation& wanted) noexcept
+{
+    std::uint64_t begin = 0;
+    ActiveReservation* behind = given_.front();
+    for (;; behind = Reservations::after(*behind)) {
+        const std::uint64_t end = behind != nullptr ? behind->place : bytes_;
+        if (end >= begin && end - begin >= wanted.least) {
+            wanted.place = begin;
+            wanted.bytes = std::min(end - begin, wanted.most);
+            break;
+        }
+        if (behind == nullptr) {
+            return false;
+        }
+        begin = place_aligned(behind->place + behind->bytes);
+    }
+    waiting_.remove(&wanted);
+    Reservations sorted;
+    while (!given_.empty()) { // there are few
+        ActiveReservation* given = given_.front();
+        given_.remove(given);
+        if (given == behind) {
+            sorted.push(&wanted);
+        }
+        sorted.push(given);
+    }
+    if (behind == nullptr) {
+        sorted.push(&wanted);
+    }
+    given_ = sorted;
+    return true;
+}
+
+void ActiveBuffer::answer(const ActiveReservation& reservation) noexcept
+{
+    channels_.send(*reservation.from, MessageKind::active_reserved,
+                   ActiveReservationBody{.operation = reservation.operation,
+                                         .place = reservation.place,
+                                         .least = reservation.bytes});
+}
+
+std::byte* ActiveBuffer::find(const Channel& from, std::uint64_t operation, std::uint64_t place,
+                              std::uint64_t bytes) noexcept
+{
+    for (ActiveReservation* given = given_.front(); given != nullptr;
+         given = Reservations::after(*given)) {
+        if (given->from == &from && given->operation == operation) {
+            const bool inside = place >= given->place && bytes <= given->bytes &&
+                                place - given->place <= given->bytes - bytes;
+            return inside ? memory_ + place : nullptr;
+        }
+    }
+    return nullptr;
+}
+
+void ActiveBuffer::release(const Channel& from, std::uint64_t operation) noexcept
+{
+    const auto of_message = [&](const ActiveReservation& held) {
+        return held.from == &from && held.operation == operation;
+    };
+    remove_if(waiting_, of_message);
+    remove_if(given_, of_message);
+    serve();
+}
+
+} // namespace sidelight::rma

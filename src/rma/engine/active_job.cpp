@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/active_job.hpp"
+
+#include "base/cpu.hpp"
+#include "rma/engine/process.hpp"
+#include "rma/engine/window_parts.hpp"
+
+namespace sidelight::rma {
+
+bool Process::take_active(ActiveJob& job) noexcept
+{
+    for (Window* window = has_active() ? shared_.busy.front() : nullptr; window != nullptr;
+         window = shared_.busy.after(*window)) {
+        WindowParts& parts = window->parts();
+        job = {.window = window};
+        job.incoming = parts.active.target.take(job.invocation);
+        job.here = job.incoming == nullptr ? parts.active.here.take() : nullptr;
+        if (job.incoming != nullptr || job.here != nullptr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The barriers are those of P5, section IV.E.3: the handler sees what was written before, and who
+/// hears that it has run sees what it wrote.
+void Process::run_active(const ActiveJob& job, ActiveCaller& caller) noexcept
+{
+    if (job.here != nullptr) {
+        job.window->parts().active.here.run(*job.here, caller);
+        return;
+    }
+    full_barrier();
+    caller.call(job.invocation);
+    full_barrier();
+}
+
+void Process::finish_active(const ActiveJob& job) noexcept
+{
+    WindowParts& parts = job.window->parts();
+    if (job.here != nullptr) {
+        parts.active.here.finish(*job.here);
+    } else {
+        parts.active.target.finish(*job.incoming);
+    }
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/active_operations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "datatype/mpi/predefined.hpp"
+#include "host/mpi/table.hpp"
+#include "runtime/active_runner.hpp"
+
+namespace sidelight::runtime {
+
+namespace {
+
+struct Known {
+    MPI_Op handle;
+    std::shared_ptr<const ActiveOperation> operation;
+};
+
+std::mutex mutex;
+std::vector<Known> operations;
+
+/// The predefined types, by the numbers that Fortran has for them: the same in all processes.
+struct TypeCodes {
+    std::vector<std::pair<std::int32_t, MPI_Datatype>> by_code; ///< sorted
+    std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits> by_slot{};
+};
+TypeCodes type_codes;
+std::once_flag codes_learnt;
+
+template <class Handle>
+std::int32_t fortran_code(Handle type) noexcept
+{
+    if constexpr (std::is_integral_v<Handle>) {
+        return type;
+    } else {
+        static const auto convert =
+            reinterpret_cast<MPI_Fint (*)(Handle)>(host::mpi::find_symbol("PMPI_Type_c2f"));
+        return convert(type);
+    }
+}
+
+void make_codes()
+{
+    const datatype::PredefinedTable& table = *datatype::predefined_table.load();
+    for (std::size_t slot = 0; slot < table.slots.size(); ++slot) {
+        if (table.slots[slot].layout != nullptr) {
+            type_codes.by_slot[slot] = fortran_code(table.slots[slot].type);
+            type_codes.by_code.emplace_back(type_codes.by_slot[slot], table.slots[slot].type);
+        }
+    }
+    std::sort(type_codes.by_code.begin(), type_codes.by_code.end(),
+              [](const auto& one, const auto& other) { return one.first < other.first; });
+}
+
+MPI_Datatype type_of_code(std::int32_t code) noexcept
+{
+    const auto& codes = type_codes.by_code;
+    const auto found = std::lower_bound(
+        codes.begin(), codes.end(), code,
+        [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
+    return code != 0 && found != codes.end() && found->first == code ? found->second
+                                                                     : MPI_DATATYPE_NULL;
+}
+
+} // namespace
+
+void active_operations::add(MPI_Op handle, const ActiveOperation& operation)
+{
+    auto made = std::make_shared<const ActiveOperation>(operation);
+    remove(handle);
+    const std::scoped_lock lock(mutex);
+    operations.push_back({handle, std::move(made)});
+}
+
+std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) noexcept
+{
+    const std::scoped_lock lock(mutex);
+    for (const Known& known : operations) {
+        if (known.handle == handle) {
+            return known.operation;
+        }
+    }
+    return nullptr;
+}
+
+void active_operations::remove(MPI_Op handle) noexcept
+{
+    const std::scoped_lock lock(mutex);
+    std::erase_if(operations, [&](const Known& known) { return known.handle == handle; });
+}
+
+std::int32_t code_of_type(MPI_Datatype type) noexcept
+{
+    const datatype::PredefinedTable& table = *datatype::predefined_table.load();
+    const std::size_t slot = table.index_of(type);
+    return table.slots[slot].type == type ? type_codes.by_slot[slot] : 0;
+}
+
+void learn_type_codes() { std::call_once(codes_learnt, make_codes); }
+
+namespace {
+
+using InC = void (*)(void*, int, MPI_Datatype, void*, int, MPI_Datatype, void*, int, MPI_Datatype,
+                     int, int);
+using InFortran = void (*)(void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*,
+                           const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,
+                           const MPI_Fint*, const MPI_Fint*);
+
+} // namespace
+
+/// Counts that an int cannot hold were refused where the message was issued.
+void HandlerCaller::call(const rma::ActiveInvocation& with) noexcept
+{
+    const auto& operation = *static_cast<const ActiveOperation*>(with.handler);
+    const auto count = [](std::uint64_t number) { return static_cast<int>(number); };
+    inside_ = true;
+    if (operation.fortran) {
+        const std::array<MPI_Fint, 8> passed{count(with.input_count),      with.input_type,
+                                             count(with.persistent_count), with.persistent_type,
+                                             count(with.output_count),     with.output_type,
+                                             count(with.segments),         count(with.offset)};
+        reinterpret_cast<InFortran>(operation.function)(
+            with.input, &passed[0], &passed[1], with.persistent, &passed[2], &passed[3],
+            with.output, &passed[4], &passed[5], &passed[6], &passed[7]);
+    } else {
+        reinterpret_cast<InC>(operation.function)(
+            with.input, count(with.input_count), type_of_code(with.input_type), with.persistent,
+            count(with.persistent_count), type_of_code(with.persistent_type), with.output,
+            count(with.output_count), type_of_code(with.output_type), count(with.segments),
+            count(with.offset));
+    }
+    inside_ = false;
+}
+
+} // namespace sidelight::runtime

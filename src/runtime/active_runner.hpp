@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/engine/active_job.hpp"
+#include "runtime/engine.hpp"
+
+namespace sidelight::runtime {
+
+/// Calls handlers of the program.
+class HandlerCaller final : public rma::ActiveCaller {
+public:
+    void call(const rma::ActiveInvocation& with) noexcept override;
+
+    /// Whether this thread is in a handler: then it may not call MPI.
+    [[nodiscard]] static bool inside() noexcept { return inside_; }
+
+private:
+    static inline thread_local bool inside_ = false;
+};
+
+/// Runs active messages that have their turn, by this thread, which must not hold the engine: a
+/// handler may take long. Answers whether there was any. `Token` is how this kind of thread takes
+/// the engine.
+template <class Token>
+bool run_active(Engine& engine) noexcept
+{
+    constexpr int most = 64; // then the caller looks at what it waits for
+    bool any = false;
+    for (int count = 0; count < most && engine.process().has_active() && !HandlerCaller::inside();
+         ++count) {
+        rma::ActiveJob job;
+        {
+            const Token token(engine);
+            if (!token || !engine.process().take_active(job)) {
+                break;
+            }
+        }
+        HandlerCaller caller;
+        rma::Process::run_active(job, caller);
+        bool ended = false;
+        while (!ended) {
+            const Token token(engine);
+            ended = static_cast<bool>(token);
+            if (ended) {
+                rma::Process::finish_active(job);
+            }
+        }
+        any = true;
+    }
+    return any;
+}
+
+} // namespace sidelight::runtime

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "active_job.hpp"
+
+/// Active messages: random programs against what must hold of every run. SIDELIGHT_SIM_ACTIVE_SEED
+/// in the environment runs one seed, SIDELIGHT_SIM_ACTIVE_SEEDS says how many.
+namespace sidelight::sim {
+
+namespace {
+
+std::uint64_t number(const char* variable, std::uint64_t fallback)
+{
+    const char* text = std::getenv(variable);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+ActiveTally run_all(ActiveDeaths deaths)
+{
+    const std::uint64_t first = number("SIDELIGHT_SIM_ACTIVE_SEED", 0);
+    const std::uint64_t seeds = first != 0 ? 1 : number("SIDELIGHT_SIM_ACTIVE_SEEDS", 20'000);
+    ActiveTally tally;
+    for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+        const std::string failure = run_active(seed, deaths, tally);
+        EXPECT_EQ(failure, "") << "SIDELIGHT_SIM_ACTIVE_SEED=" << seed;
+        if (!failure.empty()) {
+            break;
+        }
+    }
+    std::printf("%" PRIu64 " seeds: %" PRIu64 " messages in %" PRIu64 " pieces, %" PRIu64
+                " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large\n",
+                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures);
+    return tally;
+}
+
+} // namespace
+
+TEST(ActiveMessages, RunOnceEachInTheirOrder)
+{
+    const ActiveTally tally = run_all(ActiveDeaths::none);
+    EXPECT_GT(tally.pieces, tally.messages);
+    EXPECT_GT(tally.beside, 0U);
+    EXPECT_GT(tally.overtaken, 0U);
+    EXPECT_GT(tally.failures, 0U);
+}
+
+TEST(ActiveMessages, SurvivorsComeToTheirEnds) { run_all(ActiveDeaths::one); }
+
+} // namespace sidelight::sim

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The rules of active messages, as in ../rules.hpp.
+#define active_keeps_order right_active_keeps_order
+#define active_may_share right_active_may_share
+#define active_may_begin right_active_may_begin
+#define active_may_leave_beside right_active_may_leave_beside
+#define active_may_pass right_active_may_pass
+#define reservation_is_served right_reservation_is_served
+#define active_room_is_free right_active_room_is_free
+#define active_is_answered right_active_is_answered
+#include "../src/rma/active/rules.hpp"
+#undef active_keeps_order
+#undef active_may_share
+#undef active_may_begin
+#undef active_may_leave_beside
+#undef active_may_pass
+#undef reservation_is_served
+#undef active_room_is_free
+#undef active_is_answered
+
+namespace sidelight::rma::rules {
+
+enum class WrongActive {
+    none,
+    order_forgotten, ///< overlapping memory is nothing to the order
+    all_share,       ///< messages that exclude one another run at once
+    leaves_beside,   ///< one leaves while another that has begun waits for room
+    passes_ordered,  ///< one passes another whose order it keeps
+};
+
+inline WrongActive wrong_active = WrongActive::none;
+
+inline bool active_keeps_order(ActiveOrder order, bool same_op, bool overlap) noexcept
+{
+    return wrong_active != WrongActive::order_forgotten &&
+           right_active_keeps_order(order, same_op, overlap);
+}
+
+inline bool active_may_share(bool one_concurrent, bool other_concurrent) noexcept
+{
+    return wrong_active == WrongActive::all_share ||
+           right_active_may_share(one_concurrent, other_concurrent);
+}
+
+inline bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept
+{
+    return right_active_may_begin(fits_own_room, has_reservation);
+}
+
+inline bool active_may_leave_beside(bool other_begun) noexcept
+{
+    return wrong_active == WrongActive::leaves_beside || right_active_may_leave_beside(other_begun);
+}
+
+inline bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
+                            bool keeps_order) noexcept
+{
+    const bool forgets = wrong_active == WrongActive::passes_ordered;
+    return right_active_may_pass(earlier_begun, earlier_needs_reservation, keeps_order && !forgets);
+}
+
+inline bool reservation_is_served(bool first_in_line, bool fits) noexcept
+{
+    return right_reservation_is_served(first_in_line, fits);
+}
+
+inline bool active_room_is_free(bool over, bool handler_inside) noexcept
+{
+    return right_active_room_is_free(over, handler_inside);
+}
+
+inline bool active_is_answered() noexcept { return right_active_is_answered(); }
+
+} // namespace sidelight::rma::rules

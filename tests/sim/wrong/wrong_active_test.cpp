@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "rma/active/rules.hpp"
+#include "sim/active_job.hpp"
+
+/// The tests of the tests, as in wrong_rules_test.cpp, for the rules of active messages.
+namespace sidelight::sim {
+
+namespace {
+
+using rma::rules::WrongActive;
+
+struct WrongActiveCase {
+    const char* name;
+    WrongActive wrong;
+    const char* property; ///< a part of what is said
+};
+
+void PrintTo(const WrongActiveCase& tried, std::ostream* out) { *out << tried.name; }
+
+class WrongActiveRule : public testing::TestWithParam<WrongActiveCase> {
+protected:
+    void TearDown() override { rma::rules::wrong_active = WrongActive::none; }
+};
+
+} // namespace
+
+TEST_P(WrongActiveRule, IsCaught)
+{
+    constexpr std::uint64_t seeds = 5'000;
+    rma::rules::wrong_active = GetParam().wrong;
+    ActiveTally tally;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const std::string failure = run_active(seed, ActiveDeaths::none, tally);
+        if (failure.find(GetParam().property) != std::string::npos) {
+            std::printf("%s: seed %" PRIu64 ": %s\n", GetParam().name, seed, failure.c_str());
+            return;
+        }
+    }
+    FAIL() << "none of " << seeds << " seeds failed because \"" << GetParam().property << "\"";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    TestsOfTheTests, WrongActiveRule,
+    testing::Values(
+        WrongActiveCase{"order_forgotten", WrongActive::order_forgotten, "has overtaken one"},
+        WrongActiveCase{"passes_ordered", WrongActive::passes_ordered, "has overtaken one"},
+        WrongActiveCase{"all_share", WrongActive::all_share, "interleave"},
+        WrongActiveCase{"leaves_beside", WrongActive::leaves_beside, "never ends"}),
+    [](const auto& tried) { return std::string(tried.param.name); });
+
+} // namespace sidelight::sim
