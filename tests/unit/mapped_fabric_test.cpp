@@ -45,7 +45,7 @@ bool ring_and_sleep(MappedFabric& fabric, int peer, std::atomic<int>& theirs,
 {
     for (int round = 1; round <= rounds; ++round) {
         theirs.fetch_add(1);
-        fabric.wake(peer);
+        fabric.wake(peer, {});
         if (!sleep_until(fabric, own, round)) {
             return false;
         }
@@ -77,7 +77,7 @@ TEST(MappedFabricProcesses, WakeEachOther)
     EXPECT_TRUE(went_well(child));
     EXPECT_EQ(counters.parent.load(), rounds);
     EXPECT_EQ(counters.child.load(), rounds);
-    fabric.wake(peer); // it is dead, its page is not
+    fabric.wake(peer, {}); // it is dead, its page is not
 }
 
 TEST(MappedFabric, MeetsAProcessOnce)
@@ -106,13 +106,13 @@ TEST(MappedFabric, WakesTheOneThatItIsAskedTo)
     const Doorbell::Visit at_own = one.bell().enter();
     const Doorbell::Visit at_second = two.bell().enter();
     const Doorbell::Visit at_third = three.bell().enter();
-    one.wake(third);
+    one.wake(third, {});
     EXPECT_FALSE(two.bell().leave(at_second));
     EXPECT_TRUE(three.bell().leave(at_third));
     const Doorbell::Visit again = two.bell().enter();
-    one.wake(second);
+    one.wake(second, {});
     EXPECT_TRUE(two.bell().leave(again));
-    one.wake(MappedFabric::own_peer);
+    one.wake(MappedFabric::own_peer, {});
     EXPECT_TRUE(one.bell().leave(at_own));
 }
 
@@ -127,7 +127,7 @@ TEST(MappedFabric, OneThatIsGoneIsMetAndNotWoken)
     const int peer = fabric.meet(gone);
     EXPECT_NE(peer, MappedFabric::own_peer);
     EXPECT_EQ(fabric.meet(gone), peer);
-    fabric.wake(peer);
+    fabric.wake(peer, {});
 }
 
 TEST(MappedFabric, CarriesNoMessages)

@@ -53,6 +53,10 @@ struct Steps {
     std::chrono::steady_clock::time_point last;
 };
 
+/// The interrupt thread sleeps without the network, since a call of the program's listens: whoever
+/// stops listening summons it. Set before a last try to listen; a process has one such thread.
+std::atomic<bool> interrupt_thread_wants_network{false};
+
 thread_local Steps steps;
 thread_local unsigned steps_since_host_poll = 0;
 
@@ -187,12 +191,19 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
                              std::chrono::nanoseconds limit) noexcept
 {
     Interest& own = interest();
-    const unsigned summons = summons_.load(std::memory_order_seq_cst);
-    const bool listening = take_listener();
+    unsigned summons = summons_.load(std::memory_order_seq_cst);
+    bool listening = take_listener();
+    if (!listening) {
+        summons = summons_.load(std::memory_order_seq_cst);
+        interrupt_thread_wants_network.store(true, std::memory_order_seq_cst);
+        full_barrier();
+        listening = take_listener();
+    }
     const std::uint64_t visit = own.begin_visit(listening);
     const auto end = std::chrono::steady_clock::now() + limit;
     bool slept = false;
-    if (interest_word::may_sleep(visit) && !poll(context)) {
+    const bool is_summoned = summons_.load(std::memory_order_seq_cst) != summons;
+    if (interest_word::may_sleep(visit) && !is_summoned && !poll(context)) {
         if (!listening) {
             own.sleep(visit, limit);
             slept = true;
@@ -239,7 +250,11 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
     }
     if (listening) {
         bell_.use_pipe(false);
-        listener_taken_.store(false, std::memory_order_release);
+        listener_taken_.store(false, std::memory_order_seq_cst);
+        full_barrier();
+        if (interrupt_thread_wants_network.exchange(false, std::memory_order_seq_cst)) {
+            summon();
+        }
     }
     return {.polled = polled, .rung = rung};
 }
