@@ -20,7 +20,7 @@ install(FILES include/sidelight.h include/sidelight_am.h include/sidelight_notif
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
-    FILES_MATCHING PATTERN "*.py")
+    FILES_MATCHING PATTERN "*.py" PATTERN "page.*")
 install(CODE "
     set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")

@@ -16,15 +16,17 @@ enum class Event : std::uint8_t {
     call_entered, ///< detail: which CallKind; peer: the rank it names, or -1; value: where it was
                   ///< called from, an address
     call_left,    ///< detail, peer: as above; value: how it ended, 0: well
-    epoch_opened, ///< detail: which kind; peer: the first of its peers, or -1; value: how many
+    epoch_opened, ///< detail: which kind, with `exclusive` if it is one; peer: the first of its
+                  ///< peers, or -1; value: how many
     epoch_activated, ///< it asks its peers, or grants
     epoch_granted,   ///< peer: by whom, -1: by all at once; value: 1: it was the last one missing
     epoch_closed,    ///< by the program
     epoch_completed, ///< by the engine
-    operation,       ///< detail: which kind; peer: its target; value: bytes at the target
-    moved,           ///< a sweep of this thread has found something to do; of no window
-    slept,           ///< this thread goes to sleep; of no window
-    woken,           ///< and goes on; value: 1: somebody rang
+    operation, ///< has been issued, and performed where that is at once; detail: which kind; peer:
+               ///< its target; value: bytes at the target
+    moved,     ///< a sweep of this thread has found something to do; of no window
+    slept,     ///< this thread goes to sleep; of no window
+    woken,     ///< and goes on; value: 1: somebody rang
 };
 
 /// The calls that a trace knows, and a bit for their nonblocking form.
@@ -46,6 +48,9 @@ enum class CallKind : std::uint8_t {
     free,
     nonblocking = 0x80,
 };
+
+/// In the detail of the events of an epoch: it is an exclusive lock.
+inline constexpr unsigned exclusive = 0x80;
 
 /// 32 bytes, in the byte order of the machine.
 struct Record {

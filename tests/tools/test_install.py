@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import made_traces
 import support
 from sidelight_lib import hosts, records
 
@@ -75,6 +76,14 @@ class Installed(unittest.TestCase):
         self.assertIn(self.host.name, [record.name for record in records.read(place)])
         library = next(self.prefix.glob(f"lib*/sidelight/{self.host.name}/libsidelight.so"))
         self.assertNotIn(".debug_info", run("readelf", "--sections", "--wide", library))
+
+    def test_report(self):
+        """The page is made of files beside the Python modules."""
+        trace, page = self.here / "trace", self.here / "page.html"
+        trace.mkdir()
+        made_traces.ring(2, 3).write(trace)
+        run(self.prefix / "bin" / "sidelight", "report", trace, "-o", page)
+        self.assertIn("const DATA = {", page.read_text())
 
     def test_pkg_config(self):
         place = next(self.prefix.glob("lib*/pkgconfig"))

@@ -8,3 +8,6 @@ foreach(test IN LISTS tool_tests)
     add_test(NAME tools.${name} COMMAND ${SIDELIGHT_PYTHON} ${test})
     set_tests_properties(tools.${name} PROPERTIES LABELS unit TIMEOUT 120)
 endforeach()
+set_tests_properties(tools.report PROPERTIES TIMEOUT 600) # browsers are slow to start
+# Runs programs in which processes are late on purpose, as often as others take their cores.
+set_tests_properties(tools.report_programs PROPERTIES TIMEOUT 600 RUN_SERIAL ON)

@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import hosts, profilers, versions
@@ -49,6 +50,12 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--without", action="store_true", help="run on the host alone, as it comes"
     )
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="DIR",
+        help="write a trace into this folder, for `sidelight report` and `sidelight trace`",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the command, do not run it")
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER)
@@ -81,6 +88,8 @@ def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
     _refuse_launcher(arguments.program)
     host = hosts.find(arguments.host, arguments.program, arguments.mpiexec)
+    if arguments.trace is not None:
+        os.environ["SIDELIGHT_TRACE"] = str(_folder_for_trace(arguments))
     if os.environ.get("SIDELIGHT_LOG") in ("info", "debug"):
         _say_host(host, arguments.without)
     if arguments.nodes is not None:
@@ -94,6 +103,25 @@ def main(arguments: argparse.Namespace) -> int:
         os.execvpe(command[0], command, os.environ | added)
     except OSError as error:
         raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def _folder_for_trace(arguments: argparse.Namespace) -> Path:
+    """Made, if it is not there. One that has a trace is refused: the ranks of both would be mixed,
+    and nobody's trace is overwritten unasked."""
+    folder: Path = arguments.trace.absolute()
+    if arguments.without:
+        raise hosts.HostError("--trace: the host alone, with --without, writes no trace")
+    if any(folder.glob("*.trace")):
+        raise hosts.HostError(
+            f"--trace {arguments.trace}: there is a trace in it; name another folder, or remove "
+            "this one"
+        )
+    if not arguments.dry_run:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise hosts.HostError(f"--trace {arguments.trace}: {error.strerror}") from error
+    return folder
 
 
 def _show(command: Sequence[str], added: Mapping[str, str]) -> int:

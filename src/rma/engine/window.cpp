@@ -287,16 +287,21 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
         return status;
     }
     PeerEpochRef where;
-    const Status status = parts_->recording.find(operation.target, where);
+    Status status = parts_->recording.find(operation.target, where);
+    if (status != Status::ok) {
+        return status;
+    }
+    const auto epoch = static_cast<std::uint32_t>(where.epoch->opened_at);
+    status = parts_->recording.issue(where, operation, request);
     const trace::Track& trace = parts_->surroundings.trace;
     if (trace && status == Status::ok) [[unlikely]] {
         trace.note({.event = trace::Event::operation,
                     .detail = static_cast<std::uint8_t>(operation.kind),
                     .peer = operation.target,
-                    .epoch = static_cast<std::uint32_t>(where.epoch->opened_at),
+                    .epoch = epoch,
                     .value = operation.layout != nullptr ? data_bytes(operation) : 0});
     }
-    return status == Status::ok ? parts_->recording.issue(where, operation, request) : status;
+    return status;
 }
 
 Status Window::attach(std::byte* base, std::size_t size,

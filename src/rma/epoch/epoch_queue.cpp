@@ -26,8 +26,10 @@ Status failure_of(const Epoch& epoch) noexcept
 void note(const trace::Track& trace, trace::Event event, const Epoch& epoch, int peer,
           std::uint64_t value) noexcept
 {
+    const bool exclusive = epoch.kind == EpochKind::lock && epoch.lock_type == LockType::exclusive;
+    const unsigned kind = static_cast<unsigned>(epoch.kind) | (exclusive ? trace::exclusive : 0);
     trace.note({.event = event,
-                .detail = static_cast<std::uint8_t>(epoch.kind),
+                .detail = static_cast<std::uint8_t>(kind),
                 .peer = peer,
                 .epoch = static_cast<std::uint32_t>(epoch.opened_at),
                 .value = value});

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that make processes wait on purpose, traced and reported: the report names the pattern
+that each was written for, and who caused it."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+from sidelight_lib import hosts
+from sidelight_lib.traces import patterns
+
+_SIDELIGHT = support.ROOT / "tools" / "sidelight"
+_DELAY = 0.1  # seconds, of --check
+_DELAYED = 4  # repetitions with it, the first one to warm up
+_ATTEMPTS = 4
+_HOSTS = [
+    name
+    for name in ("mpich4", "openmpi4")
+    if (hosts.build_directory() / name / "bench" / "patterns").exists()
+    and (hosts.build_directory() / name / "libsidelight.so").exists()
+]
+
+# Line of the program: the pattern, in which call it is lost, by which rank.
+LINES = {
+    "late_post": (patterns.LATE_POST, "complete", 0),
+    "late_complete_65536": (patterns.LATE_COMPLETE, "wait", 0),
+    "wait_at_fence_65536": (patterns.WAIT_AT_FENCE, "fence", 0),
+    "late_unlock": (patterns.LATE_UNLOCK, "unlock", 0),
+    "late_unlock_shared": (patterns.LATE_UNLOCK, "unlock", 0),
+}
+
+
+def sidelight(*arguments):
+    ended = subprocess.run(
+        [sys.executable, str(_SIDELIGHT), *map(str, arguments)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )
+    if ended.returncode != 0:
+        raise AssertionError(f"{arguments}: {ended.stderr[-2000:]}")
+
+
+def report(host, line, option):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        program = hosts.build_directory() / host / "bench" / "patterns"
+        trace, table = folder / "trace", folder / "table.json"
+        sidelight("run", "--host", host, "--trace", trace, "-n", 4, program, option, line)
+        sidelight("report", trace, "--json", table)
+        return json.loads(table.read_text())
+
+
+@unittest.skipUnless(_HOSTS, "the programs and the library are built for no host: run `make`")
+class Programs(unittest.TestCase):
+    def delayed(self, line):
+        """Where other processes take the cores, more is lost than the delay, or the program finds
+        its own times wrong: then it is tried again."""
+        for host in _HOSTS:
+            with self.subTest(host=host):
+                for attempt in range(_ATTEMPTS):
+                    try:
+                        self.check(report(host, line, "--check"), *LINES[line])
+                        break
+                    except AssertionError:
+                        if attempt == _ATTEMPTS - 1:
+                            raise
+
+    def check(self, said, pattern, call, by):
+        first = said["rows"][0]
+        self.assertEqual(first["pattern"], pattern)
+        self.assertEqual(first["call"], call)
+        self.assertEqual(first["caused_by_ranks"][0]["rank"], by)
+        self.assertGreater(first["lost_seconds"], 0.9 * _DELAY * _DELAYED)
+        self.assertRegex(first["line"], r"^epochs\.c:\d+ ")
+
+    def test_late_post(self):
+        self.delayed("late_post")
+
+    def test_late_complete(self):
+        self.delayed("late_complete_65536")
+
+    def test_wait_at_fence(self):
+        self.delayed("wait_at_fence_65536")
+
+    def test_late_unlock(self):
+        self.delayed("late_unlock")
+
+    def test_late_unlock_of_a_shared_lock(self):
+        self.delayed("late_unlock_shared")
+
+    def test_early_fence(self):
+        """Nobody is late, so what is lost is a transfer."""
+        for host in _HOSTS:
+            said = report(host, "early_fence_1048576", "--quick")
+            with self.subTest(host=host):
+                (row,) = [
+                    row
+                    for row in said["rows"]
+                    if row["pattern"] == patterns.EARLY_FENCE and row["times"] > 9
+                ]
+                self.assertEqual(row["caused_by_ranks"][0]["rank"], 0)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which epochs and calls of different ranks belong together.
+
+Nothing in a trace says so: it follows from the order, as it does in MPI. The n-th access epoch of
+an origin at a target meets the n-th exposure of that target to that origin; the n-th fences of all
+members are one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from .model import Call, Epoch, Job, Window
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """An access epoch and the exposure of one of its targets."""
+
+    access: Epoch
+    exposure: Epoch
+
+    @property
+    def granted(self) -> float | None:
+        """When the origin saw the exposure."""
+        return self.access.granted.get(self.exposure.rank)
+
+
+@dataclass
+class Meetings:
+    """All of them, by the epochs of both sides."""
+
+    of_access: dict[Epoch, list[Meeting]] = field(default_factory=lambda: defaultdict(list))
+    of_exposure: dict[Epoch, list[Meeting]] = field(default_factory=lambda: defaultdict(list))
+
+
+def meetings(job: Job) -> Meetings:
+    waiting: dict[tuple[Window, int, int], tuple[list[Epoch], list[Epoch]]] = defaultdict(
+        lambda: ([], [])
+    )
+    for rank in job.ranks.values():
+        for epoch in sorted(rank.epochs, key=lambda each: each.number):
+            if epoch.kind == "access":
+                for target in targets(epoch):
+                    waiting[epoch.window, epoch.rank, target][0].append(epoch)
+            elif epoch.kind == "exposure":
+                for origin in epoch.peers:
+                    waiting[epoch.window, origin, epoch.rank][1].append(epoch)
+    found = Meetings()
+    for accesses, exposures in waiting.values():
+        for access, exposure in zip(accesses, exposures):
+            meeting = Meeting(access, exposure)
+            found.of_access[access].append(meeting)
+            found.of_exposure[exposure].append(meeting)
+    return found
+
+
+def targets(epoch: Epoch) -> list[int]:
+    """Whom an access epoch reaches: who has granted it, and whom it has operations for."""
+    return list(dict.fromkeys([*epoch.peers, *(each.target for each in epoch.operations)]))
+
+
+Round = dict[int, Call]  # by rank
+
+
+def fences(job: Job, name: str = "fence") -> dict[Window, list[Round]]:
+    """The n-th calls of that name of all members."""
+    found: dict[Window, list[Round]] = defaultdict(list)
+    for rank in job.ranks.values():
+        counts: dict[Window, int] = defaultdict(int)
+        for call in rank.calls:
+            if call.name == name:
+                rounds, number = found[call.window], counts[call.window]
+                if number == len(rounds):
+                    rounds.append({})
+                rounds[number][rank.rank] = call
+                counts[call.window] += 1
+    return found
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A lock at one target, from when it is granted until it is released."""
+
+    epoch: Epoch
+    target: int
+    granted: float
+    released: float
+
+
+class Holds:
+    """All locks of a job, by windows and targets."""
+
+    def __init__(self, job: Job) -> None:
+        self._holds: dict[tuple[Window, int], list[Hold]] = defaultdict(list)
+        for rank in job.ranks.values():
+            for epoch in rank.epochs:
+                if epoch.kind in ("lock", "lock_all"):
+                    self._add(epoch, job.end)
+        for holds in self._holds.values():
+            holds.sort(key=lambda hold: hold.granted)
+        self._longest = {
+            key: max(hold.released - hold.granted for hold in holds)
+            for key, holds in self._holds.items()
+        }
+
+    def _add(self, epoch: Epoch, end: float) -> None:
+        for target, granted in epoch.granted.items():
+            released = end if epoch.completed is None else epoch.completed
+            self._holds[epoch.window, target].append(Hold(epoch, target, granted, released))
+
+    def at(self, window: Window, target: int) -> list[Hold]:
+        """By when they were granted."""
+        return self._holds.get((window, target), [])
+
+    def in_the_way(self, epoch: Epoch, target: int, begin: float, end: float) -> list[Hold]:
+        """Those of others at the target, between begin and end, beside which this one cannot be."""
+        holds = self.at(epoch.window, target)
+        if not holds:
+            return []
+        earliest = begin - self._longest[epoch.window, target]
+        first = bisect_left(holds, earliest, key=lambda hold: hold.granted)
+        last = bisect_left(holds, end, key=lambda hold: hold.granted)
+        return [
+            hold
+            for hold in holds[first:last]
+            if hold.released > begin
+            and hold.epoch is not epoch
+            and (epoch.exclusive or hold.epoch.exclusive)
+        ]

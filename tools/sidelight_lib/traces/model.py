@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a trace says: ranks, windows, calls, epochs and operations, on one clock.
+
+Times are nanoseconds. Ranks are those in the job, also where a record has the rank in the window.
+What had not happened when the trace ended has the time None.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .files import Event, Process, Record, Thread, read
+from .spans import Span, joined, without
+from .symbols import Maps, Place
+
+FLAVORS = ("create", "allocate", "dynamic", "shared")
+EPOCH_KINDS = ("fence", "access", "exposure", "lock", "lock_all")
+OPERATION_KINDS = (
+    "marker",
+    "put",
+    "get",
+    "accumulate",
+    "compare_and_swap",
+    "active_message",
+)
+CALL_NAMES = (
+    "",
+    "fence",
+    "post",
+    "start",
+    "complete",
+    "wait",
+    "test",
+    "lock",
+    "unlock",
+    "lock_all",
+    "unlock_all",
+    "flush",
+    "flush_local",
+    "flush_all",
+    "flush_local_all",
+    "free",
+)
+_NONBLOCKING = 0x80
+_BETWEEN_NAPS = 100e3  # nanoseconds: longer than a wait polls
+_EXCLUSIVE = 0x80
+ALL = -1  # in the place of a peer: all at once
+
+
+@dataclass(eq=False)
+class Window:
+    """The same object at all members."""
+
+    number: int  # in the order in which they were made
+    flavor: str
+    members: dict[int, int]  # rank in the window to rank in the job
+
+    @property
+    def label(self) -> str:
+        return f"window {self.number}"
+
+    def job_rank(self, rank: int) -> int:
+        """Of a rank in the window, or ALL."""
+        return rank if rank == ALL else self.members.get(rank, ALL)
+
+
+@dataclass(eq=False)
+class Call:
+    """One call of the program on a window."""
+
+    rank: int
+    thread: int
+    window: Window
+    name: str
+    nonblocking: bool
+    peer: int  # the rank that it names, or ALL
+    place: Place  # where it was called from
+    enter: float
+    leave: float | None = None
+    closes: list[Epoch] = field(default_factory=list)
+    opens: list[Epoch] = field(default_factory=list)
+
+
+@dataclass
+class Operation:
+    time: float
+    kind: str
+    target: int
+    bytes: int
+    thread: int
+
+
+@dataclass(eq=False)
+class Epoch:
+    """One epoch of one process."""
+
+    rank: int
+    window: Window
+    number: int  # in the window, of this process
+    kind: str = ""
+    exclusive: bool = False  # a lock
+    opened: float | None = None
+    activated: float | None = None
+    granted: dict[int, float] = field(default_factory=dict)  # by whom; by ALL at once
+    closed: float | None = None
+    completed: float | None = None
+    operations: list[Operation] = field(default_factory=list)
+    opening: Call | None = None
+    closing: Call | None = None
+
+    @property
+    def peers(self) -> list[int]:
+        """Who has granted it: its targets, or, of an exposure, its origins."""
+        return [peer for peer in self.granted if peer != ALL]
+
+    @property
+    def all_granted(self) -> float | None:
+        """When the last of them did."""
+        return max(self.granted.values(), default=None)
+
+    @property
+    def last_operation(self) -> float | None:
+        return self.operations[-1].time if self.operations else None
+
+    @property
+    def bytes(self) -> int:
+        return sum(operation.bytes for operation in self.operations)
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A thread that waits has given its core away."""
+
+    begin: float
+    end: float
+    thread: int
+    own: bool  # the library's
+
+
+@dataclass
+class Rank:
+    """What one process did. Calls by when they were entered, epochs by when they were opened."""
+
+    rank: int
+    host: str
+    program: str
+    maps: Path
+    full: bool
+    begin: float
+    end: float
+    calls: list[Call] = field(default_factory=list)
+    epochs: list[Epoch] = field(default_factory=list)
+    sleeps: list[Sleep] = field(default_factory=list)
+    moves: list[tuple[float, bool]] = field(default_factory=list)  # sweeps; by a thread of its own?
+    wakes: int = 0
+
+    def asleep_elsewhere(self) -> list[Span]:
+        """When a thread of the program slept in no call on a window: it waited in another call of
+        MPI, whose naps are joined where they follow each other closely."""
+        naps = joined(
+            Span(sleep.begin, sleep.end + _BETWEEN_NAPS) for sleep in self.sleeps if not sleep.own
+        )
+        calls = joined(
+            Span(call.enter, self.end if call.leave is None else call.leave) for call in self.calls
+        )
+        place, found = 0, []
+        for nap in naps:
+            while place < len(calls) and calls[place].end <= nap.begin:
+                place += 1
+            last = bisect_left(calls, nap.end, key=lambda call: call.begin)
+            found += without(Span(nap.begin, nap.end - _BETWEEN_NAPS), calls[place:last])
+        return found
+
+
+@dataclass
+class Job:
+    """A trace of all its processes."""
+
+    ranks: dict[int, Rank]
+    windows: list[Window]
+
+    @property
+    def begin(self) -> float:
+        return min((each.begin for each in self.ranks.values()), default=0.0)
+
+    @property
+    def end(self) -> float:
+        return max((each.end for each in self.ranks.values()), default=0.0)
+
+    def epochs(self, window: Window) -> Iterator[Epoch]:
+        for rank in self.ranks.values():
+            yield from (epoch for epoch in rank.epochs if epoch.window is window)
+
+
+def load(folder: Path) -> Job:
+    return build(read(folder))
+
+
+def build(processes: Sequence[Process]) -> Job:
+    """A process without a rank in the job has a negative one of its own."""
+    numbered = {
+        each.rank if each.rank >= 0 else -2 - place: each for place, each in enumerate(processes)
+    }
+    makers = _Windows()
+    local = {rank: makers.of_process(rank, each) for rank, each in numbered.items()}
+    makers.add_members(numbered, local)
+    ranks = {rank: _Reader(rank, each, local[rank]).run() for rank, each in numbered.items()}
+    return Job(ranks, makers.all)
+
+
+class _Windows:
+    """Finds which windows of the processes are one: those of one name, made for the same time."""
+
+    def __init__(self) -> None:
+        self.all: list[Window] = []
+        self._by_name: dict[tuple[int, int], Window] = {}
+
+    def of_process(self, rank: int, process: Process) -> dict[int, Window]:
+        """By their numbers in the process."""
+        times: dict[int, int] = {}
+        found = {}
+        for record in _in_order(process.threads, Event.WINDOW_MADE):
+            name = record.value
+            times[name] = times.get(name, 0) + 1
+            window = self._by_name.get((name, times[name]))
+            if window is None:
+                window = Window(len(self.all) + 1, _named(FLAVORS, record.detail), {})
+                self._by_name[name, times[name]] = window
+                self.all.append(window)
+            window.members[record.peer] = rank
+            found[record.window] = window
+        return found
+
+    @staticmethod
+    def add_members(
+        processes: dict[int, Process], local: dict[int, dict[int, Window]]
+    ) -> None:
+        """Those that have written no file."""
+        for rank, process in processes.items():
+            for record in _in_order(process.threads, Event.WINDOW_MEMBER):
+                window = local[rank].get(record.window)
+                if window is not None:
+                    window.members.setdefault(record.peer, record.value)
+
+
+def _in_order(threads: Iterable[Thread], event: Event) -> list[Record]:
+    found = [record for thread in threads for record in thread.records.of(event)]
+    return sorted(found, key=lambda record: record.time)
+
+
+def _named(names: Sequence[str], number: int) -> str:
+    return names[number] if number < len(names) else f"unknown {number}"
+
+
+class _Reader:
+    """Makes one rank of the records of its threads."""
+
+    def __init__(self, rank: int, process: Process, windows: dict[int, Window]) -> None:
+        spans = [thread.records.span() for thread in process.threads]
+        times = [time for span in spans if span is not None for time in span]
+        self._threads = process.threads
+        self._windows = windows
+        self._epochs: dict[tuple[int, int], Epoch] = {}
+        self._call: Call | None = None  # that the thread is in
+        self._asleep: float | None = None
+        self._maps = Maps.read(process.maps)
+        self._places: dict[int, Place] = {}
+        self._number = 0
+        self._own = False
+        self._rank = Rank(
+            rank,
+            process.host,
+            process.program,
+            process.maps,
+            process.full,
+            min(times, default=0.0),
+            max(times, default=0.0),
+        )
+        self._takers = {
+            Event.CALL_ENTERED: self._enter,
+            Event.CALL_LEFT: self._leave,
+            Event.EPOCH_OPENED: self._open,
+            Event.EPOCH_ACTIVATED: self._activate,
+            Event.EPOCH_GRANTED: self._grant,
+            Event.EPOCH_CLOSED: self._close,
+            Event.EPOCH_COMPLETED: self._complete,
+            Event.OPERATION: self._operate,
+            Event.MOVED: self._move,
+            Event.SLEPT: self._sleep,
+            Event.WOKEN: self._wake,
+        }
+
+    def run(self) -> Rank:
+        for thread in self._threads:
+            self._call, self._asleep = None, None
+            self._number, self._own = thread.number, thread.own
+            for record in thread.records:
+                taker = self._takers.get(record.event)  # type: ignore[call-overload]
+                if taker is not None:
+                    taker(record)
+        rank = self._rank
+        rank.calls.sort(key=lambda call: call.enter)
+        opened = [epoch for epoch in self._epochs.values() if epoch.opened is not None]
+        rank.epochs = sorted(opened, key=lambda epoch: (epoch.opened, epoch.number))
+        for epoch in rank.epochs:
+            epoch.operations.sort(key=lambda operation: operation.time)
+        rank.sleeps.sort(key=lambda sleep: sleep.begin)
+        rank.moves.sort()
+        return rank
+
+    def _epoch(self, record: Record) -> Epoch | None:
+        window = self._windows.get(record.window)
+        if window is None:
+            return None
+        key = (record.window, record.epoch)
+        if key not in self._epochs:
+            self._epochs[key] = Epoch(self._rank.rank, window, record.epoch)
+        return self._epochs[key]
+
+    def _enter(self, record: Record) -> None:
+        window = self._windows.get(record.window)
+        if window is None:
+            return
+        self._call = Call(
+            self._rank.rank,
+            self._number,
+            window,
+            _named(CALL_NAMES, record.detail & ~_NONBLOCKING),
+            bool(record.detail & _NONBLOCKING),
+            window.job_rank(record.peer),
+            self._place(record.value),
+            record.time,
+        )
+        self._rank.calls.append(self._call)
+
+    def _place(self, address: int) -> Place:
+        if address not in self._places:
+            self._places[address] = self._maps.place(address)
+        return self._places[address]
+
+    def _leave(self, record: Record) -> None:
+        if self._call is not None:
+            self._call.leave = record.time
+            self._call = None
+
+    def _open(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.opened, epoch.opening = record.time, self._call
+            epoch.kind = _named(EPOCH_KINDS, record.detail & ~_EXCLUSIVE)
+            epoch.exclusive = bool(record.detail & _EXCLUSIVE)
+            if self._call is not None:
+                self._call.opens.append(epoch)
+
+    def _activate(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.activated = record.time
+
+    def _grant(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.granted.setdefault(epoch.window.job_rank(record.peer), record.time)
+
+    def _close(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.closed, epoch.closing = record.time, self._call
+            if self._call is not None:
+                self._call.closes.append(epoch)
+
+    def _complete(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.completed = record.time
+
+    def _operate(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.operations.append(
+                Operation(
+                    record.time,
+                    _named(OPERATION_KINDS, record.detail),
+                    epoch.window.job_rank(record.peer),
+                    record.value,
+                    self._number,
+                )
+            )
+
+    def _move(self, record: Record) -> None:
+        self._rank.moves.append((record.time, self._own))
+
+    def _sleep(self, record: Record) -> None:
+        self._asleep = record.time
+
+    def _wake(self, record: Record) -> None:
+        if self._asleep is not None:
+            self._rank.sleeps.append(Sleep(self._asleep, record.time, self._number, self._own))
+            self._rank.wakes += record.value
+            self._asleep = None

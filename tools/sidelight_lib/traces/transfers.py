@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long transfers take, as far as a trace tells.
+
+A record says when an operation was issued, or, of one that the call itself performed, when it was
+done; it does not say when a transfer was over at the target. What is known of an epoch is that its
+transfers are over when it is complete; so the least time that any epoch of the window with as many
+bytes has taken from then on is the time of such transfers. Where all of these were closed late that
+is too long; then, between processes of one machine, it is bounded by what transfers there may take.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from .model import Epoch, Job, Window
+
+_LATENCY = 5e3  # nanoseconds, between processes of one machine
+_BYTES_PER_NANOSECOND = 0.5
+
+
+class _Alike(NamedTuple):
+    """Epochs whose transfers take as long, for all that is known."""
+
+    window: Window
+    kind: str
+    late: bool  # granted after the operations were issued, so that all of them run after that
+    size: int  # bits of the bytes
+
+
+class Transfers:
+    """The times of the transfers of a job."""
+
+    def __init__(self, job: Job) -> None:
+        least: dict[_Alike, float] = defaultdict(lambda: float("inf"))
+        seen = set()
+        for rank in job.ranks.values():
+            for epoch in rank.epochs:
+                ready = _ready(epoch)
+                if ready is not None and epoch.completed is not None:
+                    alike = _alike(epoch)
+                    least[alike] = min(least[alike], max(epoch.completed - ready, 0.0))
+                    if _closed_before_the_end(epoch, ready):
+                        seen.add(alike)
+        self._least = least
+        self._seen = seen
+        self._hosts = {rank.rank: rank.host for rank in job.ranks.values()}
+
+    def end(self, epoch: Epoch) -> float:
+        """When its transfers are over; without any, when it is granted."""
+        ready = _ready(epoch)
+        if ready is None:
+            granted = epoch.all_granted
+            return float("-inf") if granted is None else granted
+        alike = _alike(epoch)
+        time = self._least.get(alike, 0.0)
+        if alike not in self._seen:
+            time = min(time, self._bound(epoch))
+        return ready + time if epoch.completed is None else min(ready + time, epoch.completed)
+
+    def _bound(self, epoch: Epoch) -> float:
+        host = self._hosts.get(epoch.rank)
+        if any(self._hosts.get(each.target) != host for each in epoch.operations):
+            return float("inf")
+        return _LATENCY + epoch.bytes / _BYTES_PER_NANOSECOND
+
+
+def _ready(epoch: Epoch) -> float | None:
+    """From when on its transfers can run, all of them."""
+    last = epoch.last_operation
+    if last is None:
+        return None
+    granted = epoch.all_granted
+    return last if granted is None else max(last, granted)
+
+
+def _closed_before_the_end(epoch: Epoch, ready: float) -> bool:
+    """Whether its transfers, and nothing else, were waited for when it was closed. A fence waits
+    for the others, too."""
+    if epoch.kind == "fence" or epoch.closed is None or epoch.completed is None:
+        return False
+    return epoch.completed - max(epoch.closed, ready) > _LATENCY
+
+
+def _alike(epoch: Epoch) -> _Alike:
+    late = epoch.all_granted is not None and epoch.all_granted > (epoch.last_operation or 0.0)
+    return _Alike(epoch.window, epoch.kind, late, epoch.bytes.bit_length())
