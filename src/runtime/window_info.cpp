@@ -30,6 +30,7 @@ enum Key : std::size_t {
     most_notifications,
     same_number,
     active_order,
+    at_target,
     intrinsic,
     single_intrinsic,
 };
@@ -46,7 +47,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 22> known{{
+constexpr std::array<KnownKey, 23> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -60,6 +61,7 @@ constexpr std::array<KnownKey, 22> known{{
     {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
+    {"sidelight_am_at_target", nullptr, "false", at_creation, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"no_locks", nullptr, "false", of_window, {}},
@@ -258,6 +260,13 @@ bool WindowInfo::asserts_single() const noexcept { return is_set(single_intrinsi
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {
     values_[no_exclusive] = promised ? "true" : "false";
+}
+
+bool WindowInfo::active_at_target() const noexcept { return is_set(at_target); }
+
+void WindowInfo::set_active_at_target(bool asked) noexcept
+{
+    values_[at_target] = asked ? "true" : "false";
 }
 
 bool WindowInfo::thread_scope() const noexcept { return values_[scope] == "thread"; }
