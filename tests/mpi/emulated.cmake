@@ -47,6 +47,9 @@ sidelight_mpi_test(emulated.active_storm_threads RANKS 2 PROGRAM active_storm AR
 sidelight_mpi_test(mixed.active_storm RANKS 4 PROGRAM active_storm
     ODD SIDELIGHT_ROUTE=emulated)
 sidelight_emulated_test(active_hostile RANKS 3)
+sidelight_emulated_test(active_layouts RANKS 2 ARGS 2000)
+sidelight_mpi_test(mixed.active_layouts_long RANKS 3 PROGRAM active_layouts ARGS 10000 7
+    LABEL long ODD SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(emulated.active_hostile_everywhere RANKS 3 PROGRAM active_hostile
     ARGS 600 everywhere ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(active_hostile_long RANKS 3 PROGRAM active_hostile ARGS 5000 LABEL long)
