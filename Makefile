@@ -18,8 +18,8 @@ JOBS ?= $(shell nproc)
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo demo-nwchem test soak conformance by-case bench hosts impi setup \
-	format check tidy install clean
+.PHONY: build configure demo demo-nwchem demo-search test soak conformance by-case bench hosts \
+	impi setup format check model tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)
@@ -32,6 +32,12 @@ configure: setup
 demo: configure
 	cmake --build build --parallel $(JOBS) --target examples
 	tools/demo -n $(N) --nodes $(NODES)
+
+# Reads searched in a genome that is spread over N ranks: by active messages, by get, by a server
+# thread; on one node and on two. Reads ../shared/data, or DATA.
+demo-search: configure
+	cmake --build build --parallel $(JOBS) --target examples
+	tools/demo_search -n $(N) $(addprefix --data ,$(DATA))
 
 # NWChem as Debian has it, which fails on its own MPI: three ways. Installs it; takes some ten
 # minutes.
@@ -118,6 +124,10 @@ check:
 	ci/check-structure
 	ci/check-sweep
 	ci/check-pages
+
+# The model of docs/design/interest.md, by SPIN: seconds.
+model:
+	ci/check-model
 
 tidy:
 	@tools/setup --checks

@@ -11,21 +11,17 @@
  * window's.
  */
 #define _GNU_SOURCE
-#include "measure.h"
+#include "ways.h"
 
 #include <dlfcn.h>
-#include <getopt.h>
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGET = 1, LARGEST = 1 << 20, MOST_BYTES = 256 };
+enum { MOST_BYTES = 256 };
 
 enum How { ALLOCATED, DYNAMIC, MEMHANDLE, OPENED, HOWS };
 
 static const char *const names[HOWS] = {"allocated", "dynamic", "memhandle", "opened"};
-static const int sizes[] = {8, 1 << 10, 16 << 10, 64 << 10, 1 << 20};
 
 static int (*create)(void *, MPI_Aint, MPI_Info, MPI_Win, void *, int *);
 static int (*from_handle)(const void *, MPI_Aint, int, MPI_Info, int, MPI_Win, MPI_Win *);
@@ -62,28 +58,6 @@ static void put_and_flush(void *context, long repetitions)
     }
 }
 
-static long agree(void *context, long repetitions)
-{
-    (void)context;
-    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return repetitions;
-}
-
-static void measure_size(const struct Plan *plan, struct Bench *benches, int rank, int bytes,
-                         char *const *chosen_names, int count)
-{
-    for (int how = 0; how < HOWS; ++how) {
-        char name[32];
-        const struct Team team = {rank, NULL, agree};
-        snprintf(name, sizeof name, "%s_%d", names[how], bytes);
-        const struct Line line = {name, put_and_flush, NULL};
-        benches[how].bytes = bytes;
-        if (chosen(name, chosen_names, count) && (how < MEMHANDLE || create != NULL)) {
-            measure(&team, &line, &benches[how], plan);
-        }
-    }
-}
-
 /* A function of the library's, where it is there. */
 static void look_up(void *function, const char *name)
 {
@@ -103,67 +77,48 @@ static void make_handle(char *memory, MPI_Win parent, int rank, unsigned char *h
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"quick", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
-    const struct Plan *plan = &full_plan;
-    int rank = 0, ranks = 0, option = 0;
-    char *memory = NULL, *base = NULL;
+    const struct Pair pair = begin_pair(&argc, &argv);
     unsigned char handle[MOST_BYTES] = {0};
-    MPI_Win allocated, dynamic, of_handle = MPI_WIN_NULL;
-    MPI_Aint address = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    while ((option = getopt_long(argc, argv, "", options, NULL)) == 'q') {
-        plan = &quick_plan;
-    }
     char *const data = calloc(1, LARGEST);
-    if (option != -1 || ranks != 2 || data == NULL || !bind_to_core(rank, ranks)) {
-        fprintf(stderr, "usage: memhandle [--quick] [LINE...], on two ranks\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
     look_up(&create, "MPIX_Memhandle_create");
     look_up(&from_handle, "MPIX_Win_from_memhandle");
     look_up(&release, "MPIX_Memhandle_release");
-    MPI_Alloc_mem(LARGEST, MPI_INFO_NULL, &memory);
-    memset(memory, 0, LARGEST);
-    MPI_Win_allocate(LARGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated);
-    memset(base, 0, LARGEST);
-    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
-    MPI_Win_attach(dynamic, memory, LARGEST);
-    MPI_Get_address(memory, &address);
-    MPI_Bcast(&address, 1, MPI_AINT, TARGET, MPI_COMM_WORLD);
-    make_handle(memory, dynamic, rank, handle);
+    struct PairWindow allocated = make_window(LARGEST, false);
+    struct PairWindow dynamic = make_window(LARGEST, true);
+    make_handle(dynamic.memory, dynamic.win, pair.rank, handle);
 
-    struct Bench benches[HOWS] = {{allocated, dynamic, ALLOCATED, 0, data, 0, handle},
-                                  {dynamic, dynamic, DYNAMIC, 0, data, address, handle},
-                                  {of_handle, dynamic, MEMHANDLE, 0, data, 0, handle},
-                                  {of_handle, dynamic, OPENED, 0, data, 0, handle}};
-    if (create != NULL && rank == 0) {
+    struct Bench benches[HOWS];
+    struct Way ways[HOWS];
+    for (int how = 0; how < HOWS; ++how) {
+        const MPI_Win win = how == ALLOCATED ? allocated.win : dynamic.win;
+        const MPI_Aint displacement = how == DYNAMIC ? dynamic.remote : 0;
+        benches[how] =
+            (struct Bench){win, dynamic.win, (enum How)how, 0, data, displacement, handle};
+        ways[how] = (struct Way){names[how], put_and_flush, &benches[how], &benches[how].bytes};
+    }
+    const bool has_handles = create != NULL;
+    if (has_handles && pair.rank == ORIGIN) {
         open_window(&benches[MEMHANDLE], &benches[MEMHANDLE].win);
     }
-    if (rank == 0) {
-        MPI_Win_lock_all(0, allocated);
-        MPI_Win_lock_all(0, dynamic);
+    if (pair.rank == ORIGIN) {
+        MPI_Win_lock_all(0, allocated.win);
+        MPI_Win_lock_all(0, dynamic.win);
     }
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-        measure_size(plan, benches, rank, sizes[k], argv + optind, argc - optind);
+    measure_ways(&pair, ways, has_handles ? HOWS : MEMHANDLE);
+    if (pair.rank == ORIGIN) {
+        MPI_Win_unlock_all(dynamic.win);
+        MPI_Win_unlock_all(allocated.win);
     }
-    if (rank == 0) {
-        MPI_Win_unlock_all(dynamic);
-        MPI_Win_unlock_all(allocated);
-    }
-    if (create != NULL && rank == 0) {
+    if (has_handles && pair.rank == ORIGIN) {
         MPI_Win_free(&benches[MEMHANDLE].win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (create != NULL && rank == TARGET) {
-        release(handle, dynamic);
+    if (has_handles && pair.rank == TARGET) {
+        release(handle, dynamic.win);
     }
-    MPI_Win_detach(dynamic, memory);
-    MPI_Win_free(&dynamic);
-    MPI_Win_free(&allocated);
-    MPI_Free_mem(memory);
+    free_window(&dynamic);
+    free_window(&allocated);
     free(data);
-    MPI_Finalize();
+    end_pair();
     return 0;
 }

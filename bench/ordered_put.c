@@ -12,21 +12,17 @@
  * the end. Rank 0 measures, rank 1 waits in MPI_Bcast.
  */
 #define _GNU_SOURCE
-#include "measure.h"
+#include "ways.h"
 
-#include <getopt.h>
-#include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGET = 1, LARGEST = 1 << 20, FLAG = LARGEST, PAIRS = 16, WINDOW_SIZE = LARGEST + 64 };
+enum { FLAG = LARGEST, PAIRS = 16, WINDOW_SIZE = LARGEST + 64 };
 
 enum How { FLUSHED, ORDERED, UNORDERED, HOWS };
 
 static const char *const names[HOWS] = {"flushed", "ordered", "unordered"};
-static const int sizes[] = {8, 1 << 10, 16 << 10, 64 << 10, 1 << 20};
 
 struct Bench {
     MPI_Win win;
@@ -51,29 +47,7 @@ static void put_and_flag(void *context, long repetitions)
     }
 }
 
-static long agree(void *context, long repetitions)
-{
-    (void)context;
-    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return repetitions;
-}
-
-static void measure_size(const struct Plan *plan, struct Bench *benches, int rank, int bytes,
-                         char *const *chosen_names, int count)
-{
-    for (int how = 0; how < HOWS; ++how) {
-        char name[32];
-        const struct Team team = {rank, NULL, agree};
-        snprintf(name, sizeof name, "%s_%d", names[how], bytes);
-        const struct Line line = {name, put_and_flag, NULL};
-        benches[how].bytes = bytes;
-        if (chosen(name, chosen_names, count)) {
-            measure(&team, &line, &benches[how], plan);
-        }
-    }
-}
-
-static MPI_Win make_window(int ordered)
+static MPI_Win make_with_order(int ordered)
 {
     MPI_Info info;
     MPI_Win win;
@@ -89,37 +63,25 @@ static MPI_Win make_window(int ordered)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"quick", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
-    struct Bench benches[HOWS];
-    const struct Plan *plan = &full_plan;
-    int rank = 0, ranks = 0, option = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    while ((option = getopt_long(argc, argv, "", options, NULL)) == 'q') {
-        plan = &quick_plan;
-    }
+    const struct Pair pair = begin_pair(&argc, &argv);
     char *const data = calloc(1, LARGEST);
-    if (option != -1 || ranks != 2 || data == NULL || !bind_to_core(rank, ranks)) {
-        fprintf(stderr, "usage: ordered_put [--quick] [LINE...], on two ranks\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    struct Bench benches[HOWS];
+    struct Way ways[HOWS];
     for (int how = 0; how < HOWS; ++how) {
-        benches[how] = (struct Bench){make_window(how == ORDERED), (enum How)how, 0, data, 1};
-        if (rank == 0) {
+        benches[how] = (struct Bench){make_with_order(how == ORDERED), (enum How)how, 0, data, 1};
+        ways[how] = (struct Way){names[how], put_and_flag, &benches[how], &benches[how].bytes};
+        if (pair.rank == ORIGIN) {
             MPI_Win_lock_all(0, benches[how].win);
         }
     }
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-        measure_size(plan, benches, rank, sizes[k], argv + optind, argc - optind);
-    }
+    measure_ways(&pair, ways, HOWS);
     for (int how = 0; how < HOWS; ++how) {
-        if (rank == 0) {
+        if (pair.rank == ORIGIN) {
             MPI_Win_unlock_all(benches[how].win);
         }
         MPI_Win_free(&benches[how].win);
     }
     free(data);
-    MPI_Finalize();
+    end_pair();
     return 0;
 }

@@ -2,7 +2,7 @@
 # build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
 # library of empty functions, and, where UCX has headers, build/bench/network.
 
-foreach(program latency memhandle notify ordered_put own_accesses thread_flush windows)
+foreach(program latency notify own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/measure.c)
 endforeach()
@@ -18,7 +18,15 @@ sidelight_mpi_program(${host} ${kind} transactions
         ${directory}/measure.c
     LIBRARIES z ${CMAKE_DL_LIBS})
 
-foreach(program flush_local get_compute_put one_sided_progress window_kinds)
+foreach(program memhandle ordered_put)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/ways.c ${directory}/pair.c
+            ${directory}/measure.c)
+endforeach()
+file(GLOB am_sources CONFIGURE_DEPENDS ${directory}/am/*.c)
+sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/measure.c)
+
+foreach(program flush_local get_compute_put one_sided_progress progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
 endforeach()

@@ -14,6 +14,7 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
 endforeach()
 # The modules as sources: what is made of them belongs to one compiler and one host.
 install(FILES include/sidelight.h include/sidelight_am.h include/sidelight_notify.h
+    include/sidelight_am_f08.f90 include/sidelight_am_mpi.f90
     include/sidelight_f08.f90 include/sidelight_mpi.f90 include/sidelight_notify_f08.f90
     include/sidelight_notify_mpi.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -3,11 +3,12 @@
 #
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
-#                      [NO_PRELOAD] [NO_SANITIZER] [ORDINARY_USER] [PASS <regular expression>]
-#                      [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
+#                      [ODD_PROGRAM <program>] [NO_PRELOAD] [NO_SANITIZER] [ORDINARY_USER]
+#                      [PASS <regular expression>] [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
-# preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone. With PASS
+# preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
+# the program that they run, with the same arguments. With PASS
 # the program has to print what matches, whatever its exit status. LABEL takes the place of the
 # suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
 # has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
@@ -29,7 +30,7 @@ endif()
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD;NO_SANITIZER;ORDINARY_USER" "NODES;PROGRAM;TIMEOUT;ODD;PASS;LABEL"
+        "NO_PRELOAD;NO_SANITIZER;ORDINARY_USER" "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -82,6 +83,10 @@ macro(sidelight_register_mpi_test host ranks)
         endif()
         if(arg_ODD)
             list(APPEND options --odd ${arg_ODD})
+        endif()
+        if(arg_ODD_PROGRAM)
+            list(APPEND options
+                --odd-program ${PROJECT_BINARY_DIR}/${host}/tests/${arg_ODD_PROGRAM})
         endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
             list(APPEND options --env ${setting})

@@ -236,6 +236,29 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
  * this call returns. Handles that are not released end with parentwin. */
 int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 
+/* --- Progress while the program computes ------------------------------------------------------ */
+
+/* Who moves operations on while this process is in no MPI call: SIDELIGHT_PROGRESS at first. */
+#define MPIX_PROGRESS_AUTO 0   /* a thread where one is needed or gains something */
+#define MPIX_PROGRESS_CALLS 1  /* nobody: the next call does */
+#define MPIX_PROGRESS_THREAD 2 /* a thread that whatever happens wakes */
+#define MPIX_PROGRESS_SMART 3  /* one that is called only for what is recorded */
+
+/* Choose it for this process, from now on or from its first window on; a window that was made with
+ * the key sidelight_progress may have started a thread already, which AUTO leaves as it is. Local.
+ * No other thread may be in a call on a window meanwhile, but under MPI_THREAD_MULTIPLE. Another
+ * mode is MPI_ERR_ARG. */
+int MPIX_Progress_set(int mode);
+
+/* What was chosen last. Local; any thread. */
+int MPIX_Progress_get(int *mode);
+
+/* What the thread of MPIX_PROGRESS_SMART has done in this process so far: how often events that
+ * were asked for have woken it, how often messages, how many of all these wakes were for nothing,
+ * and the nanoseconds from the events to its running, added up. Local; any thread. */
+int MPIX_Progress_counts(MPI_Count *calls, MPI_Count *messages, MPI_Count *futile,
+                         MPI_Count *delay);
+
 /* --- About the library ------------------------------------------------------------------------ */
 
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */

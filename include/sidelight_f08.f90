@@ -17,6 +17,8 @@ module sidelight_f08
     private :: MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Win
 
     integer, parameter :: MPIX_MAX_MEMHANDLE_SIZE = 256
+    integer, parameter :: MPIX_PROGRESS_AUTO = 0, MPIX_PROGRESS_CALLS = 1
+    integer, parameter :: MPIX_PROGRESS_THREAD = 2, MPIX_PROGRESS_SMART = 3
 
     interface
 
@@ -335,6 +337,31 @@ module sidelight_f08
             logical, intent(out) :: flag
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_op_intrinsic
+
+    end interface
+
+    ! --- Progress while the program computes
+
+    interface
+
+        subroutine MPIX_Progress_set(mode, ierror) bind(C, name='mpix_progress_set_')
+            import :: c_int
+            integer(c_int), intent(in) :: mode
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_set
+
+        subroutine MPIX_Progress_get(mode, ierror) bind(C, name='mpix_progress_get_')
+            import :: c_int
+            integer(c_int), intent(out) :: mode
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_get
+
+        subroutine MPIX_Progress_counts(calls, messages, futile, delay, ierror) &
+            bind(C, name='mpix_progress_counts_')
+            import :: c_int, c_int64_t
+            integer(c_int64_t), intent(out) :: calls, messages, futile, delay
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_counts
 
     end interface
 

@@ -3,11 +3,13 @@
 ! mpi or mpif.h. As sidelight_f08.f90, where more is said, with integers for handles. A program may
 ! also call these subroutines without any module; then ierror may not be left out.
 module sidelight_mpi
-    use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t
+    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
     implicit none
-    private :: c_int, c_intptr_t
+    private :: c_int, c_int64_t, c_intptr_t
 
     integer, parameter :: MPIX_MAX_MEMHANDLE_SIZE = 256
+    integer, parameter :: MPIX_PROGRESS_AUTO = 0, MPIX_PROGRESS_CALLS = 1
+    integer, parameter :: MPIX_PROGRESS_THREAD = 2, MPIX_PROGRESS_SMART = 3
 
     interface
 
@@ -232,6 +234,31 @@ module sidelight_mpi
             logical, intent(out) :: flag
             integer(c_int), optional, intent(out) :: ierror
         end subroutine MPIX_Win_op_intrinsic
+
+    end interface
+
+    ! --- Progress while the program computes
+
+    interface
+
+        subroutine MPIX_Progress_set(mode, ierror) bind(C, name='mpix_progress_set_')
+            import :: c_int
+            integer(c_int), intent(in) :: mode
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_set
+
+        subroutine MPIX_Progress_get(mode, ierror) bind(C, name='mpix_progress_get_')
+            import :: c_int
+            integer(c_int), intent(out) :: mode
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_get
+
+        subroutine MPIX_Progress_counts(calls, messages, futile, delay, ierror) &
+            bind(C, name='mpix_progress_counts_')
+            import :: c_int, c_int64_t
+            integer(c_int64_t), intent(out) :: calls, messages, futile, delay
+            integer(c_int), optional, intent(out) :: ierror
+        end subroutine MPIX_Progress_counts
 
     end interface
 

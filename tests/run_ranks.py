@@ -33,11 +33,11 @@ GRACE = 3.0  # seconds that launchers get to end after mpiexec has
 STACKS_SHOWN = 8
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 MARK = "SIDELIGHT_TEST_RUN"
+RANK_IS_EVEN = 'test $((${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}} % 2)) = 0'
 # Runs its arguments, on odd ranks with one variable more: "sh -c ... NAME=VALUE program ...".
-ON_ODD_RANKS = (
-    'rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}; '
-    'test $((rank % 2)) = 0 || export "$0"; exec "$@"'
-)
+ON_ODD_RANKS = f'{RANK_IS_EVEN} || export "$0"; exec "$@"'
+# The same with another program there: "sh -c ... other program ...".
+OTHER_ON_ODD_RANKS = f'{RANK_IS_EVEN} && exec "$@"; shift; exec "$0" "$@"'
 # Ranks of several nodes share this machine's cores, and none of them can know: without this they
 # would spin while others have to run.
 UNSEEN_NEIGHBOURS = {"SIDELIGHT_SPIN": "20", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -54,6 +54,8 @@ def arguments():
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--odd", metavar="NAME=VALUE",
                         help="a variable for ranks with odd numbers alone")
+    parser.add_argument("--odd-program", metavar="PROGRAM",
+                        help="what ranks with odd numbers run, with the same arguments")
     parser.add_argument("--ordinary-user", action="store_true",
                         help="where this is root: without its rights, as the user nobody")
     parser.add_argument("program")
@@ -147,6 +149,8 @@ def start(options, run, nodes, stack):
         extra = UNSEEN_NEIGHBOURS | extra
     launch = functools.partial(nodes.launch, host) if nodes else host.command
     program = [options.program, *options.args]
+    if options.odd_program:
+        program = ["/bin/sh", "-c", OTHER_ON_ODD_RANKS, options.odd_program, *program]
     if options.odd:
         program = ["/bin/sh", "-c", ON_ODD_RANKS, options.odd, *program]
     command = launch(options.n, program, preload=options.preload, extra_env=extra)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Transactions on simulated ranks, in virtual time; prints one line of JSON.
+/// Programs on simulated ranks, in virtual time; each prints one line of JSON.
 ///
 ///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME] FILE
+///     simulate am [OPTIONS] FILE
 ///
 /// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
-/// each epoch is complete before the next one begins.
+/// each epoch is complete before the next one begins. The options of am: active_main.cpp.
 #include <getopt.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
+#include "active_main.hpp"
 #include "transactions.hpp"
 
 namespace {
@@ -58,6 +61,9 @@ bool read_options(int argc, char **argv, Options& options, const char *& line)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && std::strcmp(argv[1], "am") == 0) {
+        return sidelight::simulate::active_main(argc - 1, argv + 1);
+    }
     Options options;
     const char *line = "transactions";
     if (!read_options(argc, argv, options, line)) {

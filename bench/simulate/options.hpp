@@ -22,6 +22,24 @@ struct Options {
     std::uint64_t seed = 1;
 };
 
+/// Active messages of all ranks but the last one to that.
+struct ActiveOptions {
+    Machine machine;
+    int ranks = 2;
+    int messages = 100; ///< of each origin
+    std::uint64_t segments = 100;
+    std::size_t bytes = 20; ///< of a segment, each way
+    bool mixed = false;     ///< every second message is one of 10 segments of 4,800 bytes
+    std::uint64_t unit = 40;
+    std::size_t internal = 8192;
+    std::size_t attached = 65536;
+    fabric::sim::Time call = 100;   ///< ns that a call of a handler takes
+    fabric::sim::Time segment = 30; ///< ns that it takes for a segment
+    bool concurrent = false;
+    bool unordered = false;
+    std::uint64_t seed = 1;
+};
+
 /// Reads lines `NAME NUMBER`; `#` begins a comment. Throws std::runtime_error with what is wrong.
 Machine read_machine(const char *path);
 

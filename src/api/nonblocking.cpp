@@ -6,6 +6,7 @@
 #include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
+#include "api/traced_call.hpp"
 #include "host/mpi/exposure_request.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/handle.hpp"
@@ -59,6 +60,13 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
     });
 }
 
+template <class Call, trace::CallKind call, class... Arguments>
+int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
+{
+    const TracedCall traced(call, true, win, rank_among<call>(arguments...), from);
+    return traced.left(begin<Call>(request, win, arguments...));
+}
+
 } // namespace
 
 #define SIDELIGHT_DECLARE(type, name) type name,
@@ -67,7 +75,8 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
     SIDELIGHT_ENTRY int MPIX_Win_i##name(parameters(SIDELIGHT_DECLARE) MPI_Win win,                \
                                          MPI_Request* request)                                     \
     {                                                                                              \
-        return begin<Call>(request, win parameters(SIDELIGHT_PASS));                               \
+        return begin_from<Call, trace::CallKind::name>(__builtin_return_address(0), request,       \
+                                                       win parameters(SIDELIGHT_PASS));            \
     }
 #include "api/synchronization.def"
 
@@ -84,8 +93,9 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
         MPI_Fint* error)                                                                           \
     {                                                                                              \
         MPI_Request begun = MPI_REQUEST_NULL;                                                      \
-        const int code =                                                                           \
-            begin<Call>(&begun, from_fortran<MPI_Win>(win) parameters(SIDELIGHT_PASS_CONVERTED));  \
+        const int code = begin_from<Call, trace::CallKind::name>(                                  \
+            __builtin_return_address(0), &begun,                                                   \
+            from_fortran<MPI_Win>(win) parameters(SIDELIGHT_PASS_CONVERTED));                      \
         return_to_fortran(code, begun, request, error);                                            \
     }
 #include "api/synchronization.def"

@@ -21,12 +21,12 @@ namespace {
 }
 
 /// On mapped memory, in some nanoseconds. Answers whether it has done it. Through a memory handle,
-/// and where operations are checked, it goes the long way.
+/// and where operations are watched, it goes the long way.
 template <class Operation, class... Arguments>
 bool notify_directly(const WindowObject& object, std::uint32_t notification,
                      Arguments... arguments) noexcept
 {
-    if (object.region != nullptr || object.checked) {
+    if (object.region != nullptr || object.watched) {
         return false;
     }
     const OperationCall call = Operation::describe(arguments...);

@@ -2,6 +2,7 @@
 #include "api/operation_call.hpp"
 
 #include "api/intrinsic_check.hpp"
+#include "base/settings.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "runtime/runtime.hpp"
 
@@ -94,8 +95,8 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
     if (object.region != nullptr && call.target != object.region->rank) {
         return Status::rank;
     }
-    if (object.checked && call.kind != OperationKind::put && call.kind != OperationKind::get)
-        [[unlikely]] {
+    if (object.watched && settings().check_intrinsic && call.kind != OperationKind::put &&
+        call.kind != OperationKind::get) [[unlikely]] {
         check_intrinsic(object, call);
     }
     Operation operation;

@@ -69,7 +69,7 @@ struct CompareAndSwapCall {
 template <class Operation, class... Arguments>
 int operate_slowly(const WindowObject& object, Arguments... arguments) noexcept
 {
-    if (object.checked) [[unlikely]] {
+    if (object.watched) [[unlikely]] {
         return issue(object, Operation::describe(arguments...));
     }
     order_before<Operation>(object);

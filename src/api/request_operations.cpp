@@ -23,7 +23,7 @@ namespace {
 template <class Operation, FlushScope scope, class... Arguments>
 bool is_performed(const WindowObject& object, Arguments... arguments) noexcept
 {
-    if (object.checked) [[unlikely]] {
+    if (object.watched) [[unlikely]] {
         return false;
     }
     order_before<Operation>(object);

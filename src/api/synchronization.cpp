@@ -3,6 +3,7 @@
 #include "api/host_call.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
+#include "api/traced_call.hpp"
 #include "base/cpu.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/progress.hpp"
@@ -34,6 +35,14 @@ template <class Call, class... Arguments>
     }
     return Runtime::existing()->blocking(
         *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
+}
+
+/// The way of a call whose window is not in the cache: those that are traced never are.
+template <class Call, trace::CallKind call, class... Arguments>
+int block_uncached(const void* from, MPI_Win win, Arguments... arguments) noexcept
+{
+    const TracedCall traced(call, false, win, rank_among<call>(arguments...), from);
+    return traced.left(block_with_engine<Call>(win, arguments...));
 }
 
 /// The whole way of a call that has entered the engine in vain, and has changed nothing.
@@ -91,7 +100,9 @@ template <class Call, class... Arguments>
                                                      Word win) noexcept                            \
     {                                                                                              \
         return fits_host()                                                                         \
-                   ? block_with_engine<Call>(narrowed<MPI_Win>(win) parameters(SIDELIGHT_PASS))    \
+                   ? block_uncached<Call, trace::CallKind::name>(__builtin_return_address(0),      \
+                                                                 narrowed<MPI_Win>(win)            \
+                                                                     parameters(SIDELIGHT_PASS))   \
                    : as_it_came<Call::host>(parameters(SIDELIGHT_PASS_WORD) win);                  \
     }                                                                                              \
     SIDELIGHT_WORDS(Win_##name, parameters(SIDELIGHT_DECLARE_WORD) Word win)                       \
@@ -104,7 +115,7 @@ template <class Call, class... Arguments>
     }
 #include "api/synchronization.def"
 
-SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
+static int test(MPI_Win win, int* flag) noexcept
 {
     WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -136,6 +147,12 @@ SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
         host::mpi::poll_host();
     }
     return MPI_SUCCESS;
+}
+
+SIDELIGHT_OWN int own_Win_test(MPI_Win win, int* flag)
+{
+    const TracedCall traced(trace::CallKind::test, false, win, -1, __builtin_return_address(0));
+    return traced.left(test(win, flag));
 }
 
 /// Orders the program's loads and stores against RMA of others (MPI-4.1, 12.7), and is where a loop

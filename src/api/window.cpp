@@ -4,6 +4,7 @@
 
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
+#include "api/traced_call.hpp"
 #include "base/log.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
@@ -175,8 +176,10 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
     }
     int code = MPI_SUCCESS;
     if (!object->window->closed()) { // else a delete callback has refused before
-        code = Runtime::existing()->blocking(
-            *object, [&](rma::Request* request) { return object->window->close(request); });
+        const TracedCall traced(trace::CallKind::free, false, *win, -1,
+                                __builtin_return_address(0));
+        code = traced.left(Runtime::existing()->blocking(
+            *object, [&](rma::Request* request) { return object->window->close(request); }));
         if (!object->window->closed()) {
             return code;
         }

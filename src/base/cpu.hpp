@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 
 namespace sidelight {
 
@@ -50,6 +52,22 @@ inline constexpr bool may_have_wide_vectors = true;
 inline constexpr bool may_have_wide_vectors = false;
 [[nodiscard]] inline bool has_wide_vectors() noexcept { return false; }
 #endif
+
+/// A clock that takes some nanoseconds to read, and ticks alike on all cores of a machine; how
+/// fast, its readers find out. Elsewhere it ticks in nanoseconds.
+[[nodiscard]] inline std::uint64_t ticks() noexcept
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t count = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+#endif
+}
 
 /// Orders every load and store before it against every one after it.
 /// x86: a locked instruction on the stack takes a quarter of the time of `mfence`.

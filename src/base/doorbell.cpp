@@ -15,7 +15,7 @@ namespace sidelight {
 namespace {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-static_assert(sizeof(Doorbell) == 64, "a cache line of its own");
+static_assert(sizeof(Doorbell) % 64 == 0, "cache lines of its own");
 
 // Not the private kind: sleeper and waker are different processes.
 void futex_wait(std::uint32_t* word, std::uint32_t expected, const timespec& limit) noexcept
@@ -68,5 +68,7 @@ void Doorbell::wake(std::uint64_t seen) noexcept
         }
     }
 }
+
+void Doorbell::ring_pipe_of_thread() noexcept { ring_pipe(pipe_); }
 
 } // namespace sidelight

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/cpu.hpp"
+#include "base/interest.hpp"
 #include "base/shared_memory.hpp"
 
 namespace sidelight {
@@ -66,28 +67,31 @@ public:
 
     /// Releases everything before it with a word that the sleepers wait for and that nobody else
     /// writes, and wakes them. Where they linger this does not wait for the word to leave the core.
-    void publish(std::atomic<std::uint64_t>& word, std::uint64_t value) noexcept
+    /// `event`: what that is to a process which computes.
+    void publish(std::atomic<std::uint64_t>& word, std::uint64_t value,
+                 const Event& event = {}) noexcept
     {
         if (lingering()) [[likely]] {
             word.store(value, std::memory_order_release);
-            ring_stored();
+            ring_stored(event);
         } else {
             word.exchange(value, std::memory_order_seq_cst);
-            ring();
+            ring(event);
         }
     }
 
     /// The same after plain stores that the caller has made, or somebody for it. Unless the
     /// sleepers linger a full barrier comes between.
-    void ring_stored() noexcept
+    void ring_stored(const Event& event = {}) noexcept
     {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         ring_if_slept_at();
+        tell(event);
     }
 
     /// Wakes all who have entered. Comes after an atomic read-modify-write of the word that they
     /// wait for. While nobody sleeps: one load.
-    void ring() noexcept
+    void ring(const Event& event = {}) noexcept
     {
         if constexpr (!rmw_is_barrier) {
             full_barrier();
@@ -95,6 +99,18 @@ public:
         // Pairs with `enter`: of the two sides, each of which writes and then reads, one sees the
         // other.
         ring_if_slept_at();
+        tell(event);
+    }
+
+    /// What the owner wants to be called for while it does not sleep here. Who asks for anything
+    /// does not linger.
+    [[nodiscard]] Interest& interest() noexcept { return interest_; }
+    /// The owner: its thread is to come, whatever it wants.
+    void summon() noexcept
+    {
+        if (interest_.summon() == Interest::Told::at_pipe) {
+            ring_pipe_of_thread();
+        }
     }
 
 private:
@@ -118,7 +134,15 @@ private:
         }
     }
 
+    void tell(const Event& event) noexcept
+    {
+        if (interest_.tell(event) == Interest::Told::at_pipe) [[unlikely]] {
+            ring_pipe_of_thread();
+        }
+    }
+
     void wake(std::uint64_t seen) noexcept;
+    void ring_pipe_of_thread() noexcept;
     [[nodiscard]] std::uint32_t* futex() noexcept;
 
     /// Low half: sleepers that no ring has answered yet, so that of many rings in a row one makes
@@ -128,6 +152,7 @@ private:
     /// Stored before `enter`, so who sees the sleeper in `state_` sees this.
     std::atomic<bool> at_pipe_{false};
     std::atomic<bool> lingering_{false};
+    Interest interest_;
 };
 
 } // namespace sidelight

@@ -92,6 +92,21 @@ void read_kernel_copy(Settings& settings, const char* value)
     }
 }
 
+void read_trace_limit(Settings& settings, const char* value)
+{
+    const std::string_view text = value;
+    int megabytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+    if (error == std::errc() && end == text.data() + text.size() && megabytes > 0) {
+        settings.trace_limit = megabytes;
+    }
+}
+
+std::string show_trace_limit(const Settings& settings)
+{
+    return std::to_string(settings.trace_limit);
+}
+
 std::string show_kernel_copy(const Settings& settings)
 {
     return settings.kernel_copy == kernel_copy_as_measured ? "auto"
@@ -100,7 +115,7 @@ std::string show_kernel_copy(const Settings& settings)
 }
 
 // The words for the values of a setting, in the order of its enumerators.
-constexpr std::array progress_words{"auto", "calls", "thread"};
+constexpr std::array progress_words{"auto", "calls", "thread", "smart"};
 constexpr std::array route_words{"auto", "emulated", "native"};
 constexpr std::array share_policy_words{"auto", "always", "inplace", "never"};
 
@@ -143,10 +158,11 @@ constexpr std::array entries{
                  "how often a call that waits polls before it sleeps; auto: for some 50 "
                  "microseconds, or a few times where ranks outnumber cores",
                  read_spin, show_spin},
-    SettingEntry{"SIDELIGHT_PROGRESS", nullptr, "auto",
+    SettingEntry{"SIDELIGHT_PROGRESS", "sidelight_progress", "auto",
                  "who moves operations on while the program computes: calls (its next MPI call), "
-                 "thread (a thread of the library), or auto: a thread where messages are needed "
-                 "and the host's own calls do not move them on",
+                 "thread (a thread of the library), smart (one that is called only for what is "
+                 "recorded), or auto: a thread where messages are needed and the host's own calls "
+                 "do not move them on, and smart where a core can be spared",
                  read_word<&Settings::progress, progress_words>,
                  show_word<&Settings::progress, progress_words>},
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
@@ -202,6 +218,13 @@ constexpr std::array entries{
         "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
         "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "
         "take the long way then"),
+    SettingEntry{"SIDELIGHT_TRACE", nullptr, "",
+                 "a folder: each process writes there what its epochs did and what it waited for; "
+                 "all calls take the long way then",
+                 read_text<&Settings::trace>, show_text<&Settings::trace>},
+    SettingEntry{"SIDELIGHT_TRACE_LIMIT", nullptr, "1024",
+                 "megabytes that the trace of one process may fill; then it ends", read_trace_limit,
+                 show_trace_limit},
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }
@@ -234,6 +257,16 @@ SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept
 const char* share_policy_name(SharePolicy policy) noexcept
 {
     return share_policy_words[static_cast<std::size_t>(policy)];
+}
+
+Progress progress_mode(const char* word, Progress fallback) noexcept
+{
+    return value_of(word, progress_words, fallback);
+}
+
+const char* progress_mode_name(Progress mode) noexcept
+{
+    return progress_words[static_cast<std::size_t>(mode)];
 }
 
 Settings read_settings(const char* (*get)(const char* variable)) noexcept

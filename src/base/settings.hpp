@@ -31,10 +31,16 @@ enum class SharePolicy : std::uint8_t {
 
 /// Who moves pending operations on while the program computes.
 enum class Progress : std::uint8_t {
-    automatic, ///< a thread where messages come and the host's blocking calls do not sweep
+    automatic, ///< a thread where messages come and the host's blocking calls do not sweep; else
+               ///< `smart`, where a core can be spared, once there is something to gain
     calls,     ///< nobody: its next MPI call does
-    thread,    ///< a thread
+    thread,    ///< a thread that any ring and any message wakes
+    smart,     ///< one that is called for what there is recorded work for
 };
+
+/// "auto", "calls", "thread", "smart"; `fallback` for any other word.
+[[nodiscard]] Progress progress_mode(const char* word, Progress fallback) noexcept;
+[[nodiscard]] const char* progress_mode_name(Progress mode) noexcept;
 
 inline constexpr int kernel_copy_as_measured = -1;
 inline constexpr int kernel_copy_never = -2;
@@ -59,6 +65,8 @@ struct Settings {
     bool exposure_after_access = false;
     bool no_exclusive_locks = false; ///< promised for all windows
     bool check_intrinsic = false;    ///< accumulates are compared with what the program asserts
+    std::string trace;               ///< the folder for the files of a trace; empty: none
+    int trace_limit = 1024;          ///< megabytes of one file
 };
 
 /// How one of them is set: by an environment variable, some also per window by an info key.

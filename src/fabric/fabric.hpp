@@ -106,11 +106,12 @@ public:
     [[nodiscard]] virtual Doorbell* bell_of(int /*peer*/) noexcept { return nullptr; }
 
     /// A word that `peer` polls in shared memory has just been written by an atomic
-    /// read-modify-write: if that process sleeps, it is woken.
-    virtual void wake(int peer) noexcept
+    /// read-modify-write: if that process sleeps, it is woken; and if its program computes, and it
+    /// has recorded work for this event, its thread.
+    virtual void wake(int peer, const Event& event) noexcept
     {
         if (Doorbell* bell = bell_of(peer); bell != nullptr) {
-            bell->ring();
+            bell->ring(event);
         }
     }
 

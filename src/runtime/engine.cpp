@@ -34,6 +34,51 @@ void Engine::expect_helper() noexcept
     }
 }
 
+void Engine::set_interrupts(bool wanted) noexcept
+{
+    lock_.acquire();
+    interrupts_.store(wanted, std::memory_order_seq_cst);
+    if (wanted) {
+        interest().enter();
+        say_what_is_wanted();
+    } else {
+        interest().forget();
+    }
+    lock_.release();
+}
+
+/// What is asked for from now on may have happened just before, and what others have called for
+/// meanwhile is looked at here: so it looks again until neither is so.
+void Engine::say_what_is_wanted() noexcept
+{
+    while (!interest().leave(process_.wanted())) {
+        process_.progress();
+        process_.push();
+    }
+}
+
+bool Engine::begin_attendance() noexcept
+{
+    const bool counts = interrupts_.load(std::memory_order_relaxed);
+    if (counts) {
+        interest().enter();
+    }
+    return counts;
+}
+
+/// A call that nobody else inside will answer is answered here.
+void Engine::end_attendance() noexcept
+{
+    if (interest().leave_as_it_is()) {
+        lock_.acquire();
+        begin_use();
+        answer_call();
+        process_.progress();
+        end_use();
+        lock_.release();
+    }
+}
+
 /// Windows that exist hear of it, so nobody may be using one.
 void Engine::tell_process() noexcept
 {

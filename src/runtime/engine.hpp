@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+
+#include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "rma/engine/process.hpp"
@@ -24,6 +27,36 @@ public:
     /// a call of ours, unless several are expected anyway.
     void expect_helper() noexcept;
 
+    /// From now on, or no longer, whoever leaves the engine says which events an interrupt thread
+    /// is to be called for. Without the engine, by a thread that alone decides about that.
+    void set_interrupts(bool wanted) noexcept;
+    [[nodiscard]] Interest& interest() noexcept { return fabric_.bell().interest(); }
+    /// Around each use of the engine, while it is held.
+    [[gnu::always_inline]] void begin_use() noexcept
+    {
+        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+            interest().enter();
+        }
+    }
+    /// A use that is about to look at everything answers whoever has called.
+    [[gnu::always_inline]] void answer_call() noexcept
+    {
+        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+            interest().answer_call();
+        }
+    }
+    [[gnu::always_inline]] void end_use() noexcept
+    {
+        process_.push();
+        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+            say_what_is_wanted();
+        }
+    }
+    /// A thread of the program looks after things for a while, without holding the engine all the
+    /// time. Answers whether it has to say when it ends.
+    [[nodiscard]] bool begin_attendance() noexcept;
+    void end_attendance() noexcept;
+
     /// Whether several threads of the program may be inside at once; false before there is an
     /// engine.
     [[nodiscard]] static bool program_has_threads() noexcept { return program_has_threads_; }
@@ -32,11 +65,12 @@ public:
 
     /// This thread is a helper from now on: it takes the engine by a HelperToken, and calls nothing
     /// of the host.
-    static void become_helper() noexcept { is_helper_ = true; }
+    static void become_helper() noexcept { trace::own_thread = is_helper_ = true; }
     [[nodiscard]] static bool is_helper() noexcept { return is_helper_; }
 
 private:
     void tell_process() noexcept;
+    void say_what_is_wanted() noexcept;
 
     static inline bool program_has_threads_ = false;
     static inline bool threaded_ = false;
@@ -46,6 +80,8 @@ private:
     fabric::MappedPeerMemory peer_memory_;
     rma::Process process_{fabric_, &peer_memory_};
     EngineLock lock_;
+    /// Changed under the engine and, for those who attend, with nobody inside.
+    std::atomic<bool> interrupts_{false};
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
@@ -55,10 +91,11 @@ public:
     [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)
     {
         engine_.lock().acquire();
+        engine_.begin_use();
     }
     [[gnu::always_inline]] ~EngineToken()
     {
-        engine_.process().push();
+        engine_.end_use();
         engine_.lock().release();
     }
     EngineToken(const EngineToken&) = delete;
@@ -76,11 +113,15 @@ class HelperToken {
 public:
     explicit HelperToken(Engine& engine) noexcept
         : engine_(engine), held_(engine.lock().acquire_as_helper())
-    {}
+    {
+        if (held_) {
+            engine_.begin_use();
+        }
+    }
     ~HelperToken()
     {
         if (held_) {
-            engine_.process().push();
+            engine_.end_use();
             engine_.lock().release_as_helper();
         }
     }

@@ -2,6 +2,7 @@
 #include "runtime/helpers.hpp"
 
 #include "base/cpu.hpp"
+#include "base/log.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
 #include "runtime/runtime.hpp"
@@ -47,8 +48,11 @@ bool sweep_for_host() noexcept
     if (!engine.process().busy() || !engine.lock().try_acquire()) {
         return completed;
     }
+    engine.begin_use();
+    engine.answer_call();
     const bool moved = engine.process().progress();
     messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
+    engine.end_use();
     engine.lock().release();
     return run_active<HostLoopToken>(engine) || moved || completed;
 }
@@ -115,27 +119,97 @@ void Helpers::watch_requests() noexcept
     host::mpi::set_request_sweep(sweep_for_host, pause_in_host);
 }
 
-void Helpers::start() noexcept
+void Helpers::start(Progress wish) noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
-    if (wants_thread(host::mpi::start_hook(sweep_from_host)) && !thread_.runs()) {
+    hooked_ = host::mpi::start_hook(sweep_from_host);
+    const bool asks = wish == Progress::thread || wish == Progress::smart;
+    apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
+}
+
+void Helpers::apply_mode() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    apply(mode());
+}
+
+/// A thread that a window has asked for stays while the mode leaves that to the windows.
+void Helpers::apply(Progress mode) noexcept
+{
+    const bool any = thread_.runs() || interrupt_thread_.runs();
+    may_begin_.store(mode == Progress::automatic && !any && waiting_.can_spare_core() &&
+                         !Engine::program_has_threads(),
+                     std::memory_order_relaxed);
+    if (mode == Progress::calls || (any && mode == Progress::smart && thread_.runs()) ||
+        (any && mode == Progress::thread && interrupt_thread_.runs())) {
+        stop_thread();
+    }
+    if (mode == Progress::smart) {
+        begin_interrupts();
+    } else if (mode == Progress::thread || (!any && wants_thread(mode))) {
         engine_.expect_helper();
         thread_.start(waiting_.waiter(), sweep_on_thread, program_came);
     }
 }
 
 /// By itself only where messages would wait for the program's next call of ours.
-bool Helpers::wants_thread(bool hooked) noexcept
+bool Helpers::wants_thread(Progress mode) noexcept
 {
-    switch (settings().progress) {
-    case Progress::calls:
-        return false;
-    case Progress::thread:
-        return true;
-    case Progress::automatic:
-        return !hooked && engine_.process().messages();
+    return mode == Progress::automatic && !hooked_ && engine_.process().messages();
+}
+
+void Helpers::begin_interrupts() noexcept
+{
+    if (interrupt_thread_.runs()) {
+        return;
     }
-    return false;
+    engine_.expect_helper();
+    engine_.set_interrupts(true);
+    if (!interrupt_thread_.start(waiting_.waiter(), {sweep_on_thread, program_came})) {
+        engine_.set_interrupts(false);
+    }
+}
+
+void Helpers::stop_thread() noexcept
+{
+    thread_.stop();
+    if (interrupt_thread_.runs()) {
+        engine_.set_interrupts(false);
+        interrupt_thread_.stop();
+        log_counts();
+    }
+    waiting_.waiter().expect_short_sleeps();
+}
+
+void Helpers::begin_if_recorded() noexcept
+{
+    Wanted wanted;
+    {
+        const EngineToken token(engine_);
+        wanted = engine_.process().wanted();
+    }
+    if ((wanted.events & ~message_event) == no_events) {
+        return;
+    }
+    const std::scoped_lock one_at_a_time(starting_);
+    may_begin_.store(false, std::memory_order_relaxed);
+    if (!thread_.runs()) {
+        begin_interrupts();
+    }
+}
+
+void Helpers::log_counts() const noexcept
+{
+    const host::node::InterruptCounts& counts = interrupt_thread_.counts();
+    const auto of = [](const std::atomic<std::uint64_t>& count) {
+        return static_cast<unsigned long long>(count.load(std::memory_order_relaxed));
+    };
+    const unsigned long long calls = of(counts.calls);
+    log(LogLevel::info,
+        "interrupt thread: called %llu times by events and %llu by messages, %llu of them for "
+        "nothing; ran %llu ns after the call, %llu at most; %llu naps; %llu us in the engine",
+        calls, of(counts.messages), of(counts.futile), calls != 0 ? of(counts.delay_ns) / calls : 0,
+        of(counts.longest_ns), of(counts.naps), of(counts.busy_ns) / 1000);
 }
 
 bool Helpers::sweep_on_thread() noexcept
@@ -145,7 +219,10 @@ bool Helpers::sweep_on_thread() noexcept
     bool moved = false;
     {
         const HelperToken token(engine);
-        moved = token && engine.process().busy() && engine.process().progress();
+        if (token) {
+            engine.answer_call();
+            moved = engine.process().busy() && engine.process().progress();
+        }
     }
     return run_active<HelperToken>(engine) || moved;
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
+#include "base/settings.hpp"
+#include "host/node/interrupt_thread.hpp"
 #include "host/node/progress_thread.hpp"
 #include "runtime/waiting.hpp"
 
 namespace sidelight::runtime {
 
 /// What moves the engine on while the program is in no call of ours: a hook in the host's progress
-/// loop, and a progress thread where one is wanted. See docs/design/progress.md.
+/// loop, and a thread where one is wanted: a progress thread, or an interrupt thread. See
+/// docs/design/progress.md and interest.md.
 class Helpers {
 public:
     Helpers(Engine& engine, Waiting& waiting) noexcept : engine_(engine), waiting_(waiting) {}
@@ -17,21 +21,58 @@ public:
     /// Hooks the sweep into the host's waits for requests of ours. Before the first request.
     static void watch_requests() noexcept;
     /// Starts what has not been started. Before the engine makes a window, when the host has
-    /// progressed and the network that the window needs is open. Without the engine.
-    void start() noexcept;
+    /// progressed and the network that the window needs is open; `wish`: of that window. Without
+    /// the engine.
+    void start(Progress wish = Progress::automatic) noexcept;
     /// Ends the thread. Does nothing if there is none. Must not hold the engine.
-    void stop_thread() noexcept { thread_.stop(); }
+    void stop_thread() noexcept;
+
+    /// The mode of this process, also before there is a runtime. The one that is set holds from the
+    /// next `start` on.
+    [[nodiscard]] static Progress mode() noexcept
+    {
+        const int chosen = chosen_.load(std::memory_order_relaxed);
+        return chosen == not_chosen ? settings().progress : static_cast<Progress>(chosen);
+    }
+    static void choose_mode(Progress mode) noexcept { chosen_.store(static_cast<int>(mode)); }
+    /// Ends what the mode does not want, and starts what it wants. By a thread of the program; no
+    /// other may be in a call of ours, unless several are expected anyway. Without the engine.
+    void apply_mode() noexcept;
+
+    /// After a nonblocking call, by mode `auto`: the interrupt thread begins when something has
+    /// been recorded for the first time that it would be called for. Without the engine.
+    void note_recorded() noexcept
+    {
+        if (may_begin_.load(std::memory_order_relaxed) && engine_.process().waits()) [[unlikely]] {
+            begin_if_recorded();
+        }
+    }
+    /// What the interrupt thread has done. There need be none.
+    [[nodiscard]] const host::node::InterruptCounts& counts() const noexcept
+    {
+        return interrupt_thread_.counts();
+    }
     /// Takes the hook out. Before the host is finalised.
     static void stop_hook() noexcept;
 
 private:
     static bool sweep_on_thread() noexcept;
     static bool program_came() noexcept;
-    [[nodiscard]] bool wants_thread(bool hooked) noexcept;
+    [[nodiscard]] bool wants_thread(Progress mode) noexcept;
+    void begin_interrupts() noexcept;
+    void end_interrupts() noexcept;
+    void begin_if_recorded() noexcept;
+    void apply(Progress mode) noexcept;
+    void log_counts() const noexcept;
 
     Engine& engine_;
     Waiting& waiting_;
     host::node::ProgressThread thread_;
+    host::node::InterruptThread interrupt_thread_;
+    static constexpr int not_chosen = -1;
+    static inline std::atomic<int> chosen_{not_chosen};
+    std::atomic<bool> may_begin_{false}; ///< as for `note_recorded`
+    bool hooked_ = false;
     std::mutex starting_; ///< which several windows may ask for at once
 };
 

@@ -5,6 +5,7 @@
 
 #include "host/mpi/errors.hpp"
 #include "host/mpi/progress.hpp"
+#include "rma/engine/window_parts.hpp"
 
 namespace sidelight::runtime {
 
@@ -14,6 +15,19 @@ int NonblockingRequest::outcome() noexcept
         return host::mpi::answer_window(status, object_->handle);
     }
     return host::mpi::error_class(status);
+}
+
+bool NonblockingRequest::peek(int times) noexcept
+{
+    const rma::Request& engine_side = *this;
+    if (engine_side.complete || object_->life.load(std::memory_order_relaxed) != life_) {
+        return engine_side.complete;
+    }
+    rma::NotificationCounters& counters = object_->window->parts().counters;
+    for (; times > 0 && counters.has_newest() && !engine_side.complete; --times) {
+        counters.peek();
+    }
+    return engine_side.complete;
 }
 
 NonblockingRequest* Requests::take(const WindowObject& object) noexcept
@@ -48,6 +62,7 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
     if (!engine_side.complete) {
         engine_side.on_complete = complete;
         *handle = request.handle();
+        remember(&request);
     } else if (engine_side.status == Status::ok &&
                host::mpi::create_completed_request(own, handle) == Status::ok) {
         spare_ = &request;
@@ -56,6 +71,39 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
         complete(engine_side);
     }
     return Status::ok;
+}
+
+void Requests::remember(NonblockingRequest* request) noexcept
+{
+    latest_ = request;
+    latest_handle_.store(request != nullptr ? request->handle() : none, std::memory_order_relaxed);
+}
+
+NonblockingRequest* Requests::claim(MPI_Request handle) noexcept
+{
+    NonblockingRequest* request = latest_;
+    if (request == nullptr || request->handle() != handle) {
+        return nullptr;
+    }
+    remember(nullptr);
+    static_cast<rma::Request*>(request)->on_complete = rouse;
+    return request;
+}
+
+/// What has failed is told by the host, with its error handlers.
+bool Requests::settle(NonblockingRequest& request) noexcept
+{
+    rma::Request& engine_side = request;
+    if (!engine_side.complete) {
+        engine_side.on_complete = complete;
+        return false;
+    }
+    if (engine_side.status == Status::ok && spare_ == nullptr) {
+        spare_ = &request;
+        return true;
+    }
+    complete(engine_side);
+    return false;
 }
 
 bool Requests::host_is_locked() noexcept
@@ -68,12 +116,20 @@ void Requests::complete(rma::Request& request) noexcept
     auto& ours = static_cast<NonblockingRequest&>(request);
     host::mpi::HostRequest& host_side = ours;
     Requests& among = ours.among();
+    if (among.latest_ == &ours) {
+        among.remember(nullptr); // the host may give its name to another one
+    }
     if (Engine::is_helper() || host_is_locked()) {
         among.found_complete_.push(&host_side);
     } else {
         host_side.complete();
     }
     among.waiting_.rouse();
+}
+
+void Requests::rouse(rma::Request& request) noexcept
+{
+    static_cast<NonblockingRequest&>(request).among().waiting_.rouse();
 }
 
 } // namespace sidelight::runtime

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+
 #include "host/mpi/requests.hpp"
 #include "rma/request.hpp"
 #include "runtime/waiting.hpp"
@@ -22,6 +24,9 @@ public:
         life_ = object.life.load(std::memory_order_relaxed);
     }
     [[nodiscard]] Requests& among() const noexcept { return *among_; }
+    /// Looks so many times for what completes it without a sweep, a counter of its window that is
+    /// waited for. Answers whether it is complete. Needs the engine.
+    [[nodiscard]] bool peek(int times) noexcept;
 
     NonblockingRequest* next = nullptr; ///< in its pool
 
@@ -57,15 +62,37 @@ public:
 
     /// The one that `take` keeps is the caller's to abandon, without the engine; or null.
     [[nodiscard]] NonblockingRequest* give_up_spare() noexcept;
+
+    /// Whether this is the request that was handed out last, and it was not complete then. Any
+    /// thread, without the engine: `claim` answers for certain.
+    [[nodiscard, gnu::always_inline]] static bool is_latest(const MPI_Request* handle) noexcept
+    {
+        const MPI_Request latest = latest_handle_.load(std::memory_order_relaxed);
+        return latest != none && handle != nullptr && *handle == latest;
+    }
+    /// That request, if the engine is still at it: the host does not hear of its completion unless
+    /// `settle` tells it. Else null. For the thread of the program that waits for it.
+    [[nodiscard]] NonblockingRequest* claim(MPI_Request handle) noexcept;
+    /// Ends a claim. True: it is complete, and its host's request is kept for the next call, so the
+    /// program has it no more. False: the program's request is the host's affair again.
+    [[nodiscard]] bool settle(NonblockingRequest& request) noexcept;
     /// After a window has ended.
     std::size_t shrink() noexcept { return pool_.shrink(); }
 
 private:
+    static constexpr MPI_Request none{}; ///< no host has a request of that name
+
     static void complete(rma::Request& request) noexcept;
+    static void rouse(rma::Request& request) noexcept;
+    void remember(NonblockingRequest* request) noexcept;
+
+    /// Written with the engine, by `remember`. Relaxed: a hint.
+    static inline std::atomic<MPI_Request> latest_handle_{none};
 
     Waiting& waiting_;
     host::mpi::RequestPool<NonblockingRequest> pool_;
-    NonblockingRequest* spare_ = nullptr; ///< started, for the next call
+    NonblockingRequest* spare_ = nullptr;  ///< started, for the next call
+    NonblockingRequest* latest_ = nullptr; ///< handed out last, and not complete
     host::mpi::RequestList found_complete_;
 };
 

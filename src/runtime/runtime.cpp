@@ -5,6 +5,7 @@
 
 #include "host/node/cores.hpp"
 #include "runtime/thread_level.hpp"
+#include "runtime/tracing.hpp"
 
 namespace sidelight::runtime {
 
@@ -25,8 +26,30 @@ Runtime::Runtime()
     if (threads_possible()) {
         engine_.expect_program_threads();
     }
+    begin_trace(engine_);
     Helpers::watch_requests();
     waiting_.learn_neighbours(host::node::launched_neighbours());
+}
+
+bool Runtime::wait_briefly(MPI_Request handle) noexcept
+{
+    constexpr int peeks_per_poll = 8; // a peek is a load, a poll sweeps
+    NonblockingRequest* request = nullptr;
+    {
+        const EngineToken token(engine_);
+        request = requests_.claim(handle);
+        if (request == nullptr) {
+            return false;
+        }
+        if (!Engine::threaded() && !engine_.process().messages() &&
+            request->peek(peeks_per_poll * Waiting::polls())) {
+            return requests_.settle(*request);
+        }
+    }
+    const rma::Request& engine_side = *request;
+    waiting_.briefly([&] { return engine_side.complete; });
+    const EngineToken token(engine_);
+    return requests_.settle(*request);
 }
 
 void Runtime::stop(bool for_good) noexcept
@@ -45,6 +68,7 @@ void Runtime::stop(bool for_good) noexcept
         spare->abandon();
     }
     Helpers::stop_hook();
+    settle_trace();
 }
 
 } // namespace sidelight::runtime

@@ -88,9 +88,15 @@ public:
                 status = requests_.hand_out(status, *request, object.own, handle);
             }
         }
+        helpers_.note_recorded();
         pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }
+
+    /// The beginning of a wait for the request that was handed out last: by sweeps, for a few
+    /// microseconds, since a turn of some hosts' loops takes longer than what is waited for. True:
+    /// it is complete, and the program has it no more. False: the host waits for it.
+    bool wait_briefly(MPI_Request handle) noexcept;
 
 private:
     Runtime();

@@ -112,7 +112,7 @@ void SharedExchange::wake_others() noexcept
     const EngineToken token(runtime->engine());
     for (std::size_t member = 0; member < peers_.size(); ++member) {
         if (member != page_.index()) {
-            runtime->engine().fabric().wake(peers_[member]);
+            runtime->engine().fabric().wake(peers_[member], {});
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/doorbell.hpp"
+#include "host/mpi/progress.hpp"
 #include "host/node/loop_pause.hpp"
 #include "host/node/wait.hpp"
 #include "rma/request.hpp"
@@ -27,6 +28,8 @@ public:
     [[nodiscard]] static int polls() noexcept { return polls_; }
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
+    /// Whether there is a core that none of the ranks needs while all of them compute.
+    [[nodiscard]] bool can_spare_core() const noexcept { return waiter_.can_spare_core(); }
     /// Whether a look for the next message is worth while at once. Where ranks share cores its
     /// sender may need this one. Holds the engine.
     [[nodiscard]] bool messages_are_close() noexcept
@@ -42,6 +45,28 @@ public:
     [[gnu::noinline]] void sweep_now_and_then() noexcept;
     /// Until `request` is complete.
     void wait(BlockingRequest& request) noexcept;
+    /// The same for a few microseconds at most, as a call that is about to wait in the host.
+    /// Answers whether the condition holds.
+    template <class Condition>
+    bool briefly(Condition holds) noexcept
+    {
+        constexpr int looks_per_host_poll = 32;
+        for (int looks = 1; looks <= polls(); ++looks) {
+            {
+                const EngineToken token(engine_);
+                if (!holds()) {
+                    engine_.process().progress();
+                }
+                if (holds()) {
+                    return true;
+                }
+            }
+            if (looks % looks_per_host_poll == 0) {
+                host::mpi::poll_host();
+            }
+        }
+        return false;
+    }
     /// Until the condition holds, which is asked for with the engine. `meeting`: as for
     /// Waiter::wait.
     template <class Condition>
@@ -51,6 +76,7 @@ public:
             Engine& engine;
             Condition& holds;
         } context{engine_, holds};
+        const bool attends = engine_.begin_attendance();
         waiter_.wait(
             [](void* of) noexcept {
                 auto& [engine, condition] = *static_cast<Context*>(of);
@@ -69,6 +95,9 @@ public:
                 return condition();
             },
             &context, meeting);
+        if (attends) [[unlikely]] {
+            engine_.end_attendance();
+        }
     }
     /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
     void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;

@@ -33,6 +33,7 @@ enum Key : std::size_t {
     at_target,
     intrinsic,
     single_intrinsic,
+    progress_key,
 };
 
 struct KnownKey {
@@ -47,7 +48,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 23> known{{
+constexpr std::array<KnownKey, 24> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -64,6 +65,7 @@ constexpr std::array<KnownKey, 23> known{{
     {"sidelight_am_at_target", nullptr, "false", at_creation, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
+    {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -141,6 +143,7 @@ bool is_info(MPI_Info info) noexcept
 
 WindowInfo::WindowInfo()
 {
+    static_assert(known.size() == keys);
     for (std::size_t key = 0; key < keys; ++key) {
         values_[key] = known[key].fallback;
     }
@@ -221,6 +224,11 @@ rma::Reorder WindowInfo::reorder() const noexcept
             .access_after_exposure = is_set(access_after_exposure),
             .exposure_after_exposure = is_set(exposure_after_exposure),
             .exposure_after_access = is_set(exposure_after_access)};
+}
+
+Progress WindowInfo::progress() const noexcept
+{
+    return progress_mode(values_[progress_key].c_str(), Progress::automatic);
 }
 
 SharePolicy WindowInfo::share_policy() const noexcept

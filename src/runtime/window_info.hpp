@@ -59,6 +59,8 @@ public:
     /// program's word; and `asserts_single`: on one element each, as Open MPI's key has it.
     [[nodiscard]] bool asserts_intrinsic() const noexcept;
     [[nodiscard]] bool asserts_single() const noexcept;
+    /// sidelight_progress; automatic: as the process has it.
+    [[nodiscard]] Progress progress() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
     /// program says of one such call does not count for the next one.
@@ -70,7 +72,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 22;
+    static constexpr std::size_t keys = 24;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

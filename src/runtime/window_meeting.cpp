@@ -5,7 +5,9 @@
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/tracing.hpp"
 #include "runtime/window_creation.hpp"
 #include "runtime/window_table.hpp"
 
@@ -130,13 +132,16 @@ bool Creation::create()
 {
     Engine& engine = Runtime::instance().engine();
     const bool made = has_handle_ && knows_members_ && attempt([&] {
-                          Runtime::instance().helpers().start();
+                          Runtime::instance().helpers().start(object_->info.progress());
                           const EngineToken token(engine);
                           const rma::WindowShape shape = shape_of(*object_, request_, rank_);
                           object_->window = &engine.process().create_window(shape);
+                          object_->window->parts().calls_for_events =
+                              object_->info.progress() != Progress::calls;
                           window_table::insert(*object_);
                       });
     if (all_agree(made)) {
+        trace_members(*object_);
         return true;
     }
     window_table::remove(*object_);

@@ -65,9 +65,9 @@ struct WindowObject : WindowKey {
     RegionAttributes region_attributes;
     bool keeps_handle = true; ///< the host's window may be another's afterwards
     bool ordered = false;     ///< operations by this handle, each behind those before it
-    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC).
-    /// Then it is not in the cache, and its operations take the long way.
-    bool checked = false;
+    /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC),
+    /// or it is traced. Then it is not in the cache, and its operations take the long way.
+    bool watched = false;
     mutable std::atomic<bool> reported{false}; ///< a breach, once for each handle
     /// Flushes by this handle wait for the calling thread's operations (P2, section 2.1).
     std::atomic<bool> thread_scope{false};

@@ -132,9 +132,10 @@ void insert(WindowObject& object)
         object.body->duplicates.push(&object);
     }
     object.mapped = object.region != nullptr ? &object.region_mapped : &object.window->mapped();
-    object.checked = settings().check_intrinsic;
-    object.key.store(object.checked ? no_handle : key, std::memory_order_relaxed);
-    object.synchronizing.store(object.region != nullptr ? no_handle : key,
+    const bool traced = static_cast<bool>(trace_of(*object.window));
+    object.watched = settings().check_intrinsic || traced;
+    object.key.store(object.watched ? no_handle : key, std::memory_order_relaxed);
+    object.synchronizing.store(object.region != nullptr || traced ? no_handle : key,
                                std::memory_order_relaxed);
     set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);

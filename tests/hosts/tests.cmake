@@ -8,7 +8,7 @@ set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges orderi
     ordered_pairs atomicity lost_updates attributes created_windows dynamic_windows communicators
     fence gats locks shared_locks nonblocking nonblocking_late nonblocking_ahead argument_errors
     error_handlers epoch_errors threads two_sided blocking_calls own_memory notifications
-    pipelines memory_handles active_messages)
+    waits pipelines memory_handles active_messages smart_progress)
 # With neighbours on each node as well: mapped memory and messages in one window.
 set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windows dynamic_windows
     fence gats locks shared_locks nonblocking notifications notified_storm)
@@ -42,3 +42,5 @@ sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 10000 1 all SKIP_HOSTS
 sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
 sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
     SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(smart_computing RANKS 2 NODES 2 PROGRAM computing
+    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=smart)

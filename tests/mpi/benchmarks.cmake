@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of bench/ that check what they measure.
+# Programs of bench/ and examples/ that check what they measure.
 
 # Who waits for the delay of another, with a delay that nothing else takes: with standard calls;
 # with nonblocking ones without the reorder keys, and with them. By messages, a process that
@@ -25,3 +25,34 @@ foreach(way persistent isend gats nonblocking)
 endforeach()
 sidelight_mpi_test(emulated.halo_nonblocking RANKS 4 PROGRAM ../bench/halo
     ARGS --quick --way=nonblocking ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+
+# Programs of examples/ that check what they find: reads in a made-up genome, in three ways, and
+# sums of absolute values; also where there is room for one segment at a time.
+foreach(way active get server)
+    sidelight_mpi_test(search_${way} RANKS 2 3 PROGRAM ../examples/search_${way} ARGS -c)
+    sidelight_mpi_test(search_${way} RANKS 2 NODES 2 PROGRAM ../examples/search_${way} ARGS -c
+        SKIP_HOSTS mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
+endforeach()
+sidelight_mpi_test(absolute_sums RANKS 2 4 PROGRAM ../examples/absolute_sums)
+sidelight_mpi_test(absolute_sums RANKS 2 NODES 2 PROGRAM ../examples/absolute_sums
+    SKIP_HOSTS mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
+foreach(program search_active absolute_sums)
+    set(arguments "")
+    if(program STREQUAL search_active)
+        set(arguments ARGS -c -b 300)
+    endif()
+    sidelight_mpi_test(emulated.${program} RANKS 3 PROGRAM ../examples/${program} ${arguments}
+        ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+    sidelight_mpi_test(emulated.${program}_tight RANKS 2 PROGRAM ../examples/${program} ${arguments}
+        ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=1024)
+    sidelight_mpi_test(mixed.${program} RANKS 4 PROGRAM ../examples/${program} ${arguments}
+        ODD SIDELIGHT_ROUTE=emulated)
+endforeach()
+
+# What comes back is looked at, in order and in none, with little room and with much.
+sidelight_mpi_test(am RANKS 3 4 PROGRAM ../bench/am ARGS --quick --messages 200 --concurrent)
+sidelight_mpi_test(emulated.am RANKS 4 PROGRAM ../bench/am ARGS --quick --messages 100
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.am_unordered RANKS 3 PROGRAM ../bench/am
+    ARGS --quick --messages 100 --unordered --buffer 20000
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=1000 SIDELIGHT_AM_UNIT=7)

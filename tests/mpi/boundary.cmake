@@ -10,6 +10,14 @@ sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS message
     ENVIRONMENT SIDELIGHT_ROUTE=native)
 sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
+# 100,000 operations by all routes, half of them in a dynamic window.
+sidelight_mpi_test(thread_model RANKS 2 ARGS 50000 TIMEOUT 240)
+sidelight_mpi_test(emulated.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(native.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_ROUTE=native)
+sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
+    TIMEOUT 240 ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
@@ -35,6 +43,7 @@ sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENA
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/standard_names/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/two_programs/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/jemalloc/tests.cmake)
 # These start programs in ways of their own, in which no sanitizer's library can be the first.
 if(NOT SIDELIGHT_SANITIZE)

@@ -28,7 +28,7 @@ endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
         epoch_errors threads sessions nonblocking_late remote_requests notifications
         notified_storm ordered ordered_pairs pipelines
-        memory_handles active_messages)
+        memory_handles active_messages smart_progress)
     sidelight_native_test(${program} RANKS 2)
 endforeach()
 foreach(program fence gats nonblocking_ahead)

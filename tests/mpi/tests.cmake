@@ -27,6 +27,7 @@ sidelight_mpi_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
     PASS "has crashed, by SIGSEGV: .*active_crash.*the program was asked")
 sidelight_mpi_test(active_abort RANKS 2 NO_SANITIZER PROGRAM active_crash ARGS abort
     PASS "has crashed, by SIGABRT: .*active_crash.*the program was asked")
+sidelight_mpi_test(waits RANKS 2 4)
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)
@@ -100,6 +101,15 @@ foreach(program threads thread_calls)
 endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
+# With an interrupt thread
+sidelight_mpi_test(smart_progress RANKS 2)
+foreach(program computing two_sided threads thread_calls sessions)
+    sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+endforeach()
+sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
+    ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(null_arguments RANKS 2)
@@ -110,6 +120,7 @@ sidelight_mpi_test(failed_requests RANKS 2 3)
 
 include(${CMAKE_CURRENT_LIST_DIR}/benchmarks.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/emulated.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/traced.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)

@@ -42,12 +42,14 @@ void Generator::draw_machine()
     program.costs.byte_ps = random_.chance(50) ? 330 : 20'000;
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
+    program.smart = !program.autonomous && program.seed % 3 != 0;
     program.carried = random_.chance(20);
     program.copied = random_.chance(50);
     program.copied_from = random_.chance(50) ? 0 : 64;
     program.opened = random_.chance(70);
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
+    program.traced = program.seed % 4 == 0; // the fastest ways are closed then
     program.direct = random_.chance(60);
     program.dynamic = random_.chance(20);
     program.unmapped_percent = random_.chance(50) ? 0 : 30;

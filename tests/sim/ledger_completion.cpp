@@ -58,6 +58,8 @@ void Statistics::add(const Statistics& other) noexcept
     far_ahead = std::max(far_ahead, other.far_ahead);
     strays += other.strays;
     notified += other.notified;
+    calls += other.calls;
+    futile_calls += other.futile_calls;
     operations += other.operations;
     messages += other.messages;
     accesses += other.accesses;
@@ -355,6 +357,8 @@ void Ledger::finish()
     check_fetched();
     statistics_.messages = world_.network().messages();
     statistics_.accesses = world_.network().accesses();
+    statistics_.calls = world_.calls();
+    statistics_.futile_calls = world_.futile_calls();
     statistics_.events = world_.network().events();
 }
 

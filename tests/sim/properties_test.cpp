@@ -33,6 +33,8 @@ void print(const Outcome& outcome)
                 " accesses by cards, %" PRIu64 " events, up to %" PRIu64 " epochs pending\n",
                 outcome.seeds, seen.operations, seen.messages, seen.accesses, seen.events,
                 seen.far_ahead);
+    std::printf("%" PRIu64 " calls of ranks that compute, %" PRIu64 " of them for nothing\n",
+                seen.calls, seen.futile_calls);
     std::printf("overlaps by key %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                 ", readers together %" PRIu64 ", done early %" PRIu64 ", flushes overtaken %" PRIu64
                 "\n",
@@ -60,6 +62,8 @@ TEST_P(Properties, Hold)
             EXPECT_GT(overlaps, 0U);
         }
         EXPECT_GT(seen.readers_together, 0U);
+        EXPECT_GT(seen.calls, outcome.seeds / 10);
+        EXPECT_LE(seen.futile_calls * 100, seen.calls);
         EXPECT_GT(seen.done_early, 0U);
         EXPECT_GT(seen.flush_overtaken, 0U);
         EXPECT_GT(seen.accesses, seen.operations / 100);

@@ -37,10 +37,14 @@ Rank::Rank(World& world, int rank, const Script& script)
     : world_(world),
       rank_(rank),
       script_(script),
+      notebook_([this] { return world_.network().now(); }),
       process_(world.network().endpoint(rank), &world.peer_memory()),
       requests_(script.size()),
       times_(script.size())
 {
+    if (world.program().traced) {
+        process_.set_recorder(&notebook_);
+    }
     std::size_t words = 0;
     for (std::size_t step = 0; step < script.size(); ++step) {
         requests_[step].rank = this;
@@ -55,6 +59,7 @@ Rank::Rank(World& world, int rank, const Script& script)
 rma::Window& Rank::create_window(const rma::WindowShape& shape)
 {
     windows_.push_back(&process_.create_window(shape));
+    leave_engine();
     return *windows_.back();
 }
 
@@ -74,6 +79,8 @@ void Rank::run()
         network.schedule(rank_, busy_until_);
         if (world_.program().autonomous) {
             sweep();
+        } else if (world_.program().smart) {
+            answer_call();
         }
         return;
     }
@@ -91,16 +98,53 @@ void Rank::run()
     network.schedule(rank_, std::max(network.now(), busy_until_));
 }
 
+/// What its thread does while the rank computes, if that is called or a message has come. If not, a
+/// sweep must do nothing that others may wait for: that would be a call that is lost.
+void Rank::answer_call()
+{
+    fabric::sim::Endpoint& card = world_.network().endpoint(rank_);
+    const bool message =
+        card.has_arrivals() && (card.interest().events() & message_event) != no_events;
+    card.interest().enter();
+    const bool called = card.interest().answer_call();
+    const std::uint64_t deeds = card.deeds();
+    const std::uint64_t sweeps = sweeps_;
+    sweep();
+    static_cast<void>(card.interest().leave_as_it_is());
+    if (!called && !message && card.deeds() != deeds) {
+        world_.fail(rank_, "a process that computes was not called for what it had recorded");
+    }
+    if (called && !message) {
+        world_.note_call(sweeps_ - sweeps == 1 && card.deeds() == deeds);
+    }
+}
+
+/// Whoever leaves the engine says what the thread is to be called for.
+void Rank::leave_engine()
+{
+    if (!world_.program().smart) {
+        return;
+    }
+    Interest& interest = world_.network().endpoint(rank_).interest();
+    interest.enter();
+    while (!interest.leave(process_.wanted())) {
+        process_.progress();
+        process_.push();
+    }
+}
+
 void Rank::sweep()
 {
     int sweeps = 0;
     do {
         world_.network().spend(sweep_time);
+        ++sweeps_;
         if (++sweeps > sweep_limit) {
             world_.fail(rank_, "progress never ends");
             return;
         }
     } while (process_.progress());
+    leave_engine();
     world_.scan(rank_);
 }
 
@@ -157,6 +201,7 @@ void Rank::leave(const Step& step)
         world_.take_back(step.window, rank_);
         windows_[static_cast<std::size_t>(step.window)] = nullptr;
         process_.push(); // as the guard does under which the API destroys it
+        leave_engine();
     }
 }
 
@@ -193,6 +238,7 @@ void Rank::perform(const Step& step)
     }
     if (!fast) { // nobody holds the engine on the direct path, who would push
         process_.push();
+        leave_engine();
     }
     world_.called(*this, position_);
     if (world_.random().chance(world_.program().progress_percent)) {

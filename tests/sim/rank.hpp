@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "handles.hpp"
+#include "notebook.hpp"
 #include "rma/engine/process.hpp"
 #include "script.hpp"
 
@@ -46,6 +47,8 @@ public:
     [[nodiscard]] std::size_t position() const noexcept { return position_; }
     [[nodiscard]] const Script& script() const noexcept { return script_; }
     [[nodiscard]] rma::Process& process() noexcept { return process_; }
+    /// The trace, where the program is traced.
+    [[nodiscard]] const Notebook& notebook() const noexcept { return notebook_; }
     [[nodiscard]] rma::Window& window(int number) noexcept
     {
         return *windows_[static_cast<std::size_t>(number)];
@@ -77,6 +80,8 @@ private:
     static void on_complete(rma::Request& request) noexcept;
 
     void sweep();
+    void answer_call();
+    void leave_engine();
     [[nodiscard]] bool may_fail(Status status);
     [[nodiscard]] bool released();
     void leave(const Step& step);
@@ -96,6 +101,7 @@ private:
     World& world_;
     int rank_;
     const Script& script_;
+    Notebook notebook_;
     rma::Process process_;
     std::vector<rma::Window*> windows_;
     HandleWindows handles_;
@@ -104,6 +110,7 @@ private:
     bool waits_ = false;   ///< inside a blocking call
     Time busy_until_ = 0;  ///< computing
     std::uint64_t meets_ = 0;
+    std::uint64_t sweeps_ = 0;
     std::vector<StepRequest> requests_;
     std::vector<StepTimes> times_;
     std::vector<std::size_t> buffer_at_;

@@ -84,6 +84,8 @@ struct Statistics {
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
     std::uint64_t strays = 0;          ///< operations that failed, and others had to tell
     std::uint64_t notified = 0;        ///< operations that have raised a counter
+    std::uint64_t calls = 0;           ///< of ranks that compute, by events that they wait for
+    std::uint64_t futile_calls = 0;    ///< those that have found nothing to do
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t accesses = 0; ///< by cards, to the memory of another rank

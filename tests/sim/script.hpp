@@ -115,7 +115,9 @@ struct Program {
     fabric::sim::Costs costs{};
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
+    bool smart = false; ///< while it computes a thread is called for what is recorded
     bool threaded = false;
+    bool traced = false;         ///< each rank takes down what happens to it
     bool carried = false;        ///< only a rank's own memory is mapped: operations go by messages
     bool copied = false;         ///< and where so, put and get by a copy at once
     std::size_t copied_from = 0; ///< bytes; smaller ones only if they are alone

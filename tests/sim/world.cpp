@@ -349,6 +349,9 @@ bool World::run()
     if (failure_.empty()) {
         program_.somebody_dies() ? check_survivors(*this) : ledger_.finish();
     }
+    if (failure_.empty() && program_.traced && !program_.somebody_dies()) {
+        check_notebooks();
+    }
     if (failure_.empty()) {
         part();
     }
@@ -366,6 +369,22 @@ void World::part()
     for (const auto& rank : ranks_) {
         if (!rank->process().has_parted() && !network_.dead(rank->number())) {
             fail(rank->number(), "a farewell is not answered");
+        }
+    }
+}
+
+void World::check_notebooks()
+{
+    for (const auto& rank : ranks_) {
+        const Notebook& notebook = rank->notebook();
+        bool any_window = false;
+        for (int window = 0; window < program_.windows; ++window) {
+            any_window = any_window || rank->has_window(window);
+        }
+        if (notebook.wrong() != nullptr) {
+            fail(rank->number(), notebook.wrong());
+        } else if (!any_window && notebook.unfinished() != 0) {
+            fail(rank->number(), "the trace has no end of an epoch");
         }
     }
 }

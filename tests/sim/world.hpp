@@ -98,6 +98,14 @@ public:
     }
     /// Accesses to memory on the same node that were tried by a copy at once.
     [[nodiscard]] int copies() const noexcept { return copies_; }
+    /// A rank that computes was called by an event.
+    void note_call(bool futile) noexcept
+    {
+        ++calls_;
+        futile_calls_ += futile ? 1 : 0;
+    }
+    [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
+    [[nodiscard]] std::uint64_t futile_calls() const noexcept { return futile_calls_; }
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
     /// Two words with a hole after each.
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
@@ -200,6 +208,7 @@ private:
         return (program_.ranks + program_.node_size - 1) / program_.node_size;
     }
     void part();
+    void check_notebooks();
     void report_deadlock();
     void describe_rank(Rank& rank, std::FILE* out);
 
@@ -222,6 +231,8 @@ private:
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
+    std::uint64_t calls_ = 0;
+    std::uint64_t futile_calls_ = 0;
     std::vector<int> meetings_; ///< arrivals at each, of those who do not die
     Ledger ledger_;
     std::string failure_;

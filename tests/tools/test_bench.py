@@ -12,6 +12,7 @@ from pathlib import Path
 import support
 from sidelight_lib import (
     bench,
+    by_size,
     figures_page,
     hosts,
     latency_columns,
@@ -371,11 +372,8 @@ class MemHandle(unittest.TestCase):
         self.assertEqual((alone.allocated, alone.dynamic, alone.memhandle), (5.0, 6.0, None))
         self.assertEqual((under.bytes, under.memhandle, under.opened), (8, 3.0, 4.0))
 
-    def test_every_size_of_the_program_has_a_title(self):
+    def test_every_way_of_the_program_is_known(self):
         source = (support.ROOT / "bench" / "memhandle.c").read_text()
-        (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", source)
-        terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
-        self.assertEqual([term[0] << sum(term[1:]) for term in terms], list(memhandle.SIZES))
         (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
         self.assertEqual(re.findall(r'"(\w+)"', names), list(memhandle.HOWS))
 
@@ -393,14 +391,19 @@ class OrderedPut(unittest.TestCase):
         (row,) = ordered_put.rows(samples)
         self.assertEqual((row.bytes, row.flushed, row.ordered, row.unordered), (8, 5.0, 2.0, 1.0))
 
-    def test_every_size_of_the_program_has_a_title(self):
+    def test_every_way_of_the_program_is_known(self):
         source = (support.ROOT / "bench" / "ordered_put.c").read_text()
+        (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
+        self.assertEqual(re.findall(r'"(\w+)"', names), list(ordered_put.HOWS))
+
+
+class BySize(unittest.TestCase):
+    def test_every_size_of_the_programs_has_a_title(self):
+        source = (support.ROOT / "bench" / "ways.c").read_text()
         (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", source)
         terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
         found = [term[0] << sum(term[1:]) for term in terms]
-        self.assertEqual(found, list(ordered_put.SIZES))
-        (names,) = re.findall(r"names\[HOWS\] = \{(.*?)\}", source)
-        self.assertEqual(re.findall(r'"(\w+)"', names), list(ordered_put.HOWS))
+        self.assertEqual(found, list(by_size.SIZES))
 
 
 class Notify(unittest.TestCase):

@@ -14,10 +14,14 @@ from pathlib import Path
 
 import support
 from sidelight_lib import (
+    by_size,
     flush_local,
     get_compute_put,
     hosts,
     interleaved,
+    late_target,
+    memhandle,
+    notify,
     one_sided_progress,
     ordered_put,
     routes,
@@ -91,6 +95,11 @@ class Programs(unittest.TestCase):
         self.assertIn("bytes = 16 << 10; bytes <= LARGEST; bytes *= 4", text)
         self.assertEqual(list(get_compute_put.SIZES), [16384 * 4**k for k in range(5)])
 
+    def test_late_target(self):
+        text = source("progress")
+        self.assertEqual(names(text, "figures"), list(late_target.SHOWN.figures))
+        self.assertEqual(names(text, "lines"), list(late_target.MILLISECONDS))
+
     def test_one_sided_progress(self):
         text = source("one_sided_progress")
         self.assertEqual(names(text, "figures"), list(one_sided_progress.SHOWN.figures))
@@ -113,6 +122,12 @@ class Notes(unittest.TestCase):
         self.assertIn("takes 0.30 of flush", said)
         self.assertIn("without it 0.12", said)
         self.assertIn("0.50 of lock and unlock", said)
+
+    def test_what_is_waited_for_is_a_slope(self):
+        waits = [row("1", put=1500.0, get=520.0), row("5", put=5500.0, get=524.0)]
+        (said,) = late_target.notes(waits)
+        self.assertIn("put 100.0%", said)
+        self.assertIn("get 0.1%", said)
 
     def test_no_progress_is_said(self):
         good = row("allocated", waits=1.0, computes=1.1)
@@ -163,9 +178,19 @@ class Panels(unittest.TestCase):
         panel = thread_flush.panels(found)[1]
         self.assertEqual(panel.title, "a, sidelight")
         self.assertEqual(panel.series["thread scope"][3], (8.0, 1.0))
-        lines = [f"{how}_{size}" for how in ordered_put.HOWS for size in ordered_put.SIZES]
+        lines = [f"{how}_{size}" for how in ordered_put.HOWS for size in by_size.SIZES]
         panel = ordered_put.panels(measured(lines, {"microseconds": 3.0}))[0]
         self.assertEqual(panel.series["ordered"][0], (8.0, 3.0))
+
+    def test_of_memory_handles_and_notifications_with_what_a_column_has(self):
+        lines = [f"{how}_{size}" for how in memhandle.HOWS for size in by_size.SIZES]
+        (under,) = memhandle.panels(measured(lines, {"microseconds": 3.0}))
+        self.assertEqual(set(under.series), set(memhandle.HOWS))
+        self.assertEqual(under.series["opened"][1], (1024.0, 3.0))
+        lines = [f"ring_{how}_{size}" for how in notify.HOWS for size in notify.SIZES]
+        samples = measured(lines, {"microseconds": 2.0}).samples
+        panel = notify.panels(notify.rows(notify.PAIR, samples))[-1]
+        self.assertEqual(panel.series["waited"][-1], (65536.0, 2.0))
 
     @unittest.skipIf(importlib.util.find_spec("matplotlib") is None, "no python3-matplotlib")
     @unittest.skipIf(importlib.util.find_spec("rich") is None, "python3-rich is not installed")

@@ -12,7 +12,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import support
-from sidelight_lib import simulate
+from sidelight_lib import simulate, simulations
 from sidelight_lib.hosts import HostError
 
 RATES = {"1": 100.0, "64": 101.0, "--key": 139.0}
@@ -45,11 +45,11 @@ class Measure(unittest.TestCase):
         self.assertEqual(simulate._table(found, Path("a/qdr.txt")).row_count, 3)
 
 
-@unittest.skipUnless(simulate.program().exists(), "not built")
+@unittest.skipUnless(simulations.program().exists(), "not built")
 class Program(unittest.TestCase):
     def simulate(self, *options):
-        network = simulate.NETWORKS / "qdr-infiniband.txt"
-        return json.loads(simulate._run(["--transactions", "20", *options, str(network)]))
+        network = simulations.NETWORKS / "qdr-infiniband.txt"
+        return json.loads(simulations.run(["--transactions", "20", *options, str(network)]))
 
     def test_the_same_seed_is_the_same_run(self):
         first, second, other = (
@@ -70,13 +70,13 @@ class Program(unittest.TestCase):
         self.assertLess(without, 1.2 * standard)
 
     def test_a_slow_network_is_slow(self):
-        slow = simulate.NETWORKS / "tcp-10g.txt"
-        said = json.loads(simulate._run(["--ranks", "64", "--transactions", "20", str(slow)]))
+        slow = simulations.NETWORKS / "tcp-10g.txt"
+        said = json.loads(simulations.run(["--ranks", "64", "--transactions", "20", str(slow)]))
         self.assertLess(said["rate"], self.simulate("--ranks", "64")["rate"] / 4)
 
     def test_every_network_can_be_read(self):
-        for path in simulate.NETWORKS.glob("*.txt"):
-            simulate._run(["--ranks", "4", "--transactions", "2", str(path)])
+        for path in simulations.NETWORKS.glob("*.txt"):
+            simulations.run(["--ranks", "4", "--transactions", "2", str(path)])
 
     def test_parameters_that_it_does_not_know_are_refused(self):
         for text in ("latency_ns\n", "weight 3\n", "latency_ns 3 4\n", "node 0\n"):
@@ -84,10 +84,10 @@ class Program(unittest.TestCase):
                 file.write(f"# a comment\n{text}")
                 file.flush()
                 with self.assertRaisesRegex(HostError, re.escape(f"{file.name}:2: not a")):
-                    simulate._run(["--ranks", "4", file.name])
+                    simulations.run(["--ranks", "4", file.name])
 
     def test_usage(self):
-        command = [simulate.program(), "--ranks", "1"]
+        command = [simulations.program(), "--ranks", "1"]
         done = subprocess.run(command, capture_output=True, check=False)
         self.assertEqual(done.returncode, 2)
 

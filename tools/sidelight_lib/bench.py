@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import (
+    am,
     figures_page,
     flush_local,
     get_compute_put,
+    late_target,
     latency_runs,
     memhandle,
     notify,
@@ -89,12 +91,14 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="also put the table into a Markdown page, such as docs/figures.md",
     )
     parser.set_defaults(action=main)
+    am.add(kinds)
     memhandle.add(kinds)
     notify.add(kinds)
     window_kinds.add(kinds)
     flush_local.add(kinds)
     get_compute_put.add(kinds)
     one_sided_progress.add(kinds)
+    late_target.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)

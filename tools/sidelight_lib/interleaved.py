@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -40,6 +40,7 @@ class Series:
     under: bool = True  # under Sidelight, else on the host alone
     options: Sequence[str] = ()  # of the program
     program: str = ""  # which one, where they are not the same
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
 
 
 ALONE = Series("", "alone", under=False)
@@ -81,6 +82,8 @@ class Program:
     options: Sequence[str] = ()
     operands: Sequence[str] = ()  # ahead of the lines
     folder: str = "bench"
+    threads: bool = False  # its own ones: a rank is not bound
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
 
     def path(self, host: Host, series: Series = ALONE) -> Path:
         return host.program(f"{self.folder}/{series.program or self.name}")
@@ -129,7 +132,8 @@ def choose_columns(
     program: Program, hosts: str, series: Sequence[Series], nodes: int = 1
 ) -> list[Column]:
     """Every series on each of the hosts that the program is built for."""
-    require_programs()
+    if program.folder == "bench":
+        require_programs()
     wanted = [] if hosts == "all" else hosts.split(",")
     chosen = choose_hosts(wanted)
     needed = [(host, program.path(host, each)) for host in chosen for each in series]
@@ -205,9 +209,9 @@ def print_json(rows: Iterable[Any], measured: Measured, **further: Any) -> None:
 def print_outcomes(
     console: Any, samples: Iterable[Sample], titles: Mapping[str, str] | None = None
 ) -> None:
-    """Below a table: what has crashed or hung."""
+    """Below a table: what has crashed or hung, but not what a host does not have."""
     for sample in samples:
-        if sample.outcome:
+        if sample.outcome not in ("", NOT_THERE):
             line = (titles or {}).get(sample.line, sample.line)
             console.print(f"{sample.column}: {line}: {sample.outcome}")
 
@@ -223,6 +227,7 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
     host, series = column.host, column.series
     preload = host.require_library() if series.under else None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
+    settings |= {**program.settings, **series.settings}
     with contextlib.ExitStack() as stack:
         several = stack.enter_context(Nodes(nodes)) if nodes > 1 else None
 
@@ -242,7 +247,8 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
 
 def _binds_itself(program: Program) -> bool:
     """Or must not be bound: its ranks would share cores as the launcher has it."""
-    return program.folder == "bench" or program.ranks > len(os.sched_getaffinity(0))
+    crowded = program.ranks > len(os.sched_getaffinity(0))
+    return program.folder == "bench" or program.threads or crowded
 
 
 def _samples(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import interleaved
+from . import by_size, interleaved, plots
 from .console import output, rich
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
@@ -21,7 +21,6 @@ medians over the rounds. The routes are those of the settings: SIDELIGHT_ROUTE=e
 rank for a node of its own, and SIDELIGHT_NETWORK=tcp messages through the network's stack.
 """
 
-SIZES = {8: "8 B", 1 << 10: "1 KB", 16 << 10: "16 KB", 64 << 10: "64 KB", 1 << 20: "1 MB"}
 HOWS = ("allocated", "dynamic", "memhandle", "opened")
 OF_HOSTS = HOWS[:2]
 
@@ -44,33 +43,33 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "memhandle", help="windows of memory handles", description=_DESCRIPTION
     )
-    interleaved.add_options(parser, nodes=True)
+    interleaved.add_options(parser, plot=True, nodes=True)
     parser.set_defaults(action=main)
 
 
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The sizes that have all figures of their column, column by column, smallest first."""
-    found: dict[tuple[str, int], dict[str, float]] = {}
-    for (line, column), figures in interleaved.medians(samples).items():
-        how, _, size = line.partition("_")
-        found.setdefault((column, int(size)), {})[how] = figures["microseconds"]
     return [
         Row(size, column, **figures)
-        for (column, size), figures in sorted(found.items())
+        for (column, size), figures in by_size.figures(samples).items()
         if set(figures) == set(HOWS if column.endswith(UNDER) else OF_HOSTS)
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
-    options = ["--quick"] if arguments.quick else []
-    lines = [f"{how}_{size}" for size in SIZES for how in HOWS]
-    program = interleaved.Program("memhandle", lines, 2, options)
-    measured = interleaved.run(program, arguments)
+    measured = by_size.run("memhandle", HOWS, arguments)
     if arguments.json:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured)
+    title = "A put and a flush through memory handles (P2, figure 12)"
+    by_size.draw(arguments, title, panels(measured))
     return 0
+
+
+def panels(measured: Measured) -> list[plots.Panel]:
+    """One for each column: a curve for each way that it has."""
+    return by_size.panels(rows(measured.samples), HOWS)
 
 
 def _print_table(measured: Measured) -> None:
@@ -85,7 +84,6 @@ def _print_table(measured: Measured) -> None:
         if row.memhandle is not None and row.opened is not None:
             times += [f"{value:.3f}" for value in (row.memhandle, row.opened)]
             times += [f"{row.memhandle / row.allocated:.2f}", f"{row.opened - row.memhandle:.2f}"]
-        table.add_row(interleaved.where(row.column), SIZES[row.bytes], *times)
+        table.add_row(interleaved.where(row.column), by_size.SIZES[row.bytes], *times)
     console.print(table)
-    there = [sample for sample in measured.samples if sample.outcome != interleaved.NOT_THERE]
-    interleaved.print_outcomes(console, there)
+    interleaved.print_outcomes(console, measured.samples)

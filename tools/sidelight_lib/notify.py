@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from . import interleaved
+from . import by_size, interleaved, plots
 from .console import output, rich
 from .interleaved import Sample
 from .latency_lines import UNDER
@@ -55,7 +55,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "notify", help="notified puts against flushes and messages", description=_DESCRIPTION
     )
-    interleaved.add_options(parser)
+    interleaved.add_options(parser, plot=True)
     parser.set_defaults(action=main)
 
 
@@ -92,7 +92,14 @@ def main(arguments: argparse.Namespace) -> int:
         print(json.dumps({"rows": table, "samples": raw, "errors": errors}, indent=2))
     else:
         _print_table(found, samples, interleaved.rounds(arguments))
+    by_size.draw(arguments, "Producer to consumer and back (MPI-5.1, 12.6)", panels(found))
     return 0
+
+
+def panels(found: Sequence[Row]) -> list[plots.Panel]:
+    """Of two ranks, which are measured at all sizes: one for each column, a curve for each way."""
+    pair = [row for row in found if row.pattern == PATTERNS[PAIR, "ring"]]
+    return by_size.panels(pair, HOWS, SIZES)
 
 
 def _print_table(found: Sequence[Row], samples: Sequence[Sample], rounds: int) -> None:
@@ -114,6 +121,4 @@ def _print_table(found: Sequence[Row], samples: Sequence[Sample], rounds: int) -
         texts = ["" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
         table.add_row(row.pattern, where, SIZES[row.bytes], *times, *texts)
     console.print(table)
-    for sample in samples:
-        if sample.outcome not in ("", interleaved.NOT_THERE):
-            console.print(f"{sample.column}: {sample.line}: {sample.outcome}")
+    interleaved.print_outcomes(console, samples)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import interleaved, plots
+from . import by_size, interleaved, plots
 from .console import output, rich
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
@@ -21,7 +21,6 @@ Sidelight, in turns, round after round; medians over the rounds. The routes are 
 settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
 """
 
-SIZES = {8: "8 B", 1 << 10: "1 KB", 16 << 10: "16 KB", 64 << 10: "64 KB", 1 << 20: "1 MB"}
 HOWS = ("flushed", "ordered", "unordered")
 
 
@@ -47,51 +46,26 @@ def add(kinds: Any) -> None:
 
 def rows(samples: Iterable[Sample]) -> list[Row]:
     """The sizes that have all three figures, column by column, smallest first."""
-    found: dict[tuple[str, int], dict[str, float]] = {}
-    for (line, column), figures in interleaved.medians(samples).items():
-        how, _, size = line.partition("_")
-        found.setdefault((column, int(size)), {})[how] = figures["microseconds"]
     return [
         Row(size, column, **figures)
-        for (column, size), figures in sorted(found.items())
+        for (column, size), figures in by_size.figures(samples).items()
         if len(figures) == len(HOWS)
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
-    options = ["--quick"] if arguments.quick else []
-    lines = [f"{how}_{size}" for size in SIZES for how in HOWS]
-    program = interleaved.Program("ordered_put", lines, 2, options)
-    measured = interleaved.run(program, arguments)
+    measured = by_size.run("ordered_put", HOWS, arguments)
     if arguments.json:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured)
-    if arguments.plot:
-        title = "Data, a flag and a flush (P2, figures 10, 11)"
-        plots.draw(arguments.plot, panels(measured), title)
+    by_size.draw(arguments, "Data, a flag and a flush (P2, figures 10, 11)", panels(measured))
     return 0
 
 
 def panels(measured: Measured) -> list[plots.Panel]:
     """One for each column: a curve for each way."""
-    found = rows(measured.samples)
-
-    def curve(column: str, how: str) -> list[tuple[float, float]]:
-        of_column = [row for row in found if row.column == column]
-        return [(float(row.bytes), getattr(row, how)) for row in of_column]
-
-    return [
-        plots.Curves(
-            interleaved.where(column),
-            "bytes",
-            "us",
-            {how: curve(column, how) for how in HOWS},
-            logarithmic="xy",
-            ticks={float(size): name for size, name in SIZES.items()},
-        )
-        for column in dict.fromkeys(row.column for row in found)
-    ]
+    return by_size.panels(rows(measured.samples), HOWS)
 
 
 def _print_table(measured: Measured) -> None:
@@ -108,6 +82,6 @@ def _print_table(measured: Measured) -> None:
         where = interleaved.where(row.column)
         times = [f"{value:.3f}" for value in (row.flushed, row.ordered, row.unordered)]
         ratios = [f"{row.ordered / other:.2f}" for other in (row.flushed, row.unordered)]
-        table.add_row(where, SIZES[row.bytes], *times, *(ratios if under else ("", "")))
+        table.add_row(where, by_size.SIZES[row.bytes], *times, *(ratios if under else ("", "")))
     console.print(table)
     interleaved.print_outcomes(console, measured.samples)

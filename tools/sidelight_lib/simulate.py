@@ -5,18 +5,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import hosts, paper_applications, plots
+from . import paper_applications, plots, simulate_am, simulations
 from .console import output, progress, rich
-from .hosts import HostError
-
-NETWORKS = hosts.ROOT / "bench" / "networks"
-PATIENCE_SECONDS = 900
 
 _DESCRIPTION = """\
 Massive unstructured transactions (figure 12 of the paper on nonblocking epochs) on simulated ranks:
@@ -42,14 +37,6 @@ class Run:
     pending: int  # most epochs of one rank that were not complete
 
 
-Runner = Callable[[Sequence[str]], str]
-
-
-def program() -> Path:
-    """Built once, with no host."""
-    return hosts.build_directory() / "bench" / "simulate"
-
-
 def add(commands: Any) -> None:
     """Adds the command to the command line."""
     simulate = commands.add_parser(
@@ -65,7 +52,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--network",
         type=Path,
-        default=NETWORKS / "qdr-infiniband.txt",
+        default=simulations.NETWORKS / "qdr-infiniband.txt",
         metavar="FILE",
         help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
     )
@@ -79,16 +66,14 @@ def add(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
     parser.set_defaults(action=main)
+    simulate_am.add(kinds)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    if not program().exists():
-        raise HostError(f"not built: {program()}; run `make`")
-    if not arguments.network.exists():
-        raise HostError(f"--network {arguments.network}: there is no such file")
+    simulations.require(arguments.network)
     if arguments.plot:
         plots.require(arguments.plot)
-    found = measure(arguments, _run)
+    found = measure(arguments, simulations.run)
     if arguments.json:
         rows = [asdict(run) | {"gain": gain(found, run)} for run in found]
         print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
@@ -99,7 +84,7 @@ def main(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def measure(arguments: argparse.Namespace, run: Runner) -> list[Run]:
+def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]:
     """All runs, of fewer ranks first."""
     ranks = paper_applications.read_ranks(arguments.ranks)
     found = []
@@ -123,23 +108,6 @@ def _options(arguments: argparse.Namespace, ranks: int, pending: int) -> list[st
     }
     words = [word for name, number in numbers.items() for word in (name, str(number))]
     return [*words, str(arguments.network)]
-
-
-def _run(options: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(
-            [program(), *options],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise HostError(f"{program()} takes more than {PATIENCE_SECONDS} s") from error
-    if done.returncode != 0:
-        raise HostError(f"{' '.join(map(str, done.args))}: {done.stderr.strip() or done.stdout}")
-    return done.stdout
 
 
 def gain(found: Sequence[Run], run: Run) -> float:

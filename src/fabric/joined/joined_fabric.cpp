@@ -111,7 +111,7 @@ void JoinedFabric::push() noexcept
             full_barrier();
             ordered = true;
         }
-        bell->ring_stored();
+        bell->ring_stored({.bits = message_event});
     }
     to_ring_.clear();
 }

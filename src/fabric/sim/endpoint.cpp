@@ -144,7 +144,7 @@ void Endpoint::tell_lost(Receiver& receiver) noexcept
 
 bool Endpoint::poll(Receiver& receiver) noexcept
 {
-    if (arrivals_.empty() && sent_.empty() && lost_.empty() && put_.empty() && accessed_.empty()) {
+    if (!has_arrivals()) {
         return false;
     }
     tell_lost(receiver);
@@ -195,8 +195,11 @@ void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
     receiver.placed(arrival.from, arrival.bytes, arrival.payload.size());
 }
 
-void Endpoint::wake(int peer) noexcept
+/// Calls like rings are found when the rank is run: nobody sleeps in the kernel here.
+void Endpoint::wake(int peer, const Event& event) noexcept
 {
+    ++rings_;
+    static_cast<void>(network_.endpoint(peer).interest_.tell(event));
     network_.schedule(peer, network_.now() + network_.costs_.wake + network_.jitter());
 }
 

@@ -31,11 +31,22 @@ public:
     Status send_zero_copy(int peer, std::span<const std::byte> header,
                           std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;
-    void wake(int peer) noexcept override;
+    void wake(int peer, const Event& event) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;
     bool expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept override;
     void conceal(ExposedMemory& exposed) noexcept override;
     std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
+
+    /// What the rank has asked to be called for.
+    [[nodiscard]] Interest& interest() noexcept { return interest_; }
+    /// How often it has done what others may have waited for: messages and rings.
+    [[nodiscard]] std::uint64_t deeds() const noexcept { return sends_ + rings_; }
+    /// Whether messages, or news of such, are to be polled.
+    [[nodiscard]] bool has_arrivals() const noexcept
+    {
+        return !(arrivals_.empty() && sent_.empty() && lost_.empty() && put_.empty() &&
+                 accessed_.empty());
+    }
 
     /// Messages that the rank has sent; some may be held back.
     [[nodiscard]] std::uint64_t sends() const noexcept { return sends_; }
@@ -90,6 +101,8 @@ private:
     Actor* actor_ = nullptr;
     std::uint64_t sends_ = 0;
     std::uint64_t batches_ = 0;
+    std::uint64_t rings_ = 0;
+    Interest interest_;
     Time card_free_ = 0;            ///< when the network card can take the next message
     Time free_ = 0;                 ///< when the processor has done what it was last run for
     Time run_at_ = never;           ///< the earliest run that is scheduled

@@ -9,6 +9,7 @@
 #include "base/cpu.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "base/trace.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/node/cores.hpp"
 
@@ -61,12 +62,22 @@ int polls_before_sleep(bool crowded) noexcept
     return set >= 0 ? set : crowded ? polls_crowded : polls_alone;
 }
 
+void note(trace::Recorder* recorder, const trace::Record& record) noexcept
+{
+    if (recorder != nullptr) [[unlikely]] {
+        recorder->note(record);
+    }
+}
+
 } // namespace
 
 Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) { bell_.let_linger(true); }
 
 void Waiter::learn_neighbours(int ranks) noexcept
 {
+    if (ranks >= available_cores()) {
+        shares_all_.store(true, std::memory_order_relaxed);
+    }
     if (ranks > available_cores()) {
         crowded_.store(true, std::memory_order_relaxed);
         bell_.let_linger(false);
@@ -74,6 +85,8 @@ void Waiter::learn_neighbours(int ranks) noexcept
 }
 
 void Waiter::expect_long_sleeps() noexcept { bell_.let_linger(false); }
+
+void Waiter::expect_short_sleeps() noexcept { bell_.let_linger(!crowded()); }
 
 bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 {
@@ -138,6 +151,7 @@ void Waiter::listen_to(const Network& network) noexcept
     bell_.lay_pipe(pipe_.address());
     listener_taken_.store(false, std::memory_order_release);
     listens_.store(true, std::memory_order_release);
+    summon(); // the interrupt thread listens from now on
 }
 
 void Waiter::stop_listening() noexcept
@@ -147,6 +161,7 @@ void Waiter::stop_listening() noexcept
     }
     while (listener_taken_.exchange(true, std::memory_order_acquire)) {
         bell_.ring();
+        bell_.summon();
         sched_yield();
     }
 }
@@ -161,22 +176,67 @@ void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanosecon
     }
 }
 
+bool Waiter::take_listener() noexcept
+{
+    return listens_.load(std::memory_order_acquire) &&
+           !listener_taken_.load(std::memory_order_relaxed) &&
+           !listener_taken_.exchange(true, std::memory_order_acquire);
+}
+
+Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
+                             std::chrono::nanoseconds limit) noexcept
+{
+    Interest& own = interest();
+    const unsigned summons = summons_.load(std::memory_order_seq_cst);
+    const bool listening = take_listener();
+    const std::uint64_t visit = own.begin_visit(listening);
+    const auto end = std::chrono::steady_clock::now() + limit;
+    bool slept = false;
+    if (interest_word::may_sleep(visit) && !poll(context)) {
+        if (!listening) {
+            own.sleep(visit, limit);
+            slept = true;
+        } else if (network_.arm(network_.context)) {
+            pipe_.sleep(network_.descriptor, limit);
+            slept = true;
+        }
+    }
+    const bool called = own.end_visit(visit);
+    if (listening) {
+        listener_taken_.store(false, std::memory_order_release);
+    }
+    if (!slept) {
+        return Roused::not_asleep;
+    }
+    if (summons_.load(std::memory_order_seq_cst) != summons) {
+        return Roused::by_summons;
+    }
+    if (called) {
+        return Roused::by_call;
+    }
+    return listening && std::chrono::steady_clock::now() < end ? Roused::by_message
+                                                               : Roused::by_limit;
+}
+
 /// Armed after the poll: what arrives in between keeps the network from being armed.
 Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit) noexcept
 {
-    const bool listening = &bell == &bell_ && listens_.load(std::memory_order_acquire) &&
-                           !listener_taken_.load(std::memory_order_relaxed) &&
-                           !listener_taken_.exchange(true, std::memory_order_acquire);
+    const bool listening = &bell == &bell_ && take_listener();
     if (listening) {
         bell_.use_pipe(true);
     }
     const Doorbell::Visit visit = bell.enter();
     const bool polled = bell.lingering() ? linger(poll, context) : poll(context);
+    trace::Recorder* trace = trace::of_process.load(std::memory_order_relaxed);
     if (!polled) {
+        note(trace, {.event = trace::Event::slept});
         sleep(bell, visit, limit, listening);
     }
     const bool rung = bell.leave(visit);
+    if (!polled) {
+        note(trace, {.event = trace::Event::woken, .value = rung ? 1U : 0U});
+    }
     if (listening) {
         bell_.use_pipe(false);
         listener_taken_.store(false, std::memory_order_release);

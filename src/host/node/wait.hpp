@@ -19,6 +19,9 @@ struct Network {
     void* context = nullptr;
 };
 
+/// What has ended a sleep of the interrupt thread.
+enum class Roused : std::uint8_t { not_asleep, by_call, by_message, by_limit, by_summons };
+
 /// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
 /// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/waiting.md.
 class Waiter {
@@ -37,6 +40,12 @@ public:
     /// Whether ranks outnumber cores: then spinning only keeps others from running.
     [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
+    /// Whether they are fewer than its cores, as far as is known.
+    [[nodiscard]] bool can_spare_core() const noexcept
+    {
+        return !shares_all_.load(std::memory_order_relaxed);
+    }
+
     /// Returns when `poll` answers true: one sweep of the engine, and whether what the caller waits
     /// for has happened. Lets the host progress all the while. `meeting`, if it is not null, is
     /// rung by whoever makes that happen, and slept at in place of this process's doorbell.
@@ -52,6 +61,8 @@ public:
 
     /// Before `doze` is called for longer than a millisecond: nobody lingers any more.
     void expect_long_sleeps() noexcept;
+    /// Nobody will do that any more.
+    void expect_short_sleeps() noexcept;
 
     /// One sleep: until a ring, or until something arrives, or for `limit`. None where `poll`,
     /// which it calls before that, answers true. It does not let the host progress.
@@ -60,6 +71,19 @@ public:
     {
         nap(bell_, poll, context, limit);
     }
+
+    /// One sleep of the interrupt thread: until what it is interested in happens, or something
+    /// arrives, or for `limit`; rings do not end it. None where a look is owed, or `poll` answers
+    /// true, which it calls before that.
+    Roused doze_for_call(bool (*poll)(void*) noexcept, void* context,
+                         std::chrono::nanoseconds limit) noexcept;
+    /// Ends that sleep.
+    void summon() noexcept
+    {
+        summons_.fetch_add(1, std::memory_order_seq_cst);
+        bell_.summon();
+    }
+    [[nodiscard]] Interest& interest() noexcept { return bell_.interest(); }
 
     /// After a sweep that may have completed what another thread of this process waits for.
     /// Nobody asleep: one load.
@@ -77,6 +101,7 @@ private:
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
+    [[nodiscard]] bool take_listener() noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
@@ -84,11 +109,13 @@ private:
 
     Doorbell& bell_;
     YieldBudget yield_budget_;
-    std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
+    std::atomic<bool> shares_all_{false}; ///< likewise
+    std::atomic<bool> crowded_{false};    ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
     std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
+    std::atomic<unsigned> summons_{0}; ///< counted before the word changes
     BellPipe pipe_;
     Network network_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "rma/epoch/wanted.hpp"
 
 namespace sidelight::rma {
 
@@ -64,7 +65,22 @@ bool Process::progress() noexcept
         window = next;
     }
     shared_.carrier.push_held();
+    if (moved && shared_.latest_trace) [[unlikely]] {
+        shared_.latest_trace.recorder->note({.event = trace::Event::moved});
+    }
     return moved;
+}
+
+Wanted Process::wanted() noexcept
+{
+    WantedEvents all(messages());
+    for (Window* window = shared_.busy.front(); window != nullptr;
+         window = shared_.busy.after(*window)) {
+        if (window->parts().calls_for_events) {
+            all.add(window->parts().queue, window->parts().surroundings);
+        }
+    }
+    return all.wanted();
 }
 
 Doorbell* Process::barrier_bell() noexcept

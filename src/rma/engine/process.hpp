@@ -44,6 +44,10 @@ public:
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return shared_.busy.any(); }
 
+    /// What there is recorded work for: to be called for while the program computes. Not for fast
+    /// paths.
+    [[nodiscard]] Wanted wanted() noexcept;
+
     /// Where to sleep for the only thing that can let the engine go on: a barrier. Null: there are
     /// other things, and those ring at the process's own doorbell.
     [[nodiscard]] Doorbell* barrier_bell() noexcept;
@@ -54,6 +58,11 @@ public:
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
     void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
+    /// From now on; windows that are there already are not traced. It must outlive the windows.
+    void set_recorder(trace::Recorder* recorder) noexcept
+    {
+        shared_.latest_trace.recorder = recorder;
+    }
     /// Set by the owner if the fabric carries messages (some member is not mapped). Read by any
     /// thread, also without the engine.
     void set_messages(bool messages) noexcept

@@ -50,6 +50,7 @@ struct SharedParts {
     ActiveLimits active{};
     std::atomic<std::uint32_t> with_active{0}; ///< windows in which active messages wait
     bool allows_rows = false;                  ///< others' heavy barriers reach this process
+    trace::Track latest_trace{};               ///< of the window that was made last
 
     /// A window has ended, and with it perhaps all that needed so much memory. Answers how many
     /// bytes are freed.

@@ -29,6 +29,22 @@ AccumulateTarget own_accumulates(Contacts& contacts)
             .row_bytes = own.row_bytes};
 }
 
+/// Of a new window.
+trace::Track begin_trace(SharedParts& shared, const WindowShape& shape) noexcept
+{
+    trace::Track& track = shared.latest_trace;
+    if (!track) {
+        return {};
+    }
+    ++track.window;
+    track.note({.event = trace::Event::window_made,
+                .detail = static_cast<std::uint8_t>(shape.flavor),
+                .peer = shape.rank,
+                .epoch = static_cast<std::uint32_t>(shape.size),
+                .value = shape.id});
+    return track;
+}
+
 } // namespace
 
 WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape& shape)
@@ -37,6 +53,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       credit(channels, window),
       life(shared.carrier.flights()),
       contacts({.members = *shape.members,
+                .window = shape.id,
                 .size = static_cast<std::uint32_t>(shape.size),
                 .rank = shape.rank,
                 .dynamic = shape.flavor == Flavor::dynamic,
@@ -84,7 +101,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                    .operations = operations,
                    .mapped = window.mapped(),
                    .dynamic = shape.flavor == Flavor::dynamic,
-                   .no_exclusive_locks = shape.no_exclusive_locks},
+                   .no_exclusive_locks = shape.no_exclusive_locks,
+                   .trace = begin_trace(shared, shape)},
       queue(surroundings, shared.epochs, window, shape.reorder),
       recording(surroundings, queue, open),
       flushes(surroundings, queue, recording, open, shared.flushes),
@@ -138,6 +156,9 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
 
 Window::~Window()
 {
+    if (trace_of(*this)) {
+        trace_of(*this).note({.event = trace::Event::window_freed});
+    }
     log_routes();
     if (is_needed()) {
         shared_.busy.note(*this, false);
@@ -160,6 +181,8 @@ void Window::log_routes() const noexcept
         "reached by messages",
         static_cast<unsigned long long>(id_), rank_, size_, contacts.met().size(), mapped, native);
 }
+
+const trace::Track& trace_of(Window& window) noexcept { return window.parts().surroundings.trace; }
 
 void Window::needed(bool needed) noexcept { shared_.busy.note(*this, needed); }
 
@@ -265,6 +288,14 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     }
     PeerEpochRef where;
     const Status status = parts_->recording.find(operation.target, where);
+    const trace::Track& trace = parts_->surroundings.trace;
+    if (trace && status == Status::ok) [[unlikely]] {
+        trace.note({.event = trace::Event::operation,
+                    .detail = static_cast<std::uint8_t>(operation.kind),
+                    .peer = operation.target,
+                    .epoch = static_cast<std::uint32_t>(where.epoch->opened_at),
+                    .value = operation.layout != nullptr ? data_bytes(operation) : 0});
+    }
     return status == Status::ok ? parts_->recording.issue(where, operation, request) : status;
 }
 

@@ -164,4 +164,7 @@ private:
     SettledEpochs settled_;
 };
 
+/// Where what happens in it is taken down; not set: nowhere.
+[[nodiscard]] const trace::Track& trace_of(Window& window) noexcept;
+
 } // namespace sidelight::rma

@@ -51,6 +51,8 @@ struct WindowParts {
     Dispatch dispatch;
     Losses losses;
     bool closing = false;
+    /// What happens in it calls the process for what is recorded in it.
+    bool calls_for_events = true;
 };
 
 } // namespace sidelight::rma

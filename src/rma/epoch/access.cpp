@@ -53,7 +53,8 @@ bool announce_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
     if (target.control != nullptr) {
         // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
         with.contacts.publish(peer.rank, target.control->notices(with.contacts.rank()).done,
-                              peer.number);
+                              peer.number,
+                              notice_event(with.contacts, rules::EventClass::done, peer.number));
     } else {
         Channel& channel = with.contacts.channel(peer.rank);
         with.channels.send(

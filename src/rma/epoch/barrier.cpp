@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "rma/interest_rules.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -15,11 +16,13 @@ Barrier::Barrier(Contacts& contacts, Channels& channels, const BarrierShape& sha
       leads_(!shape.one_node() && shape.leaders[shape.node] == contacts.rank())
 {}
 
-/// Those who wait for other things as well sleep at doorbells of their own.
-void Barrier::wake() noexcept
+/// Those who wait for other things as well sleep at doorbells of their own; or they compute.
+void Barrier::wake(bool all_arrived, std::uint64_t number) noexcept
 {
+    const rules::EventClass kind =
+        all_arrived ? rules::EventClass::passage : rules::EventClass::arrival;
     channels_.carrier().fabric().wake_all(shape_.word->bell);
-    contacts_.wake_neighbours();
+    contacts_.wake_neighbours(rules::event_of(kind, contacts_.window(), 0, number));
 }
 
 void Barrier::arrive(std::uint64_t number) noexcept
@@ -31,7 +34,7 @@ void Barrier::arrive(std::uint64_t number) noexcept
     // Release of everything before the barrier; pairs with the acquire in `node_arrived`.
     const std::uint64_t before = shape_.word->arrivals.fetch_add(1, std::memory_order_seq_cst);
     if (rules::barrier_passed(number, contacts_.neighbours().size(), before + 1)) {
-        wake();
+        wake(shape_.one_node(), number);
     }
 }
 
@@ -50,7 +53,7 @@ bool Barrier::passed(std::uint64_t number) noexcept
         }
         // Release of what other nodes have told; pairs with the acquire below.
         shape_.word->passed.store(number, std::memory_order_seq_cst);
-        wake();
+        wake(true, number);
     } else if (shape_.word->passed.load(std::memory_order_acquire) < number) {
         return false;
     }
@@ -108,6 +111,7 @@ void Barrier::send_round(std::uint64_t number) noexcept
         log(LogLevel::error, "rank %d cannot be reached: no barrier with it", leader);
         return;
     }
+    ++steps_;
     channels_.send(contacts_.channel(leader), MessageKind::barrier,
                    BarrierBody{.round = round_, .number = number});
 }

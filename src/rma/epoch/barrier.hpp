@@ -25,6 +25,15 @@ public:
     /// All of another node have arrived, as far as the round is concerned.
     void receive(Channel& from, const BarrierBody& body) noexcept;
 
+    [[nodiscard]] bool has_arrived(std::uint64_t number) const noexcept
+    {
+        return arrived_ >= number;
+    }
+    /// Messages that have carried it to other nodes so far: who has sent one has moved on.
+    [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+    /// Whether this member carries it on to other nodes.
+    [[nodiscard]] bool leads() const noexcept { return leads_; }
+
     [[nodiscard]] const BarrierShape& shape() const noexcept { return shape_; }
 
 private:
@@ -33,7 +42,7 @@ private:
     [[nodiscard]] bool node_arrived(std::uint64_t number) const noexcept;
     bool disseminate(std::uint64_t number) noexcept;
     void send_round(std::uint64_t number) noexcept;
-    void wake() noexcept;
+    void wake(bool all_arrived, std::uint64_t number) noexcept;
 
     Contacts& contacts_;
     Channels& channels_;
@@ -43,6 +52,7 @@ private:
     std::uint64_t passed_ = 0;
     std::uint64_t sent_ = 0; ///< the barrier that `round_` belongs to
     std::uint32_t round_ = 0;
+    std::uint64_t steps_ = 0;
     std::array<std::uint64_t, max_rounds> heard_{};
 };
 

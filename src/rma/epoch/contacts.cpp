@@ -61,27 +61,28 @@ void Contacts::close_regions() noexcept
     }
 }
 
-void Contacts::publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value) noexcept
+void Contacts::publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
+                       const Event& event) noexcept
 {
     const Target& target = targets_[rank];
     if (target.bell != nullptr) {
-        target.bell->publish(notice, value);
+        target.bell->publish(notice, value, event);
     } else {
         notice.exchange(value, std::memory_order_seq_cst);
-        with_.channels.carrier().fabric().wake(target.peer);
+        with_.channels.carrier().fabric().wake(target.peer, event);
     }
 }
 
 void Contacts::wake(int rank) noexcept
 {
-    with_.channels.carrier().fabric().wake(targets_[rank].peer);
+    with_.channels.carrier().fabric().wake(targets_[rank].peer, {});
 }
 
-void Contacts::wake_neighbours() noexcept
+void Contacts::wake_neighbours(const Event& event) noexcept
 {
     for (const std::int32_t neighbour : with_.neighbours) {
         if (neighbour != with_.rank) {
-            with_.channels.carrier().fabric().wake(targets_[neighbour].peer);
+            with_.channels.carrier().fabric().wake(targets_[neighbour].peer, event);
         }
     }
 }

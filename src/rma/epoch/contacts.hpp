@@ -9,6 +9,7 @@
 #include "rma/attention.hpp"
 #include "rma/channel/channels.hpp"
 #include "rma/epoch/peer.hpp"
+#include "rma/interest_rules.hpp"
 #include "rma/members.hpp"
 #include "rma/operation/mapped.hpp"
 
@@ -20,8 +21,9 @@ class Contacts {
 public:
     struct Setting {
         Members& members;
-        std::uint32_t size; ///< members
-        int rank;           ///< of this process
+        std::uint64_t window; ///< its name
+        std::uint32_t size;   ///< members
+        int rank;             ///< of this process
         bool dynamic;
         std::span<const std::int32_t> neighbours; ///< ranks on this node, this process among them
         fabric::PeerMemory& memory;
@@ -51,6 +53,7 @@ public:
     {
         return static_cast<std::uint32_t>(rank) < with_.size;
     }
+    [[nodiscard]] std::uint64_t window() const noexcept { return with_.window; }
     [[nodiscard]] int rank() const noexcept { return with_.rank; }
     [[nodiscard]] std::uint32_t size() const noexcept { return with_.size; }
     [[nodiscard]] std::span<const std::int32_t> neighbours() const noexcept
@@ -73,12 +76,13 @@ public:
         return with_.channels.open(rank, targets_[rank].peer);
     }
 
-    /// Writes a notice of this member's in the member's block, and wakes it.
-    void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value) noexcept;
-    /// Wakes the member, after an atomic instruction on a word that it waits for.
+    /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
+    void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
+                 const Event& event) noexcept;
+    /// Wakes the member, after an atomic instruction on a word that it waits for in a call.
     void wake(int rank) noexcept;
-    /// Wakes the others on this node.
-    void wake_neighbours() noexcept;
+    /// Wakes the others on this node, or calls them.
+    void wake_neighbours(const Event& event) noexcept;
 
     /// Notes that the member is lost; the next sweep gives up what waits for it. Nothing waits for
     /// it anew.
@@ -105,5 +109,12 @@ private:
     bool broken_ = false;
     int first_lost_ = 0; ///< the first member to give up, by rank + 1
 };
+
+/// What a notice of this member's is to the member that it is for.
+[[nodiscard]] inline Event notice_event(const Contacts& contacts, rules::EventClass kind,
+                                        std::uint64_t number) noexcept
+{
+    return rules::event_of(kind, contacts.window(), contacts.rank(), number);
+}
 
 } // namespace sidelight::rma

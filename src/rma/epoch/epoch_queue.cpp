@@ -23,6 +23,22 @@ Status failure_of(const Epoch& epoch) noexcept
     return failure;
 }
 
+void note(const trace::Track& trace, trace::Event event, const Epoch& epoch, int peer,
+          std::uint64_t value) noexcept
+{
+    trace.note({.event = event,
+                .detail = static_cast<std::uint8_t>(epoch.kind),
+                .peer = peer,
+                .epoch = static_cast<std::uint32_t>(epoch.opened_at),
+                .value = value});
+}
+
+/// A fence epoch has one peer, which stands for all.
+int rank_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    return epoch.kind == EpochKind::fence ? -1 : peer.rank;
+}
+
 } // namespace
 
 Epoch* EpochQueue::take(EpochKind kind, std::size_t peers) noexcept
@@ -67,6 +83,10 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
     epoch.opened_at = ++clock_;
     epoch.reorder = reorder_;
     ++pending_;
+    if (with_.trace) [[unlikely]] {
+        note(with_.trace, trace::Event::epoch_opened, epoch,
+             epoch.peers.empty() ? -1 : rank_of(epoch, epoch.peers.front()), epoch.peers.size());
+    }
     if (first_deferred_ == nullptr && may_activate(epoch)) {
         activate(epoch);
         for (; !epoch.settled() && polls > 0; --polls) {
@@ -138,6 +158,9 @@ void EpochQueue::activate(Epoch& epoch) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::activate);
     ungranted_locks_ += epoch.passive() ? 1 : 0;
+    if (with_.trace) [[unlikely]] {
+        note(with_.trace, trace::Event::epoch_activated, epoch, -1, 0);
+    }
     row_of(epoch.kind).enter(with_, epoch);
     advance(epoch);
 }
@@ -148,6 +171,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     bool moved = false;
     const bool closed = epoch.state == EpochState::active_closed;
     const EpochKindRow& row = row_of(epoch.kind);
+    const std::uint64_t barrier_steps = with_.barrier.steps();
     for (PeerEpoch& peer : epoch.peers) {
         if (!peer.granted) {
             moved |= poll_grant(epoch, peer);
@@ -158,7 +182,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
             moved = true;
         }
     }
-    return moved;
+    return moved || with_.barrier.steps() != barrier_steps;
 }
 
 bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
@@ -177,6 +201,10 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     }
     peer.granted = true;
     ++epoch.peers_granted;
+    if (with_.trace) [[unlikely]] {
+        note(with_.trace, trace::Event::epoch_granted, epoch, rank_of(epoch, peer),
+             epoch.peers_granted == epoch.peers.size() ? 1 : 0);
+    }
     row.enters(with_, epoch, peer);
     replay(epoch, peer);
     show(with_, epoch, peer);
@@ -223,6 +251,9 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
     epoch.state = next_state(epoch.state, EpochEvent::close);
     epoch.closed_at = ++clock_;
     epoch.closing = request;
+    if (with_.trace) [[unlikely]] {
+        note(with_.trace, trace::Event::epoch_closed, epoch, -1, 0);
+    }
     for (const PeerEpoch& peer : epoch.peers) {
         show(with_, epoch, peer);
     }
@@ -255,6 +286,9 @@ void EpochQueue::hold_back_later(Epoch& epoch) noexcept
 void EpochQueue::complete(Epoch& epoch) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::complete);
+    if (with_.trace) [[unlikely]] {
+        note(with_.trace, trace::Event::epoch_completed, epoch, -1, 0);
+    }
     count(epoch);
     if (epoch.queued) {
         epoch.queued = false;

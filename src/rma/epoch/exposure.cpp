@@ -16,8 +16,9 @@ void enter_exposure(const EpochSurroundings& with, Epoch& epoch) noexcept
         peer.number = ++origin.exposures;
         if (origin.control != nullptr) {
             // Pairs with the acquire in `access_granted` at the origin.
-            with.contacts.publish(peer.rank, origin.control->notices(with.contacts.rank()).granted,
-                                  peer.number);
+            with.contacts.publish(
+                peer.rank, origin.control->notices(with.contacts.rank()).granted, peer.number,
+                notice_event(with.contacts, rules::EventClass::grant, peer.number));
         } else {
             with.channels.send(with.contacts.channel(peer.rank), MessageKind::grant,
                                NoticeBody{.number = peer.number});

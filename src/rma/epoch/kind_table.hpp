@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/trace.hpp"
 #include "rma/channel/credit.hpp"
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
@@ -21,6 +22,7 @@ struct EpochSurroundings {
     Mapped& mapped;
     bool dynamic;            ///< the window
     bool no_exclusive_locks; ///< by the program's word
+    trace::Track trace{};
 
     [[nodiscard]] bool allows(LockType type) const noexcept
     {

@@ -30,7 +30,7 @@ void announce_unlock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
     } else if (with.contacts.target(peer.rank).lost) {
         return;
     } else if (target.control != nullptr) {
-        with.locks.leave(*target.control, epoch.lock_type);
+        with.locks.leave(peer.rank, *target.control, epoch.lock_type);
     } else {
         Channel& channel = with.contacts.channel(peer.rank);
         const std::uint8_t acknowledge = Credit::ask_along(channel) ? 1 : 0;

@@ -48,6 +48,12 @@ public:
         return arrivals_.load(std::memory_order_relaxed) != left;
     }
 
+    /// The sum of all places left so far: of who has just left one, at least what lets others in.
+    [[nodiscard]] std::uint64_t departures() const noexcept
+    {
+        return departures_.load(std::memory_order_relaxed);
+    }
+
     /// The sum of all places taken so far. For checks.
     [[nodiscard]] std::uint64_t arrivals() const noexcept
     {

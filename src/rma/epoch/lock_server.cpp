@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "rma/interest_rules.hpp"
 
 namespace sidelight::rma {
 
@@ -37,7 +38,7 @@ void LockServer::leave_announced(Peer& sender) noexcept
 {
     for (const LockType type : {LockType::shared, LockType::exclusive}) {
         for (std::uint32_t& leaving = sender.leaving_of(type); leaving != 0; --leaving) {
-            leave(*contacts_.peer(contacts_.rank()).control, type);
+            leave(contacts_.rank(), *contacts_.peer(contacts_.rank()).control, type);
         }
     }
 }
@@ -51,13 +52,20 @@ void LockServer::leave_all(int rank) noexcept
             own().depart(type);
         }
     }
-    pass_on();
+    pass_on(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
+}
+
+/// Of those who compute it calls the ones alone who are admitted now.
+void LockServer::tell_neighbours(int rank, const Control& control) noexcept
+{
+    contacts_.wake_neighbours(rules::event_of(rules::EventClass::place, contacts_.window(), rank,
+                                              control.lock.departures()));
 }
 
 /// Somebody may be admitted who was not: one on this node looks by itself.
-void LockServer::pass_on() noexcept
+void LockServer::pass_on(int rank, const Control& control) noexcept
 {
-    contacts_.wake_neighbours();
+    tell_neighbours(rank, control);
     grant_waiting();
 }
 
@@ -102,7 +110,7 @@ bool LockServer::grant_waiting() noexcept
             return true;
         });
         if (left) {
-            contacts_.wake_neighbours();
+            tell_neighbours(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
         }
     }
     attention_.set(Reason::waiting_for_lock, !waiting_.empty());

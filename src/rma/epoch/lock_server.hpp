@@ -33,15 +33,15 @@ public:
     void leave_all(int rank) noexcept;
 
     /// This process leaves a place in the queue of a member on its node, itself included.
-    void leave(Control& control, LockType type) noexcept
+    void leave(int rank, Control& control, LockType type) noexcept
     {
         if (rules::lets_others_in(control.lock.depart(type))) [[unlikely]] {
-            pass_on();
+            pass_on(rank, control);
         }
     }
 
-    /// After a place was left and others hold one.
-    void pass_on() noexcept;
+    /// After a place was left in that member's queue and others hold one.
+    void pass_on(int rank, const Control& control) noexcept;
 
     /// Tells those who are admitted. Answers whether there were any.
     bool grant_waiting() noexcept;
@@ -51,6 +51,7 @@ public:
 
 private:
     bool admit(const LockWaiter& waiter) noexcept;
+    void tell_neighbours(int rank, const Control& control) noexcept;
     [[nodiscard]] LockQueue& own() noexcept
     {
         return contacts_.peer(contacts_.rank()).control->lock;

@@ -61,10 +61,15 @@ Status NotificationCounters::reset(std::uint32_t index, std::uint64_t& found) no
     const std::uint64_t sum = counter.sum();
     found = sum - counter.base.load(std::memory_order_relaxed);
     counter.base.store(sum, std::memory_order_release);
+    if (has_newest() && newest_.index == index &&
+        rules::threshold_reached(found, newest_.expected)) {
+        finish(std::exchange(newest_, {}).request);
+        note_awaited();
+    }
     if (auto at = awaited_.find(index); at != awaited_.end()) {
         complete_up_to(found, at->second);
         complete_reached(at); // others may have raised it meanwhile
-        attention_.set(Reason::notification, !awaited_.empty());
+        note_awaited();
     }
     return Status::ok;
 }
@@ -80,6 +85,19 @@ Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
         finish(request);
         return Status::ok;
     }
+    if (has_newest() && !file_newest()) {
+        return Status::no_memory;
+    }
+    newest_ = {index, expected, request};
+    note_awaited();
+    return Status::ok;
+}
+
+/// Among the others, so that who reaches it tells. False: no memory; it stays the newest.
+bool NotificationCounters::file_newest() noexcept
+{
+    const auto [index, expected, request] = newest_;
+    NotificationCounter& counter = block()->counter(index);
     try {
         Thresholds waiting{{expected, request}};
         const auto [at, first] = awaited_.try_emplace(index, std::move(waiting));
@@ -89,13 +107,24 @@ Status NotificationCounters::await(std::uint32_t index, std::uint64_t expected,
         }
         await_lowest(counter, at->second);
     } catch (const std::bad_alloc&) {
-        return Status::no_memory;
+        return false;
     }
-    attention_.set(Reason::notification, true);
+    newest_ = {};
     if (rules::threshold_reached(counter.value(), expected)) {
         block()->mark(index);
     }
-    return Status::ok;
+    return true;
+}
+
+bool NotificationCounters::peek() noexcept
+{
+    if (!has_newest() ||
+        !rules::threshold_reached(block()->counter(newest_.index).value(), newest_.expected)) {
+        return false;
+    }
+    finish(std::exchange(newest_, {}).request);
+    note_awaited();
+    return true;
 }
 
 bool NotificationCounters::complete_up_to(std::uint64_t value, Thresholds& thresholds) noexcept
@@ -139,9 +168,11 @@ bool NotificationCounters::complete_reached(Awaited::iterator& at) noexcept
 
 bool NotificationCounters::look() noexcept
 {
+    bool any = peek();
+    // Without memory it is peeked at by every look; a sleep then lasts until its limit.
+    static_cast<void>(!has_newest() || file_newest());
     NotificationBlock* counters = block();
     std::uint64_t marked = counters != nullptr ? counters->take_marked() : 0;
-    bool any = false;
     for (; marked != 0; marked &= marked - 1) {
         const auto group = static_cast<std::uint32_t>(std::countr_zero(marked));
         const std::uint32_t end = counters->first_of(group + 1);
@@ -149,13 +180,17 @@ bool NotificationCounters::look() noexcept
              at != awaited_.end() && at->first < end;) {
             any |= complete_reached(at);
         }
-        attention_.set(Reason::notification, !awaited_.empty());
+        note_awaited();
     }
     return any;
 }
 
 void NotificationCounters::give_up(Status status) noexcept
 {
+    if (Request* request = std::exchange(newest_, {}).request; request != nullptr) {
+        request->status = status;
+        finish(request);
+    }
     for (const auto& [index, thresholds] : std::exchange(awaited_, {})) {
         block()->counter(index).lowest.store(0, std::memory_order_seq_cst);
         for (const Threshold& threshold : thresholds) {

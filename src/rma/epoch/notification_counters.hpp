@@ -47,10 +47,15 @@ public:
     /// The request completes when the counter has reached the value.
     Status await(std::uint32_t index, std::uint64_t expected, Request* request) noexcept;
     /// Completes the requests that wait for what has been reached. Answers whether there were any.
+    /// From then on whoever reaches what is waited for tells this member.
     bool look() noexcept;
+    /// The same for the threshold that was asked for last, if it was not looked for before; and
+    /// nobody is to tell.
+    bool peek() noexcept;
+    [[nodiscard]] bool has_newest() const noexcept { return newest_.request != nullptr; }
     /// Ends all that are left. None can be reached any more.
     void give_up(Status status) noexcept;
-    [[nodiscard]] bool awaited() const noexcept { return !awaited_.empty(); }
+    [[nodiscard]] bool awaited() const noexcept { return has_newest() || !awaited_.empty(); }
 
     /// A notification has come by message. It counts when its operation's zero-copy puts are here.
     Status serve(Channel& from, const NotifyBody& body) noexcept;
@@ -66,6 +71,12 @@ private:
     using Thresholds = std::vector<Threshold>;
     /// By counter.
     using Awaited = std::map<std::uint32_t, Thresholds>;
+    /// The threshold that was asked for last, until the next look.
+    struct Newest {
+        std::uint32_t index = 0;
+        std::uint64_t expected = 0;
+        Request* request = nullptr; ///< null: there is none
+    };
     /// A notification that has come too early.
     struct Early {
         const Channel* from = nullptr;
@@ -79,12 +90,15 @@ private:
     static bool complete_up_to(std::uint64_t value, Thresholds& thresholds) noexcept;
     static void await_lowest(NotificationCounter& counter, const Thresholds& thresholds) noexcept;
     bool complete_reached(Awaited::iterator& at) noexcept;
+    [[nodiscard]] bool file_newest() noexcept;
+    void note_awaited() noexcept { attention_.set(Reason::notification, awaited()); }
 
     NotificationRoot& root_;
     fabric::PeerMemory& memory_;
     Attention& attention_;
     std::atomic<NotificationBlock*> block_{nullptr}; ///< written with the engine
     FileRange where_{};
+    Newest newest_;
     Awaited awaited_;
     std::vector<Early> early_; ///< of each origin fewer than a Series spans
 };

@@ -84,7 +84,7 @@ bool SettledEpochs::fence(int polls) noexcept
 {
     Epoch* epoch = open_.fence;
     if (epoch == nullptr || epoch->queued || !queue_.idle() || with_.contacts.broken() ||
-        !with_.barrier.shape().one_node() || with_.channels.placing()) {
+        with_.trace || !with_.barrier.shape().one_node() || with_.channels.placing()) {
         return false;
     }
     const std::uint64_t number = open_.barriers + 1;
@@ -118,8 +118,9 @@ bool SettledEpochs::post(std::span<const int> origins) noexcept
         epoch->peers[index].rank = rank;
         epoch->peers[index].number = ++origin.exposures;
         // Pairs with the acquire in `start` and in `access_granted` at the origin.
-        with_.contacts.publish(rank, origin.control->notices(with_.contacts.rank()).granted,
-                               origin.exposures);
+        with_.contacts.publish(
+            rank, origin.control->notices(with_.contacts.rank()).granted, origin.exposures,
+            notice_event(with_.contacts, rules::EventClass::grant, origin.exposures));
     }
     return true;
 }
@@ -199,7 +200,8 @@ bool SettledEpochs::complete() noexcept
         // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
         // `exposure_over` at the target.
         with_.contacts.publish(peer.rank, target.control->notices(with_.contacts.rank()).done,
-                               target.done);
+                               target.done,
+                               notice_event(with_.contacts, rules::EventClass::done, target.done));
     }
     if (access_ == nullptr) {
         access_ = epoch;

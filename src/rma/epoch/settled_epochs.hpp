@@ -20,7 +20,7 @@ public:
     SettledEpochs(const EpochSurroundings& with, EpochQueue& queue, OpenEpochs& open) noexcept
         : targets_(with.contacts.targets()),
           peers_(with.contacts.peers()),
-          size_(with.contacts.size()),
+          size_(with.trace ? 0 : with.contacts.size()),
           queue_(queue),
           open_(open),
           with_(with)
@@ -79,7 +79,8 @@ public:
         epoch->next = locks_;
         locks_ = epoch;
         if (rules::lets_others_in(others_wait)) [[unlikely]] {
-            with_.locks.pass_on(); // last: nothing need be kept in registers for it
+            with_.locks.pass_on(rank,
+                                *peer.control); // last: nothing need be kept in registers for it
         }
         return true;
     }
@@ -106,7 +107,7 @@ private:
     // Of the contacts, so that a call finds its peer by few loads.
     Target* targets_;
     Peer* peers_;
-    std::uint32_t size_;
+    std::uint32_t size_; ///< 0: a trace is to see each epoch, in the queue
     EpochQueue& queue_;
     OpenEpochs& open_;
     Epoch* locks_ = nullptr; ///< ready, linked by `next`

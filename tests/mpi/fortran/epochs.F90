@@ -34,6 +34,7 @@ program epochs
     call locks_of_all
     call requests_of_operations
     call intrinsic
+    call progress
     call duplicates
     call memory_handles
     call errors
@@ -232,6 +233,22 @@ contains
         call expect_success(ierror, 'MPIX_Win_op_intrinsic of two')
         call check(adds .eqv. both, 'MPIX_Win_op_intrinsic')
     end subroutine intrinsic
+
+    subroutine progress
+        integer, parameter :: smart = 3, automatic = 0
+        integer :: mode
+        integer(word) :: calls, messages, futile, delay
+        call MPIX_Progress_set(smart, ierror)
+        call expect_success(ierror, 'MPIX_Progress_set')
+        call MPIX_Progress_get(mode, ierror)
+        call expect_success(ierror, 'MPIX_Progress_get')
+        call check(mode == smart, 'the mode that was set')
+        call MPIX_Progress_counts(calls, messages, futile, delay, ierror)
+        call expect_success(ierror, 'MPIX_Progress_counts')
+        call check(min(calls, messages, delay) >= 0 .and. futile <= calls + messages, 'counts')
+        call MPIX_Progress_set(automatic, ierror)
+        call expect_success(ierror, 'MPIX_Progress_set back')
+    end subroutine progress
 
     ! Another handle of the window, with a key of its own, takes part in the epochs of the first.
     subroutine duplicates

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fortran programs, where the host has Fortran: mpifort beside its mpicc, with modules that this
 # compiler can read. Each is built with mpif.h, with the module mpi and with mpi_f08, and knows
-# nothing of Sidelight but for `epochs` and `notified`, which are about the calls that only it has.
+# nothing of Sidelight but for `epochs`, `notified` and `active`, which are about its own calls.
 
 # Whether <text> is a program for the host's Fortran.
 function(sidelight_fortran_takes result host text)
@@ -25,6 +25,9 @@ set(macro_of_mpi_f08 MODULE_MPI_F08)
 set(module_for_mpif_h "")
 set(module_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_mpi.f90)
 set(module_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_f08.f90)
+set(am_for_mpif_h "")
+set(am_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_am_mpi.f90)
+set(am_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_am_f08.f90)
 set(notify_for_mpif_h "")
 set(notify_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_notify_mpi.f90)
 set(notify_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_notify_f08.f90)
@@ -59,9 +62,10 @@ function(sidelight_fortran_module_check host)
         COMMAND ${CMAKE_COMMAND} -E make_directory ${modules}
         COMMAND ${SIDELIGHT_MPIFORT_${host}} -std=f2018 -Wall -Wextra -pedantic -Werror
             -fsyntax-only -J ${modules} ${module_for_mpi} ${module_for_mpi_f08}
-            ${notify_for_mpi} ${notify_for_mpi_f08}
+            ${notify_for_mpi} ${notify_for_mpi_f08} ${am_for_mpi} ${am_for_mpi_f08}
         COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-        DEPENDS ${module_for_mpi} ${module_for_mpi_f08} ${notify_for_mpi} ${notify_for_mpi_f08})
+        DEPENDS ${module_for_mpi} ${module_for_mpi_f08} ${notify_for_mpi} ${notify_for_mpi_f08}
+            ${am_for_mpi} ${am_for_mpi_f08})
     add_custom_target(${host}-fortran-module-check ALL DEPENDS ${stamp})
 endfunction()
 
@@ -77,6 +81,8 @@ function(sidelight_fortran_programs host)
             SOURCES ${module_for_${flavour}} ${here}/checks.F90 ${here}/epochs.F90)
         sidelight_fortran_program(${host} notified_${flavour} LINKED FLAGS ${flags}
             SOURCES ${notify_for_${flavour}} ${here}/checks.F90 ${here}/notified.F90)
+        sidelight_fortran_program(${host} active_${flavour} LINKED FLAGS ${flags}
+            SOURCES ${am_for_${flavour}} ${here}/checks.F90 ${here}/active.F90)
     endforeach()
     sidelight_fortran_program(${host} fixed_form
         SOURCES ${here}/fixed_form.F FLAGS -fcray-pointer)
@@ -117,6 +123,7 @@ foreach(flavour IN LISTS flavours)
     # What a linked program needs is in it.
     sidelight_fortran_test(epochs_${flavour} NO_PRELOAD)
     sidelight_fortran_test(notified_${flavour} NO_PRELOAD)
+    sidelight_fortran_test(active_${flavour} NO_PRELOAD)
 endforeach()
 
 # Between nodes the bindings are the same: one program will do.

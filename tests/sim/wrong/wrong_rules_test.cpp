@@ -66,6 +66,7 @@ TEST_P(WrongRule, IsCaught)
            << "\"";
 }
 
+constexpr const char* not_called = "was not called for what it had recorded";
 constexpr const char* order_of_epochs = "active before one that it must wait for";
 constexpr const char* order_of_locks = "granted before one that had asked earlier";
 constexpr const char* access_over = "an exposure is over before its access";
@@ -112,6 +113,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"},
         Case{"notice_beside_messages", Wrong::notice_beside_messages, access_over},
         Case{"unlock_beside_messages", Wrong::notice_beside_messages, exclusion},
+        Case{"grants_not_awaited", Wrong::grants_not_awaited, not_called},
+        Case{"closed_locks_not_awaited", Wrong::closed_locks_not_awaited, not_called},
+        Case{"deferred_work_forgotten", Wrong::deferred_work_forgotten, not_called},
+        Case{"deferred_fence_forgotten", Wrong::deferred_fence_forgotten, not_called},
+        Case{"ends_not_awaited", Wrong::ends_not_awaited, not_called},
+        Case{"barrier_not_carried", Wrong::barrier_not_carried, not_called},
+        Case{"readers_by_whole_sum", Wrong::readers_by_whole_sum, not_called},
         Case{"notice_overtakes_gets", Wrong::notice_overtakes_gets, access_over},
         Case{"notice_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, access_over},
         Case{"unlock_overtakes_zero_copies", Wrong::notice_overtakes_zero_copies, exclusion},

@@ -86,7 +86,14 @@ enum class Wrong {
     broken_window_stays,  ///< a window that has lost a member cannot be destroyed
     loss_kept,            ///< who learns of a loss keeps it
     name_outlives_region, ///< an access reaches what has come to the place of a released region
-    release_unseen,       ///< an origin that has a region mapped does not hear of its release
+    grants_not_awaited,   ///< who computes is not called for what is recorded in an access
+    closed_locks_not_awaited, ///< nor for a lock whose end others wait for
+    deferred_work_forgotten,  ///< nor for what would do something in its turn
+    deferred_fence_forgotten, ///< as if a fence that is deferred had arrived
+    ends_not_awaited,         ///< nor when an exposure ends that holds others back
+    barrier_not_carried,      ///< nor for a barrier that it carries to other nodes
+    readers_by_whole_sum,     ///< a reader is called when readers before it have left, too
+    release_unseen,           ///< an origin that has a region mapped does not hear of its release
 };
 
 /// The one that is wrong now.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/interrupt_thread.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "base/log.hpp"
+#include "host/library_threads.hpp"
+#include "host/signals.hpp"
+
+namespace sidelight::host::node {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/// While anything is asked for that memory tells: peers may be unable to map this process's
+/// doorbell.
+constexpr std::chrono::nanoseconds longest_sleep = 100ms;
+/// Else nothing but a call, a message or a summons can matter.
+constexpr std::chrono::nanoseconds for_good = std::chrono::hours(24);
+
+/// While the program calls again and again it looks after everything itself.
+constexpr std::chrono::microseconds first_nap{100};
+constexpr std::chrono::microseconds longest_nap{1000};
+constexpr unsigned long timer_slack = 1000; // nanoseconds
+
+std::uint64_t nanoseconds(Clock::duration time) noexcept
+{
+    return static_cast<std::uint64_t>(time / std::chrono::nanoseconds(1));
+}
+
+/// Written by one thread: no atomic instruction.
+void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
+{
+    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+} // namespace
+
+bool InterruptThread::start(Waiter& waiter, const Work& work) noexcept
+{
+    if (runs()) {
+        return true;
+    }
+    waiter_ = &waiter;
+    waiter.expect_long_sleeps();
+    work_ = work;
+    stopping_.store(false, std::memory_order_relaxed);
+    try {
+        const LibraryThreads not_of_the_program;
+        const SignalsBlocked blocked; // they are for the program's own threads
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+        log(LogLevel::warn, "no interrupt thread: %s", error.what());
+        return false;
+    }
+    pthread_setname_np(thread_.native_handle(), "sidelight");
+    return true;
+}
+
+void InterruptThread::stop() noexcept
+{
+    if (runs()) {
+        stopping_.store(true, std::memory_order_seq_cst);
+        waiter_->summon();
+        thread_.join();
+    }
+}
+
+void InterruptThread::run() noexcept
+{
+    prctl(PR_SET_TIMERSLACK, timer_slack, 0, 0, 0);
+    sweep(); // what was asked for before there was anybody to call
+    while (!stopping_.load(std::memory_order_seq_cst)) {
+        const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
+        const Roused by = waiter_->doze_for_call(
+            [](void* self) noexcept {
+                return static_cast<InterruptThread*>(self)->stopping_.load(
+                    std::memory_order_seq_cst);
+            },
+            this, asks ? longest_sleep : for_good);
+        if (!stopping_.load(std::memory_order_relaxed)) {
+            answer(by);
+        }
+    }
+}
+
+void InterruptThread::answer(Roused by) noexcept
+{
+    Interest& interest = waiter_->interest();
+    if (by == Roused::by_call) {
+        const std::uint64_t now = nanoseconds(Clock::now().time_since_epoch());
+        const std::uint64_t called = interest.called_at();
+        const std::uint64_t delay = now > called ? now - called : 0;
+        add(counts_.calls);
+        add(counts_.delay_ns, delay);
+        counts_.longest_ns.store(
+            std::max(counts_.longest_ns.load(std::memory_order_relaxed), delay),
+            std::memory_order_relaxed);
+    } else if (by == Roused::by_message) {
+        add(counts_.messages);
+    }
+    // Where somebody inside has answered the call meanwhile there is nothing to be looked at.
+    const bool answered = by == Roused::by_call && !interest.is_called();
+    const bool moved = !answered && sweep();
+    if (!moved && (by == Roused::by_call || by == Roused::by_message)) {
+        add(counts_.futile);
+    }
+    stand_back();
+}
+
+bool InterruptThread::sweep() noexcept
+{
+    const Clock::time_point begin = Clock::now();
+    const bool moved = work_.sweep();
+    add(counts_.busy_ns, nanoseconds(Clock::now() - begin));
+    return moved;
+}
+
+/// Meanwhile nobody wakes this thread, neither an event nor a message.
+void InterruptThread::stand_back() noexcept
+{
+    if (!work_.program_came()) {
+        return;
+    }
+    Interest& interest = waiter_->interest();
+    interest.enter();
+    auto nap = first_nap;
+    do {
+        std::this_thread::sleep_for(nap);
+        nap = std::min(2 * nap, longest_nap);
+        add(counts_.naps);
+        sweep();
+    } while (!stopping_.load(std::memory_order_relaxed) && work_.program_came());
+    if (interest.leave_as_it_is()) {
+        sweep();
+    }
+}
+
+} // namespace sidelight::host::node

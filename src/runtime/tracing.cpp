@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/tracing.hpp"
+
+#include <memory>
+#include <new>
+#include <numeric>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/errors.hpp"
+#include "host/mpi/table.hpp"
+#include "host/trace_file.hpp"
+
+namespace sidelight::runtime {
+
+namespace {
+
+using host::mpi::table;
+
+/// Never destroyed: threads may note something until the process ends.
+host::TraceFile* file = nullptr;
+
+host::TracedProcess this_process() noexcept
+{
+    host::TracedProcess process;
+    if (host::mpi::world_is_up()) {
+        table().Comm_rank(MPI_COMM_WORLD, &process.rank);
+        table().Comm_size(MPI_COMM_WORLD, &process.ranks);
+    }
+    return process;
+}
+
+/// The ranks in the job of a group's members; those that it has none of are MPI_UNDEFINED.
+std::vector<int> ranks_in_job(MPI_Group group, int members)
+{
+    std::vector<int> numbers(static_cast<std::size_t>(members));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::vector<int> ranks(numbers.size(), MPI_UNDEFINED);
+    MPI_Group world = MPI_GROUP_NULL;
+    if (table().Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        table().Group_translate_ranks(group, members, numbers.data(), world, ranks.data());
+        table().Group_free(&world);
+    }
+    return ranks;
+}
+
+} // namespace
+
+void begin_trace(Engine& engine) noexcept
+{
+    constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
+    const Settings& set = settings();
+    if (set.trace.empty()) {
+        return;
+    }
+    file = host::TraceFile::create(
+               set.trace, static_cast<std::uint64_t>(set.trace_limit) * megabyte, this_process())
+               .release();
+    engine.process().set_recorder(file);
+    trace::of_process.store(file, std::memory_order_release);
+}
+
+void trace_members(const WindowObject& object) noexcept
+try {
+    if (file == nullptr || object.window->rank() != 0 || !host::mpi::world_is_up()) {
+        return;
+    }
+    const std::vector<int> ranks = ranks_in_job(object.body->group, object.window->size());
+    for (std::size_t member = 0; member < ranks.size(); ++member) {
+        trace_of(*object.window)
+            .note({.event = trace::Event::window_member,
+                   .peer = static_cast<std::int32_t>(member),
+                   .value = static_cast<std::uint64_t>(ranks[member])});
+    }
+} catch (const std::bad_alloc&) {
+    log(LogLevel::warn, "out of memory: the trace does not say who is in a window");
+}
+
+void settle_trace() noexcept
+{
+    if (file != nullptr) {
+        file->settle();
+    }
+}
+
+} // namespace sidelight::runtime

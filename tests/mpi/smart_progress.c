@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An interrupt thread is called for what is recorded, and for nothing else: counted, not timed. A
+ * rank that computes here does so until a neighbour has written into its memory what it writes only
+ * after its own wait; without progress that never happens. */
+#include "check.h"
+
+#include <dirent.h>
+
+#include <sidelight.h>
+
+enum { ORIGIN, TARGET, ROUNDS = 20, PATIENCE_SECONDS = 20, WORDS = 1000 };
+
+struct Job {
+    MPI_Win win;     /* what epochs are about */
+    MPI_Win signals; /* where the target says that it has gone on */
+    volatile int *signal;
+    int *memory;
+    MPI_Group other;
+    bool mapped; /* all by words of memory */
+};
+
+struct Counts {
+    MPI_Count calls, messages, futile, delay;
+};
+
+static struct Counts counts(void)
+{
+    struct Counts now;
+    CHECK_OK(MPIX_Progress_counts(&now.calls, &now.messages, &now.futile, &now.delay));
+    return now;
+}
+
+/* No call of MPI until the other has gone on. */
+static void compute_until(const struct Job *job, int round)
+{
+    const double end = MPI_Wtime() + PATIENCE_SECONDS;
+    while (*job->signal != round && MPI_Wtime() < end) {}
+    CHECK_EQ(*job->signal, round);
+}
+
+static void say_gone_on(const struct Job *job, int round)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ORIGIN, 0, job->signals);
+    MPI_Put(&round, 1, MPI_INT, ORIGIN, 0, 1, MPI_INT, job->signals);
+    MPI_Win_unlock(ORIGIN, job->signals);
+}
+
+/* The origin has recorded what it does, and computes by now. */
+static void be_late(void)
+{
+    check_hear(ORIGIN);
+    usleep(500);
+}
+
+static void put_all(const struct Job *job, int round)
+{
+    for (int i = 0; i < WORDS; ++i)
+        job->memory[i] = round + i;
+    MPI_Put(job->memory, WORDS, MPI_INT, TARGET, 0, WORDS, MPI_INT, job->win);
+}
+
+static void post_and_wait(const struct Job *job, int round)
+{
+    be_late();
+    CHECK_OK(MPI_Win_post(job->other, 0, job->win));
+    CHECK_OK(MPI_Win_wait(job->win));
+    CHECK_EQ(job->memory[WORDS - 1], round + WORDS - 1);
+}
+
+static void access_epoch(const struct Job *job, int round)
+{
+    MPI_Request requests[2];
+    if (check_rank == TARGET) {
+        post_and_wait(job, round);
+        say_gone_on(job, round);
+        return;
+    }
+    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
+    put_all(job, round);
+    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
+    check_tell(TARGET);
+    compute_until(job, round);
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+static void fence_epoch(const struct Job *job, int round)
+{
+    MPI_Request requests[2];
+    if (check_rank == TARGET) {
+        be_late();
+        CHECK_OK(MPI_Win_fence(0, job->win));
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, job->win));
+        CHECK_EQ(job->memory[0], round);
+        say_gone_on(job, round);
+        return;
+    }
+    CHECK_OK(MPIX_Win_ifence(0, job->win, &requests[0]));
+    put_all(job, round);
+    CHECK_OK(MPIX_Win_ifence(MPI_MODE_NOSUCCEED, job->win, &requests[1]));
+    check_tell(TARGET);
+    compute_until(job, round);
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+/* The target has the lock at first, and wants it again: the origin's epoch is between. */
+static void lock_epoch(const struct Job *job, int round)
+{
+    MPI_Request requests[2];
+    if (check_rank == TARGET)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, job->win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check_rank == TARGET) {
+        be_late();
+        CHECK_OK(MPI_Win_unlock(TARGET, job->win));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, job->win));
+        if (job->mapped) /* else the origin's place may be asked for later */
+            CHECK_EQ(job->memory[0], round);
+        CHECK_OK(MPI_Win_unlock(TARGET, job->win));
+        say_gone_on(job, round);
+        return;
+    }
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, TARGET, 0, job->win, &requests[0]));
+    put_all(job, round);
+    CHECK_OK(MPIX_Win_iunlock(TARGET, job->win, &requests[1]));
+    check_tell(TARGET);
+    compute_until(job, round);
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+/* Each round calls the origin once where all is told by words; where messages tell it, more often.
+ */
+static void check_kind(const struct Job *job, void (*epoch)(const struct Job *, int),
+                       const char *name, int first)
+{
+    check_step(name);
+    const struct Counts before = counts();
+    for (int round = 0; round < ROUNDS; ++round) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        epoch(job, first + round);
+    }
+    const struct Counts after = counts();
+    if (check_rank == ORIGIN) {
+        CHECK(after.calls + after.messages > before.calls + before.messages);
+        if (job->mapped) {
+            CHECK(after.calls - before.calls <= ROUNDS);
+            /* The host's loop may still be at it when the event comes. */
+            CHECK(after.calls - before.calls >= ROUNDS - ROUNDS / 5);
+            CHECK(after.futile - before.futile <= ROUNDS / 5);
+            CHECK_EQ(after.messages, before.messages);
+        }
+    }
+}
+
+/* Exposures that nothing is recorded for, and locks that nobody waits for, call nobody. */
+static void check_silence(const struct Job *job)
+{
+    check_step("silence");
+    MPI_Barrier(MPI_COMM_WORLD);
+    const struct Counts before = counts();
+    usleep(10000);
+    for (int round = 0; round < ROUNDS; ++round) {
+        if (check_rank == TARGET) {
+            CHECK_OK(MPI_Win_post(job->other, 0, job->win));
+            say_gone_on(job, 1000 + round);
+            CHECK_OK(MPI_Win_wait(job->win));
+        } else {
+            compute_until(job, 1000 + round);
+            CHECK_OK(MPI_Win_start(job->other, 0, job->win));
+            CHECK_OK(MPI_Win_complete(job->win));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    const struct Counts after = counts();
+    if (job->mapped) {
+        CHECK_EQ(after.calls, before.calls);
+        CHECK_EQ(after.messages, before.messages);
+    }
+}
+
+/* How often the thread has been taken off its core because it slept; -1: there is none. */
+static long sleeps_of_thread(void)
+{
+    char path[64], line[128];
+    long sleeps = -1;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
+        bool ours = false;
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/status", task->d_name);
+        FILE *status = fopen(path, "r");
+        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+            ours = ours || strcmp(line, "Name:\tsidelight\n") == 0;
+            if (ours)
+                sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+        }
+        if (status != NULL)
+            fclose(status);
+    }
+    closedir(tasks);
+    return sleeps;
+}
+
+/* With nothing recorded it does not even look at the clock: for so many seconds. */
+static void check_sleep(int seconds)
+{
+    check_step("sleep");
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(100000); /* to bed */
+    const long before = sleeps_of_thread();
+    CHECK(before > 0);
+    sleep((unsigned)seconds);
+    CHECK_EQ(sleeps_of_thread(), before);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void check_modes(const struct Job *job)
+{
+    static const int modes[] = {MPIX_PROGRESS_CALLS, MPIX_PROGRESS_THREAD, MPIX_PROGRESS_SMART,
+                                MPIX_PROGRESS_THREAD, MPIX_PROGRESS_SMART};
+    int mode = -1;
+    check_step("modes");
+    CHECK_ERROR(MPIX_Progress_set(-1), MPI_ERR_ARG);
+    CHECK_ERROR(MPIX_Progress_set(4), MPI_ERR_ARG);
+    CHECK_ERROR(MPIX_Progress_get(NULL), MPI_ERR_ARG);
+    for (int i = 0; i < 5; ++i) {
+        CHECK_OK(MPIX_Progress_set(modes[i]));
+        CHECK_OK(MPIX_Progress_get(&mode));
+        CHECK_EQ(mode, modes[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (modes[i] != MPIX_PROGRESS_CALLS)
+            access_epoch(job, 2000 + i);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    const int other = 1 - check_rank;
+    struct Job job;
+    MPI_Comm node;
+    int here = 0;
+    int *signal = NULL;
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_SMART));
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    job.mapped = here == 2 && getenv("SIDELIGHT_ROUTE") == NULL;
+    job.other = check_group(1, &other);
+    MPI_Win_allocate(WORDS * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &job.memory, &job.win);
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signal,
+                     &job.signals);
+    *signal = -1;
+    job.signal = signal;
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_kind(&job, access_epoch, "access epochs", 100);
+    check_kind(&job, fence_epoch, "fence epochs", 200);
+    check_kind(&job, lock_epoch, "lock epochs", 300);
+    check_silence(&job);
+    check_sleep((int)check_argument(argc, argv, 1, 1));
+    check_modes(&job);
+    MPI_Group_free(&job.other);
+    MPI_Win_free(&job.signals);
+    MPI_Win_free(&job.win);
+    return check_end();
+}

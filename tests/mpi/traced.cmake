@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The same programs while they are traced: all calls take the long way, and mean what they meant.
+
+foreach(program fence gats locks nonblocking nonblocking_ahead operations atomicity duplicates
+        dynamic_windows memory_handles notifications thread_calls epoch_errors)
+    sidelight_mpi_test(traced.${program} RANKS 3 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-${program})
+endforeach()
+sidelight_mpi_test(traced.emulated.gats RANKS 3 PROGRAM gats
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-messages)

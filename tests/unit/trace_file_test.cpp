@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/trace_file.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sidelight::host {
+namespace {
+
+constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+constexpr std::size_t header_bytes = 4096;
+constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+constexpr std::uint64_t records_of_chunk = chunk_bytes / sizeof(trace::Record) - 1;
+
+/// A folder of its own, which is gone afterwards.
+class TraceFiles : public testing::Test {
+protected:
+    TraceFiles()
+    {
+        char name[] = "/tmp/sidelight-trace-XXXXXX";
+        folder_ = mkdtemp(name);
+    }
+    ~TraceFiles() override { std::filesystem::remove_all(folder_); }
+
+    [[nodiscard]] std::unique_ptr<TraceFile> create(std::uint64_t limit = no_limit) const
+    {
+        return TraceFile::create(folder_, limit, {.rank = 3, .ranks = 5});
+    }
+    [[nodiscard]] std::string contents() const
+    {
+        std::ifstream in(folder_ + "/rank-00003.trace", std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    std::string folder_;
+};
+
+template <class Value>
+Value read(const std::string& bytes, std::size_t at)
+{
+    Value value{};
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+/// The records of each chunk.
+std::vector<std::vector<trace::Record>> chunks_of(const std::string& bytes)
+{
+    std::vector<std::vector<trace::Record>> chunks;
+    for (std::size_t at = header_bytes; at + chunk_bytes <= bytes.size(); at += chunk_bytes) {
+        const auto records = read<std::uint32_t>(bytes, at);
+        auto& chunk = chunks.emplace_back();
+        for (std::size_t number = 1; number <= records; ++number) {
+            chunk.push_back(read<trace::Record>(bytes, at + number * sizeof(trace::Record)));
+        }
+    }
+    return chunks;
+}
+
+void note(TraceFile& file, std::uint64_t records, std::uint64_t first)
+{
+    for (std::uint64_t number = 0; number < records; ++number) {
+        file.note({.event = trace::Event::moved, .value = first + number});
+    }
+}
+
+} // namespace
+
+TEST_F(TraceFiles, SayWhoseTheyAreAndKeepTheOrderOfEachThread)
+{
+    constexpr std::uint64_t of_main = 20'000;
+    constexpr std::uint64_t of_other = 1'000;
+    {
+        const auto file = create();
+        ASSERT_NE(file, nullptr);
+        note(*file, of_main, 0);
+        std::thread([&] { note(*file, of_other, of_main); }).join();
+        note(*file, 1, of_main + of_other);
+    }
+    const std::string bytes = contents();
+    ASSERT_GE(bytes.size(), header_bytes);
+    EXPECT_EQ(bytes.substr(0, 8), "SDLTRACE");
+    EXPECT_EQ(read<std::int32_t>(bytes, 12), 3);
+    EXPECT_EQ(read<std::int32_t>(bytes, 16), 5);
+    EXPECT_EQ(read<std::uint32_t>(bytes, 24), 0U);
+    std::vector<std::uint64_t> values;
+    std::vector<std::uint64_t> others;
+    for (const auto& chunk : chunks_of(bytes)) {
+        ASSERT_FALSE(chunk.empty());
+        const bool other =
+            chunk.front().value >= of_main && chunk.front().value < of_main + of_other;
+        for (const trace::Record& record : chunk) {
+            (other ? others : values).push_back(record.value);
+        }
+    }
+    ASSERT_EQ(values.size(), of_main + 1);
+    ASSERT_EQ(others.size(), of_other);
+    for (std::uint64_t number = 0; number < of_main; ++number) {
+        EXPECT_EQ(values[number], number);
+    }
+    EXPECT_EQ(values.back(), of_main + of_other);
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "/rank-00003.maps"));
+}
+
+TEST_F(TraceFiles, EndAtTheirLimit)
+{
+    const auto file = create(header_bytes + chunk_bytes);
+    ASSERT_NE(file, nullptr);
+    note(*file, 3 * records_of_chunk, 0);
+    const std::string bytes = contents();
+    EXPECT_EQ(bytes.size(), header_bytes + chunk_bytes);
+    EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
+    EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
+}
+
+TEST_F(TraceFiles, HoldWhatAKilledProcessHasNoted)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto file = create();
+        note(*file, 10, 0);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+    const auto chunks = chunks_of(contents());
+    ASSERT_EQ(chunks.size(), 1U);
+    EXPECT_EQ(chunks.front().size(), 10U);
+}
+
+TEST_F(TraceFiles, LeaveAloneWhatAnotherProgramStillWrites)
+{
+    const auto first = create();
+    note(*first, 1, 0);
+    const auto second = create();
+    ASSERT_NE(second, nullptr);
+    std::thread([&] { note(*second, 2, 0); }).join();
+    note(*first, 1, 1);
+    EXPECT_EQ(chunks_of(contents()).front().size(), 2U);
+}
+
+TEST_F(TraceFiles, AreNotMadeWhereTheFolderCannotBe)
+{
+    EXPECT_EQ(TraceFile::create("/proc/no-such-folder", no_limit, {}), nullptr);
+}
+
+} // namespace sidelight::host
