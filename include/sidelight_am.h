@@ -41,6 +41,14 @@ typedef void(MPIX_Am_user_function)(void *input_addr, int input_segment_count,
                                     MPI_Datatype output_segment_datatype, int num_segments,
                                     int segment_offset);
 
+/* The same with large counts. All members of a window register operations of the same form. */
+typedef void(MPIX_Am_user_function_c)(void *input_addr, MPI_Count input_segment_count,
+                                      MPI_Datatype input_segment_datatype, void *persistent_addr,
+                                      MPI_Count persistent_count, MPI_Datatype persistent_datatype,
+                                      void *output_addr, MPI_Count output_segment_count,
+                                      MPI_Datatype output_segment_datatype, MPI_Count num_segments,
+                                      MPI_Count segment_offset);
+
 /* An assertion for MPI_Win_fence, _start, _lock and _lock_all and their nonblocking forms: active
  * messages of that epoch may run at the same time as others that assert it. Those that do not
  * exclude all others at their target, each message as a whole. */
@@ -49,6 +57,7 @@ typedef void(MPIX_Am_user_function)(void *input_addr, int input_segment_count,
 /* An operation for a handler. Local. It is freed with MPI_Op_free; windows that it is registered
  * with keep it. Errors: MPI_ERR_ARG. */
 int MPIX_Am_op_create(MPIX_Am_user_function *function, MPI_Op *am_op);
+int MPIX_Am_op_create_c(MPIX_Am_user_function_c *function, MPI_Op *am_op);
 
 /* Makes the operation known to a window. Collective, outside of all epochs but a fence's that is
  * not in use: the members' operations, which may have different functions that do the same, become
@@ -80,7 +89,7 @@ int MPIX_Am(const void *origin_input_addr, int origin_input_segment_count,
             MPI_Aint target_persistent_disp, int target_persistent_count,
             MPI_Datatype target_persistent_datatype, MPI_Datatype target_output_segment_datatype,
             MPI_Op am_op, MPI_Win win);
-/* A handler's counts are ints: a call of it with more fails with MPI_ERR_COUNT. */
+/* For a handler whose counts are ints, more fail with MPI_ERR_COUNT. */
 int MPIX_Am_c(const void *origin_input_addr, MPI_Count origin_input_segment_count,
               MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
               MPI_Count origin_output_segment_count, MPI_Datatype origin_output_segment_datatype,
@@ -105,6 +114,43 @@ int MPIX_Ram_c(const void *origin_input_addr, MPI_Count origin_input_segment_cou
                MPI_Aint target_persistent_disp, MPI_Count target_persistent_count,
                MPI_Datatype target_persistent_datatype, MPI_Datatype target_output_segment_datatype,
                MPI_Op am_op, MPI_Win win, MPI_Request *request);
+
+/* The same, raising the counter notification_idx of the target when the message has run there: see
+ * the notified operations of MPI-5.1, 12.6, in sidelight_notify.h. */
+int MPIX_Am_notify(const void *origin_input_addr, int origin_input_segment_count,
+                   MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
+                   int origin_output_segment_count, MPI_Datatype origin_output_segment_datatype,
+                   int num_segments, int target_rank, MPI_Datatype target_input_segment_datatype,
+                   MPI_Aint target_persistent_disp, int target_persistent_count,
+                   MPI_Datatype target_persistent_datatype,
+                   MPI_Datatype target_output_segment_datatype, MPI_Op am_op, int notification_idx,
+                   MPI_Win win);
+int MPIX_Am_notify_c(const void *origin_input_addr, MPI_Count origin_input_segment_count,
+                     MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
+                     MPI_Count origin_output_segment_count,
+                     MPI_Datatype origin_output_segment_datatype, MPI_Count num_segments,
+                     int target_rank, MPI_Datatype target_input_segment_datatype,
+                     MPI_Aint target_persistent_disp, MPI_Count target_persistent_count,
+                     MPI_Datatype target_persistent_datatype,
+                     MPI_Datatype target_output_segment_datatype, MPI_Op am_op,
+                     int notification_idx, MPI_Win win);
+int MPIX_Ram_notify(const void *origin_input_addr, int origin_input_segment_count,
+                    MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
+                    int origin_output_segment_count, MPI_Datatype origin_output_segment_datatype,
+                    int num_segments, int target_rank, MPI_Datatype target_input_segment_datatype,
+                    MPI_Aint target_persistent_disp, int target_persistent_count,
+                    MPI_Datatype target_persistent_datatype,
+                    MPI_Datatype target_output_segment_datatype, MPI_Op am_op, int notification_idx,
+                    MPI_Win win, MPI_Request *request);
+int MPIX_Ram_notify_c(const void *origin_input_addr, MPI_Count origin_input_segment_count,
+                      MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
+                      MPI_Count origin_output_segment_count,
+                      MPI_Datatype origin_output_segment_datatype, MPI_Count num_segments,
+                      int target_rank, MPI_Datatype target_input_segment_datatype,
+                      MPI_Aint target_persistent_disp, MPI_Count target_persistent_count,
+                      MPI_Datatype target_persistent_datatype,
+                      MPI_Datatype target_output_segment_datatype, MPI_Op am_op,
+                      int notification_idx, MPI_Win win, MPI_Request *request);
 
 /* Temporary memory for the messages that come to this process in that window, of all origins: one
  * buffer at a time (else MPI_ERR_BUFFER), which belongs to the library until it is detached. Local.

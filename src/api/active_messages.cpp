@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <climits>
 #include <new>
 
 #include <sidelight.h>
 
+#include "api/active_call.hpp"
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
 #include "api/pass_through.hpp"
-#include "datatype/mpi/cache.hpp"
+#include "host/crash_line.hpp"
 #include "host/mpi/fit.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/active_runner.hpp"
@@ -19,110 +19,6 @@ using namespace sidelight::api;
 using namespace sidelight::runtime;
 
 namespace {
-
-using datatype::Buffer;
-using datatype::Layout;
-
-/// One side of the message at the origin, and the datatype that the handler sees it as.
-struct SideArguments {
-    const void* address;
-    MPI_Count count;
-    MPI_Datatype type;
-    MPI_Datatype target_type;
-};
-
-/// The arguments of MPIX_Am, the same for every form of it.
-struct ActiveArguments {
-    SideArguments input;
-    SideArguments output;
-    MPI_Count segments;
-    int target;
-    MPI_Aint displacement;
-    MPI_Count count;
-    MPI_Datatype type;
-    MPI_Op op;
-};
-
-/// A segment of one side, and how many elements of it are one at the target. No elements: nothing.
-Status describe(const SideArguments& side, MPI_Count segments, Buffer& here,
-                rma::ActiveSide& there) noexcept
-{
-    if (side.count < 0) {
-        return Status::count;
-    }
-    if (side.count == 0) {
-        return Status::ok;
-    }
-    const Layout* layout = datatype::layout_of(side.type);
-    const Layout* target = datatype::layout_of(side.target_type);
-    if (layout == nullptr || target == nullptr) {
-        return Status::type;
-    }
-    if (side.address == nullptr && segments > 0 && layout->predefined) {
-        return Status::buffer;
-    }
-    std::uint64_t elements = 0;
-    const auto count = static_cast<std::uint64_t>(side.count);
-    if (!datatype::made_of(datatype::repeated(layout->signature, count), target->signature,
-                           elements)) {
-        return Status::type;
-    }
-    if (elements > INT_MAX) {
-        return Status::count;
-    }
-    if (elements != 0) {
-        here = {const_cast<void*>(side.address), layout, static_cast<std::size_t>(count)};
-        there = {.layout = target,
-                 .count = static_cast<std::size_t>(elements),
-                 .type = code_of_type(side.target_type)};
-    }
-    return Status::ok;
-}
-
-/// The latest that was registered by that handle. Needs the engine.
-Status find_handler(const WindowObject& object, MPI_Op op, std::uint32_t& number) noexcept
-{
-    const std::vector<RegisteredOperation>& registered = object.body->registered;
-    for (std::size_t index = registered.size(); index > 0; --index) {
-        const RegisteredOperation& candidate = registered[index - 1];
-        if (candidate.handle == op && candidate.operation != nullptr) {
-            number = static_cast<std::uint32_t>(index - 1);
-            return Status::ok;
-        }
-    }
-    return Status::op;
-}
-
-Status translate(const WindowObject& object, const ActiveArguments& arguments,
-                 rma::Operation& operation, rma::ActiveCall& call) noexcept
-{
-    if (arguments.segments < 0 || arguments.segments > INT_MAX || arguments.count < 0 ||
-        arguments.count > INT_MAX) {
-        return Status::count;
-    }
-    operation.layout = datatype::layout_of(arguments.type);
-    if (operation.layout == nullptr) {
-        return Status::type;
-    }
-    Status status = find_handler(object, arguments.op, call.handler);
-    if (status == Status::ok) {
-        status = describe(arguments.input, arguments.segments, operation.origin, call.input);
-    }
-    if (status == Status::ok) {
-        status = describe(arguments.output, arguments.segments, operation.result, call.output);
-    }
-    operation.kind = rma::OperationKind::active_message;
-    operation.target = arguments.target;
-    operation.displacement = arguments.displacement;
-    operation.count = static_cast<std::size_t>(arguments.count);
-    operation.thread = flushing_thread(object);
-    operation.ordered = object.ordered;
-    operation.region = object.region;
-    call.segments = static_cast<std::uint64_t>(arguments.segments);
-    call.persistent_type = code_of_type(arguments.type);
-    call.order = object.active_order;
-    return status;
-}
 
 /// Needs the engine.
 Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
@@ -144,6 +40,9 @@ Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
 /// What runs here is run in the call, if it may be by now.
 int issue(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
+    if (run_directly(object, arguments)) [[likely]] {
+        return MPI_SUCCESS;
+    }
     Engine& engine = Runtime::existing()->engine();
     Status status = Status::unsupported;
     if (!HandlerCaller::inside()) {
@@ -176,12 +75,13 @@ int refuse(MPI_Win win) noexcept
     return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
 }
 
-/// `rest` is the request of the form that has one.
+/// `notification`: -1 for the forms without. `rest` is the request of the form that has one.
 template <class Count, class... Rest>
 int start(const void* input, Count input_count, MPI_Datatype input_type, void* output,
           Count output_count, MPI_Datatype output_type, Count segments, int target,
           MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
-          MPI_Datatype target_output_type, MPI_Op op, MPI_Win win, Rest... rest) noexcept
+          MPI_Datatype target_output_type, MPI_Op op, int notification, MPI_Win win,
+          Rest... rest) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
@@ -195,8 +95,25 @@ int start(const void* input, Count input_count, MPI_Datatype input_type, void* o
                                  .displacement = displacement,
                                  .count = count,
                                  .type = type,
-                                 .op = op},
+                                 .op = op,
+                                 .notification = notification},
                  rest...);
+}
+
+/// Raises a counter of the target's behind it.
+template <class Count, class... Arguments>
+int notify(const void* input, Count input_count, MPI_Datatype input_type, void* output,
+           Count output_count, MPI_Datatype output_type, Count segments, int target,
+           MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
+           MPI_Datatype target_output_type, MPI_Op op, int notification, MPI_Win win,
+           Arguments... request) noexcept
+{
+    if (notification < 0 && window_table::find(win) != nullptr) {
+        return host::mpi::answer_window(Status::rma_notification, win);
+    }
+    return start<Count>(input, input_count, input_type, output, output_count, output_type, segments,
+                        target, target_input_type, displacement, count, type, target_output_type,
+                        op, notification, win, request...);
 }
 
 /// Says by an error what nobody may do with it.
@@ -205,7 +122,7 @@ void no_reduction(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /
     log(LogLevel::error, "an operation of active messages is no reduction");
 }
 
-int create(void* function, bool fortran, MPI_Op* op) noexcept
+int create(void* function, HandlerForm form, MPI_Op* op) noexcept
 {
     if (function == nullptr || op == nullptr) {
         return host::mpi::answer(Status::argument);
@@ -216,7 +133,8 @@ int create(void* function, bool fortran, MPI_Op* op) noexcept
         return code;
     }
     try {
-        active_operations::add(made, {.function = function, .fortran = fortran});
+        active_operations::add(made, {.function = function, .form = form, .name = {}});
+        host::tell_crashes(HandlerCaller::running);
     } catch (const std::bad_alloc&) {
         host::mpi::table().Op_free(&made);
         return host::mpi::answer(Status::no_memory);
@@ -239,6 +157,7 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
         const EngineToken token(Runtime::existing()->engine());
         object.body->registered.push_back({op, operation});
         object.window->parts().active.handlers.push_back(operation.get());
+        active_operations::registrations.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;
     }
@@ -299,7 +218,11 @@ SIDELIGHT_OWN int own_Op_free(MPI_Op* op)
 
 SIDELIGHT_ENTRY int MPIX_Am_op_create(MPIX_Am_user_function* function, MPI_Op* am_op)
 {
-    return create(reinterpret_cast<void*>(function), false, am_op);
+    return create(reinterpret_cast<void*>(function), HandlerForm::plain, am_op);
+}
+SIDELIGHT_ENTRY int MPIX_Am_op_create_c(MPIX_Am_user_function_c* function, MPI_Op* am_op)
+{
+    return create(reinterpret_cast<void*>(function), HandlerForm::large, am_op);
 }
 SIDELIGHT_ENTRY int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win)
 {
@@ -327,20 +250,21 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
 #define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count)                      \
     SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win)    \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) win);               \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) - 1, win);          \
     }                                                                                              \
     SIDELIGHT_ENTRY int request_name(                                                              \
         SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win, MPI_Request* request)   \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) win, request);      \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) - 1, win, request); \
     }                                                                                              \
     SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
                                      FortranArgument<MPI_Win>                                      \
                                          win,                                                      \
                                  MPI_Fint* error)                                                  \
     {                                                                                              \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
-                                          from_fortran<MPI_Win>(win));                             \
+        const int code =                                                                           \
+            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) - 1,         \
+                         from_fortran<MPI_Win>(win));                                              \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_ENTRY void request_fortran(                                                          \
@@ -349,20 +273,58 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
         MPI_Fint* request, MPI_Fint* error)                                                        \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) \
-                                          from_fortran<MPI_Win>(win),                              \
-                                      &started);                                                   \
+        const int code =                                                                           \
+            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) - 1,         \
+                         from_fortran<MPI_Win>(win), &started);                                    \
         return_to_fortran(code, started, request, error);                                          \
     }
 SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)
 SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
+
+#define SIDELIGHT_NOTIFY(name, request_name, fortran, request_fortran, Count)                      \
+    SIDELIGHT_ENTRY int name(                                                                      \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) int notification, MPI_Win win)       \
+    {                                                                                              \
+        return notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) notification,      \
+                             win);                                                                 \
+    }                                                                                              \
+    SIDELIGHT_ENTRY int request_name(                                                              \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) int notification, MPI_Win win,       \
+        MPI_Request* request)                                                                      \
+    {                                                                                              \
+        return notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) notification, win, \
+                             request);                                                             \
+    }                                                                                              \
+    SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
+                                     const MPI_Fint* notification,                                 \
+                                 FortranArgument<MPI_Win> win, MPI_Fint* error)                    \
+    {                                                                                              \
+        const int code = notify<Count>(                                                            \
+            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) * notification,           \
+            from_fortran<MPI_Win>(win));                                                           \
+        return_to_fortran(code, error);                                                            \
+    }                                                                                              \
+    SIDELIGHT_ENTRY void request_fortran(                                                          \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
+            const MPI_Fint* notification,                                                          \
+        FortranArgument<MPI_Win> win, MPI_Fint* request, MPI_Fint* error)                          \
+    {                                                                                              \
+        MPI_Request started = MPI_REQUEST_NULL;                                                    \
+        const int code = notify<Count>(                                                            \
+            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) * notification,           \
+            from_fortran<MPI_Win>(win), &started);                                                 \
+        return_to_fortran(code, started, request, error);                                          \
+    }
+SIDELIGHT_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, mpix_am_notify_, mpix_ram_notify_, int)
+SIDELIGHT_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, mpix_ram_notify_c_,
+                 MPI_Count)
 
 // The others for Fortran, as in nonblocking.cpp.
 
 SIDELIGHT_ENTRY void mpix_am_op_create_(void (*function)(), MPI_Fint* am_op, MPI_Fint* error)
 {
     MPI_Op made = MPI_OP_NULL;
-    const int code = create(reinterpret_cast<void*>(function), true, &made);
+    const int code = create(reinterpret_cast<void*>(function), HandlerForm::fortran, &made);
     return_to_fortran(code, made, am_op, error);
 }
 SIDELIGHT_ENTRY void mpix_am_win_op_register_(FortranArgument<MPI_Op> am_op,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datatype/mpi/predefined.hpp"
+#include "host/crash_line.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/active_runner.hpp"
 
@@ -26,8 +27,10 @@ std::mutex mutex;
 std::vector<Known> operations;
 
 /// The predefined types, by the numbers that Fortran has for them: the same in all processes.
+constexpr std::size_t most_small_codes = 256;
 struct TypeCodes {
     std::vector<std::pair<std::int32_t, MPI_Datatype>> by_code; ///< sorted
+    std::vector<MPI_Datatype> by_small_code;                    ///< for Open MPI's, quicker
     std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits> by_slot{};
 };
 TypeCodes type_codes;
@@ -56,10 +59,19 @@ void make_codes()
     }
     std::sort(type_codes.by_code.begin(), type_codes.by_code.end(),
               [](const auto& one, const auto& other) { return one.first < other.first; });
+    type_codes.by_small_code.assign(most_small_codes, MPI_DATATYPE_NULL);
+    for (const auto& [code, type] : type_codes.by_code) {
+        if (code > 0 && static_cast<std::size_t>(code) < most_small_codes) {
+            type_codes.by_small_code[static_cast<std::size_t>(code)] = type;
+        }
+    }
 }
 
 MPI_Datatype type_of_code(std::int32_t code) noexcept
 {
+    if (code >= 0 && static_cast<std::size_t>(code) < type_codes.by_small_code.size()) {
+        return type_codes.by_small_code[static_cast<std::size_t>(code)];
+    }
     const auto& codes = type_codes.by_code;
     const auto found = std::lower_bound(
         codes.begin(), codes.end(), code,
@@ -70,9 +82,10 @@ MPI_Datatype type_of_code(std::int32_t code) noexcept
 
 } // namespace
 
-void active_operations::add(MPI_Op handle, const ActiveOperation& operation)
+void active_operations::add(MPI_Op handle, ActiveOperation operation)
 {
-    auto made = std::make_shared<const ActiveOperation>(operation);
+    operation.name = host::name_of_function(operation.function);
+    auto made = std::make_shared<const ActiveOperation>(std::move(operation));
     remove(handle);
     const std::scoped_lock lock(mutex);
     operations.push_back({handle, std::move(made)});
@@ -106,36 +119,61 @@ void learn_type_codes() { std::call_once(codes_learnt, make_codes); }
 
 namespace {
 
-using InC = void (*)(void*, int, MPI_Datatype, void*, int, MPI_Datatype, void*, int, MPI_Datatype,
-                     int, int);
+template <class Count>
+using InC = void (*)(void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, void*, Count,
+                     MPI_Datatype, Count, Count);
 using InFortran = void (*)(void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*,
                            const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,
                            const MPI_Fint*, const MPI_Fint*);
 
+/// Counts that the form cannot hold were refused where the message was issued.
+template <class Count>
+void call_in_c(void* function, const rma::ActiveInvocation& with) noexcept
+{
+    const auto count = [](std::uint64_t number) { return static_cast<Count>(number); };
+    reinterpret_cast<InC<Count>>(function)(
+        with.input, count(with.input_count), type_of_code(with.input_type), with.persistent,
+        count(with.persistent_count), type_of_code(with.persistent_type), with.output,
+        count(with.output_count), type_of_code(with.output_type), count(with.segments),
+        count(with.offset));
+}
+
+void call_in_fortran(void* function, const rma::ActiveInvocation& with) noexcept
+{
+    const auto count = [](std::uint64_t number) { return static_cast<MPI_Fint>(number); };
+    const std::array<MPI_Fint, 8> passed{count(with.input_count),      with.input_type,
+                                         count(with.persistent_count), with.persistent_type,
+                                         count(with.output_count),     with.output_type,
+                                         count(with.segments),         count(with.offset)};
+    reinterpret_cast<InFortran>(function)(with.input, &passed[0], &passed[1], with.persistent,
+                                          &passed[2], &passed[3], with.output, &passed[4],
+                                          &passed[5], &passed[6], &passed[7]);
+}
+
 } // namespace
 
-/// Counts that an int cannot hold were refused where the message was issued.
 void HandlerCaller::call(const rma::ActiveInvocation& with) noexcept
 {
     const auto& operation = *static_cast<const ActiveOperation*>(with.handler);
-    const auto count = [](std::uint64_t number) { return static_cast<int>(number); };
-    inside_ = true;
-    if (operation.fortran) {
-        const std::array<MPI_Fint, 8> passed{count(with.input_count),      with.input_type,
-                                             count(with.persistent_count), with.persistent_type,
-                                             count(with.output_count),     with.output_type,
-                                             count(with.segments),         count(with.offset)};
-        reinterpret_cast<InFortran>(operation.function)(
-            with.input, &passed[0], &passed[1], with.persistent, &passed[2], &passed[3],
-            with.output, &passed[4], &passed[5], &passed[6], &passed[7]);
-    } else {
-        reinterpret_cast<InC>(operation.function)(
-            with.input, count(with.input_count), type_of_code(with.input_type), with.persistent,
-            count(with.persistent_count), type_of_code(with.persistent_type), with.output,
-            count(with.output_count), type_of_code(with.output_type), count(with.segments),
-            count(with.offset));
+    const Inside inside(operation);
+    switch (operation.form) {
+    case HandlerForm::plain:
+        call_in_c<int>(operation.function, with);
+        break;
+    case HandlerForm::large:
+        call_in_c<MPI_Count>(operation.function, with);
+        break;
+    case HandlerForm::fortran:
+        call_in_fortran(operation.function, with);
+        break;
     }
-    inside_ = false;
+}
+
+/// Asked in a signal handler.
+const char* HandlerCaller::running() noexcept
+{
+    const ActiveOperation* operation = inside_;
+    return operation != nullptr ? operation->name.c_str() : nullptr;
 }
 
 } // namespace sidelight::runtime

@@ -1,29 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
 
 namespace sidelight::runtime {
 
+/// How a handler takes its arguments.
+enum class HandlerForm : std::uint8_t {
+    plain,   ///< counts are ints
+    large,   ///< counts are MPI_Count
+    fortran, ///< all by reference, counts are integers
+};
+
 /// A handler of active messages, as the program has made it an operation.
 struct ActiveOperation {
     void* function = nullptr;
-    bool fortran = false; ///< its arguments come by reference
+    HandlerForm form = HandlerForm::plain;
+    std::string name; ///< of the function, for people; empty: see active_operations::add
 };
 
 /// The operations that MPIX_Am_op_create has made, by their handles. Any thread.
 namespace active_operations {
 
-/// Throws std::bad_alloc.
-void add(MPI_Op handle, const ActiveOperation& operation);
+/// Finds its name, too. Throws std::bad_alloc.
+void add(MPI_Op handle, ActiveOperation operation);
 /// Null: it is none.
 [[nodiscard]] std::shared_ptr<const ActiveOperation> find(MPI_Op handle) noexcept;
 /// The handle is about to be freed.
 void remove(MPI_Op handle) noexcept;
+
+inline std::atomic<std::uint64_t> registrations{0};
+/// How often a window has heard of an operation, anywhere: what was found by a handle before may be
+/// another one now.
+[[nodiscard]] inline std::uint64_t changes() noexcept
+{
+    return registrations.load(std::memory_order_relaxed);
+}
 
 } // namespace active_operations
 

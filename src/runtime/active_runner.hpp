@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rma/engine/active_job.hpp"
+#include "runtime/active_operations.hpp"
 #include "runtime/engine.hpp"
 
 namespace sidelight::runtime {
@@ -12,10 +13,21 @@ public:
     void call(const rma::ActiveInvocation& with) noexcept override;
 
     /// Whether this thread is in a handler: then it may not call MPI.
-    [[nodiscard]] static bool inside() noexcept { return inside_; }
+    [[nodiscard]] static bool inside() noexcept { return inside_ != nullptr; }
+    /// The name of that handler; null: there is none.
+    [[nodiscard]] static const char* running() noexcept;
+
+    /// While it lives this thread is in a handler.
+    class Inside {
+    public:
+        explicit Inside(const ActiveOperation& operation) noexcept { inside_ = &operation; }
+        ~Inside() { inside_ = nullptr; }
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+    };
 
 private:
-    static inline thread_local bool inside_ = false;
+    static inline thread_local const ActiveOperation* inside_ = nullptr;
 };
 
 /// Runs active messages that have their turn, by this thread, which must not hold the engine: a

@@ -105,13 +105,14 @@ bool Creation::find_node(bool alone, std::uint64_t& node) noexcept
 /// any more.
 host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
 {
-    const host::node::SurveyAnswer mine{.node = node,
-                                        .yes = ready,
-                                        .knows = kept_ && kept_->split,
-                                        .keeps = kept_ && kept_->kept,
-                                        .no_exclusive_locks = object_ != nullptr &&
-                                                              object_->info.no_exclusive_locks(),
-                                        .wrong = refused_};
+    const host::node::SurveyAnswer mine{
+        .node = node,
+        .yes = ready,
+        .knows = kept_ && kept_->split,
+        .keeps = kept_ && kept_->kept,
+        .no_exclusive_locks = object_ != nullptr && object_->info.no_exclusive_locks(),
+        .active_at_target = object_ != nullptr && object_->info.active_at_target(),
+        .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
     if (!found.reached && kept_ && kept_->in_memory && !kept_->in_memory->lost()) {
         kept_->in_memory = nullptr;
@@ -139,6 +140,7 @@ bool Creation::find_route()
         return false;
     }
     object_->info.set_no_exclusive_locks(found.no_exclusive_locks);
+    object_->info.set_active_at_target(found.active_at_target);
     one_node_ = found.one_node;
     if (request_.flavor == Flavor::shared && !one_node_) {
         reason_ = "memory of several nodes cannot be shared";
@@ -147,7 +149,8 @@ bool Creation::find_route()
     if (one_node_ && found.all_keep && !kept_->in_memory) {
         kept_->in_memory = SharedExchange::make(request_.comm);
     }
-    carried_ = !(one_node_ && share_memory(!alone));
+    const bool all_mapped = one_node_ && share_memory(!alone);
+    carried_ = !all_mapped || found.active_at_target;
     if (carried_ && !learn_split(node, found.all_know)) {
         return false;
     }

@@ -30,6 +30,7 @@ enum Key : std::size_t {
     most_notifications,
     same_number,
     active_order,
+    at_target,
     intrinsic,
     single_intrinsic,
     progress_key,
@@ -47,7 +48,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 23> known{{
+constexpr std::array<KnownKey, 24> known{{
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -61,6 +62,7 @@ constexpr std::array<KnownKey, 23> known{{
     {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
     {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
+    {"sidelight_am_at_target", nullptr, "false", at_creation, {}},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
@@ -141,6 +143,7 @@ bool is_info(MPI_Info info) noexcept
 
 WindowInfo::WindowInfo()
 {
+    static_assert(known.size() == keys);
     for (std::size_t key = 0; key < keys; ++key) {
         values_[key] = known[key].fallback;
     }
@@ -265,6 +268,13 @@ bool WindowInfo::asserts_single() const noexcept { return is_set(single_intrinsi
 void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
 {
     values_[no_exclusive] = promised ? "true" : "false";
+}
+
+bool WindowInfo::active_at_target() const noexcept { return is_set(at_target); }
+
+void WindowInfo::set_active_at_target(bool asked) noexcept
+{
+    values_[at_target] = asked ? "true" : "false";
 }
 
 bool WindowInfo::thread_scope() const noexcept { return values_[scope] == "thread"; }

@@ -47,6 +47,10 @@ public:
     /// later.
     [[nodiscard]] bool no_exclusive_locks() const noexcept;
     void set_no_exclusive_locks(bool promised) noexcept;
+    /// Handlers of active messages run at the target, wherever its memory is mapped. In force where
+    /// any member has asked for it when the window was made.
+    [[nodiscard]] bool active_at_target() const noexcept;
+    void set_active_at_target(bool asked) noexcept;
     /// Operations complete at their target in the order of issue (P2, section 2.2).
     [[nodiscard]] bool ordered() const noexcept;
     /// am_ordering (P5, section IV.E.1).
@@ -68,7 +72,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 22;
+    static constexpr std::size_t keys = 24;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

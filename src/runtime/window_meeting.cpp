@@ -33,6 +33,7 @@ rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, in
                      .leaders = body.members->leaders()};
     shape.reorder = object.info.reorder();
     shape.no_exclusive_locks = object.info.no_exclusive_locks();
+    shape.active_at_target = object.info.active_at_target();
     return shape;
 }
 

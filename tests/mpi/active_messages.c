@@ -73,6 +73,25 @@ static void append(void *in, int in_count, MPI_Datatype in_type, void *memory, i
         list[++list[0]] = ((int *)in)[i];
 }
 
+/* With large counts; how it was called, in the output. */
+static void large_add(void *in, MPI_Count in_count, MPI_Datatype in_type, void *memory,
+                      MPI_Count count, MPI_Datatype type, void *out, MPI_Count out_count,
+                      MPI_Datatype out_type, MPI_Count segments, MPI_Count offset)
+{
+    even_add(in, (int)in_count, in_type, memory, (int)count, type, out, (int)out_count, out_type,
+             (int)segments, (int)offset);
+}
+
+/* Who has run it. */
+static void tell_process(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                         MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                         int segments, int offset)
+{
+    (void)in, (void)in_count, (void)in_type, (void)memory, (void)count, (void)type;
+    (void)out_count, (void)out_type, (void)segments, (void)offset;
+    *(int *)out = check_rank;
+}
+
 static MPI_Win called_on = MPI_WIN_NULL;
 static int called_class;
 
@@ -88,15 +107,16 @@ static void trespass(void *in, int in_count, MPI_Datatype in_type, void *memory,
     *(int *)out = called_class;
 }
 
-enum { ADD, WIDEN, APPEND, TRESPASS, HANDLERS };
+enum { ADD, WIDEN, APPEND, TRESPASS, WHO, LARGE, HANDLERS };
 static MPI_Op ops[HANDLERS];
 
 static void make_ops(void)
 {
     MPIX_Am_user_function *const functions[HANDLERS] = {check_rank % 2 == 0 ? even_add : odd_add,
-                                                        widen, append, trespass};
-    for (int i = 0; i < HANDLERS; ++i)
+                                                        widen, append, trespass, tell_process};
+    for (int i = 0; i < LARGE; ++i)
         CHECK_OK(MPIX_Am_op_create(functions[i], &ops[i]));
+    CHECK_OK(MPIX_Am_op_create_c(large_add, &ops[LARGE]));
 }
 
 static void register_ops(const struct window *w)
@@ -393,6 +413,63 @@ static void handlers_call_no_mpi(const struct window *w)
     MPI_Barrier(w->comm);
 }
 
+/* Each message raises a counter of the target's when it has run there. */
+static void notified(const struct window *w)
+{
+    int const right = (w->rank + 1) % w->size, three = 3;
+    int64_t out[2] = {-1, -1};
+    MPI_Count value = -1;
+    MPI_Request heard, sent;
+    check_step("notified");
+    clear(w);
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 2));
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 1, 3, &heard));
+    CHECK_OK(MPIX_Am_notify(&three, 1, MPI_INT, NULL, 0, MPI_INT, 1, right, MPI_INT,
+                            at(w, right, 0), 1, MPI_INT64_T, MPI_INT, ops[ADD], 1, w->win));
+    CHECK_OK(MPIX_Ram_notify_c(&three, 1, MPI_INT, out, 2, MPI_INT64_T, 1, right, MPI_INT,
+                               at(w, right, 0), 1, MPI_INT64_T, MPI_INT64_T, ops[LARGE], 1, w->win,
+                               &sent));
+    CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
+    CHECK(out[0] >= 0 && out[1] == 0);
+    CHECK_OK(MPIX_Am_notify(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, right, MPI_INT, at(w, right, 0),
+                            1, MPI_INT64_T, MPI_INT, ops[ADD], 1, w->win));
+    CHECK_OK(MPI_Wait(&heard, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_get_notify_value(w->win, 1, &value));
+    CHECK_EQ(value, 3);
+    CHECK_ERROR(MPIX_Am_notify(&three, 1, MPI_INT, NULL, 0, MPI_INT, 1, right, MPI_INT,
+                               at(w, right, 0), 1, MPI_INT64_T, MPI_INT, ops[ADD], -1, w->win),
+                MPIX_Err_rma_notification());
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(w->comm);
+    CHECK_EQ(read_cell(w, w->rank, 0), 6);
+    CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 0));
+}
+
+/* The same messages again and again, which are soon known: of one form and then another. */
+static void known(const struct window *w, int assertion)
+{
+    int const right = (w->rank + 1) % w->size, one[2] = {1, 2};
+    int64_t out[2] = {-1, -1};
+    check_step("known");
+    clear(w);
+    CHECK_OK(MPI_Win_lock_all(assertion, w->win));
+    for (int round = 0; round < 100; ++round) {
+        CHECK_OK(send_add(w, right, w->rank, one, 1, out, 2, 1));
+        CHECK_OK(MPI_Win_flush_local(right, w->win));
+        CHECK_EQ(out[0], 5 * round);
+        CHECK_EQ(out[1], 0);
+        CHECK_OK(send_add(w, right, w->rank, one, 1, out, 1, 1));
+        CHECK_OK(send_add(w, right, w->rank, one, 2, NULL, 0, 1));
+        CHECK_OK(MPI_Win_flush(right, w->win));
+        CHECK_EQ(out[0], 5 * round + 1);
+        CHECK_ERROR(send_add(w, right, (int)(w->bytes / 8), one, 1, NULL, 0, 1), MPI_ERR_RMA_RANGE);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    CHECK_ERROR(send_add(w, right, 0, one, 1, NULL, 0, 1), MPI_ERR_RMA_SYNC);
+    MPI_Barrier(w->comm);
+}
+
 /* By a duplicate, whose keys are its own, and by the window itself. */
 static void duplicate(const struct window *w)
 {
@@ -488,6 +565,41 @@ static void ordered_window(void)
     window_close(&w);
 }
 
+/* Handlers run at the target, wherever its memory is mapped; and nothing else is different. */
+static void at_target(void)
+{
+    int who = -1;
+    char value[8];
+    int found = 0;
+    MPI_Info info;
+    check_step("at target");
+    MPI_Info_create(&info);
+    if (check_rank == 0) /* one member that asks for it is enough */
+        MPI_Info_set(info, "sidelight_am_at_target", "true");
+    struct window w = window_open_with(info, FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8 * ROOM, 8);
+    MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_get_info(w.win, &info));
+    MPI_Info_get(info, "sidelight_am_at_target", 7, value, &found);
+    CHECK(found && strcmp(value, "true") == 0);
+    MPI_Info_free(&info);
+    register_ops(&w);
+    CHECK_OK(MPI_Win_lock_all(MPIX_MODE_CONCURRENT_AM, w.win));
+    for (int target = 0; target < w.size; ++target) {
+        CHECK_OK(MPIX_Am(NULL, 0, MPI_INT, &who, 1, MPI_INT, 1, target, MPI_INT, 0, 1, MPI_INT64_T,
+                         MPI_INT, ops[WHO], w.win));
+        CHECK_OK(MPI_Win_flush(target, w.win));
+        CHECK_EQ(who, target);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w.win));
+    MPI_Barrier(w.comm);
+    once_to_each(&w, 50);
+    epochs(&w);
+    serial_and_ordered(&w, 50);
+    attached(&w);
+    window_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -510,12 +622,18 @@ int main(int argc, char **argv)
         wrong_calls(&w);
         attached(&w);
         handlers_call_no_mpi(&w);
+        notified(&w);
+        if (flavor != FLAVOR_DYNAMIC) {
+            known(&w, 0);
+            known(&w, MPIX_MODE_CONCURRENT_AM);
+        }
         duplicate(&w);
         if (flavor == FLAVOR_DYNAMIC)
             memory_handle(&w);
         window_close(&w);
     }
     ordered_window();
+    at_target();
     for (int i = 0; i < HANDLERS; ++i)
         CHECK_OK(MPI_Op_free(&ops[i]));
     return check_end();

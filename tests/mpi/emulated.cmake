@@ -37,6 +37,32 @@ sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
+# Active messages by each route, and where their room is the attached buffer alone.
+sidelight_mpi_test(emulated.active_storm RANKS 4 PROGRAM active_storm
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.active_storm_small RANKS 4 PROGRAM active_storm
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=0 SIDELIGHT_AM_UNIT=1)
+sidelight_mpi_test(emulated.active_storm_threads RANKS 2 PROGRAM active_storm ARGS 4000 8
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(mixed.active_storm RANKS 4 PROGRAM active_storm
+    ODD SIDELIGHT_ROUTE=emulated)
+sidelight_emulated_test(active_hostile RANKS 3)
+sidelight_emulated_test(active_layouts RANKS 2 ARGS 2000)
+sidelight_mpi_test(mixed.active_layouts_long RANKS 3 PROGRAM active_layouts ARGS 10000 7
+    LABEL long ODD SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.active_hostile_everywhere RANKS 3 PROGRAM active_hostile
+    ARGS 600 everywhere ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=thread)
+sidelight_mpi_test(active_hostile_long RANKS 3 PROGRAM active_hostile ARGS 5000 LABEL long)
+sidelight_mpi_test(mixed.active_hostile RANKS 3 PROGRAM active_hostile
+    ODD SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
+    TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=1200)
+sidelight_mpi_test(mixed.active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
+    TIMEOUT 1200 LABEL long ODD SIDELIGHT_ROUTE=emulated
+    ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+sidelight_emulated_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
+    PASS "has crashed, by SIGSEGV: .*active_crash.*the program was asked")
+
 # The reader of `ordered_pairs` does see it where there is no order: sooner or later.
 sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 200000 unordered
     TIMEOUT 600 LABEL long

@@ -14,6 +14,19 @@ sidelight_mpi_test(remote_requests RANKS 2 4)
 sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
 sidelight_mpi_test(active_messages RANKS 2 4)
+sidelight_mpi_test(active_storm RANKS 4)
+sidelight_mpi_test(active_storm_small RANKS 4 PROGRAM active_storm
+    ENVIRONMENT SIDELIGHT_AM_BUFFER=0 SIDELIGHT_AM_UNIT=1)
+sidelight_mpi_test(active_storm_threads RANKS 2 PROGRAM active_storm ARGS 4000 8)
+sidelight_mpi_test(active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
+    TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+sidelight_mpi_test(active_hostile RANKS 3)
+sidelight_mpi_test(active_layouts RANKS 2 ARGS 2000)
+sidelight_mpi_test(active_layouts_long RANKS 3 PROGRAM active_layouts ARGS 10000 7 LABEL long)
+sidelight_mpi_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
+    PASS "has crashed, by SIGSEGV: .*active_crash.*the program was asked")
+sidelight_mpi_test(active_abort RANKS 2 NO_SANITIZER PROGRAM active_crash ARGS abort
+    PASS "has crashed, by SIGABRT: .*active_crash.*the program was asked")
 sidelight_mpi_test(waits RANKS 2 4)
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)

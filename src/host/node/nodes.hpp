@@ -26,6 +26,7 @@ struct Survey {
     bool all_know = false;           ///< all have said that they know the split
     bool all_keep = false;           ///< all have said that they can keep what they learn
     bool no_exclusive_locks = false; ///< all have promised that
+    bool active_at_target = false;   ///< some member has asked for that
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
@@ -36,6 +37,7 @@ struct SurveyAnswer {
     bool knows = false;     ///< whether it has the split of these members from an earlier time
     bool keeps = false;     ///< whether it can keep what it learns of them
     bool no_exclusive_locks = false; ///< what it promises of the window
+    bool active_at_target = false;   ///< what it asks for
     Status wrong = Status::ok;       ///< what is the matter with its arguments
 };
 

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/active/exclusion.hpp"
 
+#include "base/cpu.hpp"
+
 namespace sidelight::rma {
 
 namespace {
 
 /// Who is refused so often looks whether whoever is in its way still lives.
 constexpr unsigned refusals_per_look = 64;
+
+/// A read-modify-write was made that is to order all before it against all after it.
+void end_entering() noexcept
+{
+    if constexpr (!rmw_is_barrier) {
+        full_barrier();
+    }
+}
 
 constexpr std::uint32_t number_of(int rank) noexcept
 {
@@ -17,11 +27,17 @@ constexpr std::uint32_t number_of(int rank) noexcept
 
 void Exclusion::add_neighbour(int rank, ActiveBlock& block)
 {
+    first_ = neighbours_.empty() ? rank : first_;
     neighbours_.push_back({rank, &block});
 }
 
 ActiveBlock* Exclusion::block_of(int rank) noexcept
 {
+    // The ranks of a node are mostly one behind the other.
+    const auto guess = static_cast<std::size_t>(rank - first_);
+    if (guess < neighbours_.size() && neighbours_[guess].rank == rank) {
+        return neighbours_[guess].block;
+    }
     for (const Neighbour& neighbour : neighbours_) {
         if (neighbour.rank == rank) {
             return neighbour.block;
@@ -46,16 +62,17 @@ Exclusion::Hold Exclusion::try_enter(int target, bool concurrent, unsigned refus
     if (concurrent) {
         return share(*block, number_of(target));
     }
-    const std::uint64_t key = std::uint64_t{++held_so_far_} << 32 | number_of(rank_);
-    std::uint64_t nobody = 0;
-    if (!block->holder.compare_exchange_strong(nobody, key, std::memory_order_seq_cst)) {
+    std::uint32_t nobody = 0;
+    if (!block->holder.compare_exchange_strong(nobody, number_of(rank_),
+                                               std::memory_order_seq_cst)) {
         return {};
     }
     if (is_shared(number_of(target), look)) {
         block->holder.store(0, std::memory_order_release);
         return {};
     }
-    return {.block = block, .key = key};
+    end_entering();
+    return {.block = block};
 }
 
 Exclusion::Hold Exclusion::share(ActiveBlock& block, std::uint32_t number) noexcept
@@ -70,6 +87,7 @@ Exclusion::Hold Exclusion::share(ActiveBlock& block, std::uint32_t number) noexc
             continue;
         }
         if (block.holder.load(std::memory_order_seq_cst) == 0) {
+            end_entering();
             return {.block = &block, .slot = &slot};
         }
         slot.target.store(0, std::memory_order_release);
@@ -95,11 +113,11 @@ bool Exclusion::is_shared(std::uint32_t number, bool look_for_dead) noexcept
     return false;
 }
 
-/// The key names one use, so what another has taken meanwhile stays its own.
+/// Who is dead takes nothing any more, so what another has taken meanwhile stays its own.
 void Exclusion::take_from_dead(ActiveBlock& block) noexcept
 {
-    std::uint64_t held = block.holder.load(std::memory_order_acquire);
-    const int rank = static_cast<int>(static_cast<std::uint32_t>(held)) - 1;
+    std::uint32_t held = block.holder.load(std::memory_order_acquire);
+    const int rank = static_cast<int>(held) - 1;
     if (held != 0 && rank != rank_ && members_->has_ended(rank)) {
         block.holder.compare_exchange_strong(held, 0, std::memory_order_seq_cst);
     }

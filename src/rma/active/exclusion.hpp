@@ -19,8 +19,8 @@ struct alignas(64) ActiveSlot {
 /// What keeps the handlers that run on one member's memory apart, whoever runs them. In the
 /// member's block of the node's memory; zeroed memory is free.
 struct ActiveBlock {
-    /// Who runs one that excludes all others: its rank + 1, and above that which one; 0: nobody.
-    alignas(64) std::atomic<std::uint64_t> holder{0};
+    /// Who runs one that excludes all others: its rank + 1; 0: nobody.
+    alignas(64) std::atomic<std::uint32_t> holder{0};
     std::array<ActiveSlot, 8> slots; ///< concurrent ones that this member runs
     /// Bytes that a segment may take at this member: the largest of its buffers. Written by the
     /// member, read by those who run handlers on its memory.
@@ -28,15 +28,15 @@ struct ActiveBlock {
 };
 
 /// The exclusion of handlers on the memory of members of this node. It is never waited for: who
-/// does not get it tries again. What a dead process holds is taken from it. Guarded by the engine,
-/// but for the blocks.
+/// does not get it tries again. What a dead process holds is taken from it. To enter is a
+/// full barrier; to leave orders what was done before it, and no more. Any thread, without the
+/// engine, once all neighbours are there.
 class Exclusion {
 public:
     /// What a handler that runs holds.
     struct Hold {
         ActiveBlock* block = nullptr; ///< of the target; null: nothing is held
         ActiveSlot* slot = nullptr;   ///< of a concurrent one
-        std::uint64_t key = 0;        ///< of any other
         explicit operator bool() const noexcept { return block != nullptr; }
     };
 
@@ -65,7 +65,7 @@ private:
     void take_from_dead(ActiveBlock& block) noexcept;
 
     int rank_ = 0;
-    std::uint32_t held_so_far_ = 0;
+    int first_ = 0; ///< of the neighbours
     Members* members_ = nullptr;
     std::vector<Neighbour> neighbours_;
 };

@@ -90,7 +90,7 @@ Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexce
     if (const Buffer* to = returned_to(operation); to != nullptr && op.message == nullptr) {
         flight->answers = Cursor(*to);
     }
-    flight->owes_notification = notifies(operation) && op.message == nullptr;
+    flight->owes_notification = notifies(operation);
     return flight;
 }
 

@@ -158,11 +158,15 @@ void take_active_output(const Owners& to, Channel& sender, const Message& messag
     to.active.origin.take_output(sender, message.body<ActiveDataBody>(),
                                  payload_of<ActiveDataBody>(message));
 }
-/// Others may have waited for the end of it.
+/// Others may have waited for the end of it, and the target may have to hear of that.
 void take_active_done(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.active.origin.take_done(sender, message.body<ActiveDoneBody>(),
-                               payload_of<ActiveDoneBody>(message));
+    const auto body = message.body<ActiveDoneBody>();
+    to.active.origin.take_done(sender, body, payload_of<ActiveDoneBody>(message));
+    Flight* flight = to.channels.carrier().flights().find(body.operation, sender);
+    if (flight != nullptr && flight->op->message != nullptr) {
+        to.origin.notify_behind(*flight);
+    }
     to.origin.launch_more(sender);
 }
 void serve_active_ask(const Owners& to, Channel& sender, const Message& /*message*/) noexcept

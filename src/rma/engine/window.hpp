@@ -28,6 +28,7 @@ struct WindowShape {
     BarrierShape barrier;
     Reorder reorder{};
     bool no_exclusive_locks = false; ///< the program will ask for none; the same on all members
+    bool active_at_target = false;   ///< handlers run there alone; the same on all members
 };
 
 /// One window, as one of its members sees it: a façade over the parts that each own one concern

@@ -42,7 +42,7 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
     const bool open =
         epoch.state == EpochState::active_open && peer.lets_begin() && !travels(with, peer);
     if (passage == Passage::operations_to_all) {
-        with.mapped.open_all(open && !epoch.failed_for_all());
+        with.mapped.open_all(open && !epoch.failed_for_all(), epoch.concurrent);
     } else if (passage != Passage::nothing) {
         const Peer& known = with.contacts.peer(peer.rank);
         if (known.epoch != nullptr && known.epoch != &epoch) { // a later one is open already
@@ -55,7 +55,8 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
                          {.reachable = reachable,
                           .flushable = reachable && rules::may_flush_unseen(
                                                         passage == Passage::operations_and_flushes,
-                                                        peer.to_be_flushed)});
+                                                        peer.to_be_flushed),
+                          .concurrent = epoch.concurrent});
     }
 }
 

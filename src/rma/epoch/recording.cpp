@@ -71,15 +71,22 @@ Status Recording::issue(PeerEpochRef where, const Operation& operation, Request*
     return status;
 }
 
-/// Nothing is to be run.
+/// Nothing is to be run. One that notifies is as a put without data.
 Status Recording::end_empty(const Operation& operation, Request* request) noexcept
 {
-    if (notifies(operation)) {
-        with_.notifications.raise(operation.target,
-                                  static_cast<std::uint32_t>(operation.notification));
+    if (!notifies(operation)) {
+        finish(request);
+        return Status::ok;
     }
-    finish(request);
-    return Status::ok;
+    Operation put = operation;
+    put.kind = OperationKind::put;
+    put.active = nullptr;
+    put.origin = {nullptr, operation.layout, 0};
+    put.result = {};
+    put.count = 0;
+    PeerEpochRef where;
+    const Status status = find(operation.target, where);
+    return status == Status::ok ? issue(where, put, request) : status;
 }
 
 Status Recording::mark(PeerEpochRef where, ThreadNumber thread) noexcept

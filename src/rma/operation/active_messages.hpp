@@ -10,7 +10,7 @@ namespace sidelight::rma {
 /// those who send, serve and run them. Guarded by the engine; handlers run without it.
 struct ActiveMessages {
     ActiveMessages(Channels& channels, OperationLife& life, OwnMemory& memory, Attention& attention,
-                   ActiveBlock& own, int rank) noexcept
+                   ActiveBlock& own, int rank, bool only_at_target) noexcept
         : origin(channels, life),
           target({.channels = channels,
                   .memory = memory,
@@ -19,7 +19,8 @@ struct ActiveMessages {
                   .attention = attention,
                   .own = own,
                   .rank = rank}),
-          here(life, exclusion, handlers, channels, attention)
+          here(life, exclusion, handlers, channels, attention),
+          at_target(only_at_target)
     {}
     void begin(const ActiveLimits& limits) noexcept
     {
@@ -42,6 +43,9 @@ struct ActiveMessages {
     ActiveOrigin origin;
     ActiveTarget target;
     ActiveHere here;
+    /// Those towards others all go by messages: the program wants it, or the window is dynamic, and
+    /// what is attached may be mapped for one and not for the next, which must keep their order.
+    const bool at_target;
 };
 
 } // namespace sidelight::rma

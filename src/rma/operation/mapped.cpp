@@ -32,4 +32,13 @@ void Mapped::expect_threads(bool sweeps, bool many) noexcept
     slot_ = accumulates_->only_slot();
 }
 
+void Mapped::close(Target& target) noexcept
+{
+    target.reach.store(0, std::memory_order_release);
+    target.flushable.store(false, std::memory_order_release);
+    if (target.regions != nullptr) {
+        target.handle_regions(false);
+    }
+}
+
 } // namespace sidelight::rma

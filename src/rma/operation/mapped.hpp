@@ -46,6 +46,13 @@ public:
                                                          : nullptr;
     }
 
+    /// Whether active messages to a member that `memory` has found may run beside others.
+    [[nodiscard]] bool is_concurrent(int rank) const noexcept
+    {
+        return targets_[rank].reach.load(relaxed) != 0 ? targets_[rank].concurrent.load(relaxed)
+                                                       : all_concurrent_.load(relaxed);
+    }
+
     /// Plain loads or stores were made: the next flush needs a barrier. Where threads call each has
     /// one, and nothing is written that others read.
     void made_plain_access() noexcept
@@ -56,12 +63,7 @@ public:
     }
 
     /// A locked instruction was made, which orders itself.
-    void made_atomic_access() noexcept
-    {
-        if constexpr (!rmw_is_barrier) {
-            made_plain_access();
-        }
-    }
+    void made_atomic_access() noexcept { rmw_is_barrier ? void() : made_plain_access(); }
 
     /// The scope of an atomic access to one element of a member that `memory` has found.
     [[nodiscard, gnu::always_inline]] ElementAccess element(int rank) noexcept
@@ -122,6 +124,7 @@ public:
     /// With `close` the one place that writes what `memory` and `flush` read of a target.
     void open(Target& target, Opening opening) noexcept
     {
+        target.concurrent.store(opening.concurrent, relaxed);
         target.reach.store(opening.reachable && target.mapped ? target.size : 0,
                            std::memory_order_release);
         target.flushable.store(opening.flushable && (target.mapped || target.regions != nullptr),
@@ -131,16 +134,13 @@ public:
         }
     }
     /// Nothing of a target may be reached: it is lost.
-    static void close(Target& target) noexcept
-    {
-        target.reach.store(0, std::memory_order_release);
-        target.flushable.store(false, std::memory_order_release);
-        if (target.regions != nullptr) {
-            target.handle_regions(false);
-        }
-    }
+    static void close(Target& target) noexcept;
     /// All targets at once, in a fence epoch.
-    void open_all(bool open) noexcept { all_open_.store(open, std::memory_order_release); }
+    void open_all(bool open, bool concurrent) noexcept
+    {
+        all_concurrent_.store(concurrent, relaxed);
+        all_open_.store(open, std::memory_order_release);
+    }
     [[nodiscard]] bool all_open() const noexcept { return all_open_.load(relaxed); }
 
     /// Whether operations were issued in the fence epoch that was opened last.
@@ -177,10 +177,11 @@ private:
     }
 
     Target* targets_ = nullptr;
-    std::uint32_t members_ = 0;           ///< none where only a region is reached
-    std::atomic<bool> all_open_{false};   ///< a granted fence epoch
-    std::atomic<bool> fence_used_{false}; ///< operations were issued in the open fence epoch
-    std::atomic<bool> unfenced_{false};   ///< plain accesses were made since the last full barrier
+    std::uint32_t members_ = 0;               ///< none where only a region is reached
+    std::atomic<bool> all_open_{false};       ///< a granted fence epoch
+    std::atomic<bool> all_concurrent_{false}; ///< it asserts MPIX_MODE_CONCURRENT_AM
+    std::atomic<bool> fence_used_{false};     ///< operations were issued in the open fence epoch
+    std::atomic<bool> unfenced_{false}; ///< plain accesses were made since the last full barrier
     /// Every flush has its barrier: another thread may have reset `unfenced_`, or the processor's
     /// atomic instructions are none.
     bool never_fenced_ = !rmw_is_barrier;

@@ -151,12 +151,11 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
     return op;
 }
 
-/// In a dynamic window those towards others all go by messages, which keeps them in order.
 bool Operations::runs_here(const Operation& operation,
                            const Destination& destination) const noexcept
 {
     return operation.kind == OperationKind::active_message &&
-           (operation.target == with_.rank || (destination.mapped && !with_.memory.is_dynamic()));
+           (operation.target == with_.rank || (destination.mapped && !with_.active.at_target));
 }
 
 void Operations::execute(Op& op) noexcept
@@ -183,7 +182,8 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
         return;
     }
     if (runs_here(operation, destination)) {
-        with_.active.launch(op, destination.memory, with_.exclusion.largest_room(operation.target));
+        with_.active.here.launch(op, destination.memory,
+                                 with_.active.exclusion.largest_room(operation.target));
         return;
     }
     if (operation.kind != OperationKind::active_message && destination.mapped &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "rma/operation/active_here.hpp"
+#include "rma/operation/active_messages.hpp"
 #include "rma/operation/mapped.hpp"
 #include "rma/operation/native.hpp"
 
@@ -29,8 +29,7 @@ public:
         Origin& origin;
         NativeAccesses& native;
         OperationLife& life;
-        ActiveHere& active;
-        Exclusion& exclusion;
+        ActiveMessages& active;
         OperationPools& pools;
     };
     explicit Operations(const Parts& parts) noexcept : with_(parts) {}

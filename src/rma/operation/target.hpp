@@ -26,16 +26,17 @@ struct alignas(64) Target {
     /// the engine; acquired by the direct path, which may not hold it.
     std::atomic<std::uint64_t> reach{0};
     AccumulateBlock* accumulates = nullptr; ///< its block, where that is mapped here
-    MappedRegions* regions = nullptr;   ///< dynamic window: what it has attached, as far as that
-                                        ///< can be mapped here
-    std::atomic<bool> flushable{false}; ///< whatever was issued is complete, and may be flushed
-    bool mapped = false;                ///< the route, decided once: loads and stores, or not
-    bool met = false;                   ///< what is known of it stands here
-    bool lost = false;                  ///< it cannot be reached any more
-    int peer = 0;                       ///< its number in the fabric
-    std::uint32_t row_bytes = 0;        ///< see AccumulateTarget
-    KeyState key = KeyState::unknown;   ///< to it
-    bool regions_open = false;          ///< dynamic window: they may be reached at once
+    MappedRegions* regions = nullptr;    ///< dynamic window: what it has attached, as far as that
+                                         ///< can be mapped here
+    std::atomic<bool> flushable{false};  ///< whatever was issued is complete, and may be flushed
+    bool mapped = false;                 ///< the route, decided once: loads and stores, or not
+    bool met = false;                    ///< what is known of it stands here
+    bool lost = false;                   ///< it cannot be reached any more
+    int peer = 0;                        ///< its number in the fabric
+    std::uint32_t row_bytes = 0;         ///< see AccumulateTarget
+    KeyState key = KeyState::unknown;    ///< to it
+    bool regions_open = false;           ///< dynamic window: they may be reached at once
+    std::atomic<bool> concurrent{false}; ///< the epoch asserts MPIX_MODE_CONCURRENT_AM; as `reach`
 
     /// Dynamic window, in place of `reach`: what the direct path used last.
     LatestRegion latest{};
@@ -53,8 +54,9 @@ static_assert(sizeof(Target) == 128);
 /// What operations may do at once with a member's memory where that is mapped: a view of the epoch
 /// that is open towards it.
 struct Opening {
-    bool reachable = false; ///< the epoch is granted, and nothing before them is under way
-    bool flushable = false; ///< the same, and it has flushes, which nothing has to be told by
+    bool reachable = false;  ///< the epoch is granted, and nothing before them is under way
+    bool flushable = false;  ///< the same, and it has flushes, which nothing has to be told by
+    bool concurrent = false; ///< active messages of it may run beside one another
 };
 
 } // namespace sidelight::rma

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -51,7 +52,23 @@ INSTANTIATE_TEST_SUITE_P(
         WrongActiveCase{"order_forgotten", WrongActive::order_forgotten, "has overtaken one"},
         WrongActiveCase{"passes_ordered", WrongActive::passes_ordered, "has overtaken one"},
         WrongActiveCase{"all_share", WrongActive::all_share, "interleave"},
-        WrongActiveCase{"leaves_beside", WrongActive::leaves_beside, "never ends"}),
+        WrongActiveCase{"leaves_beside", WrongActive::leaves_beside, "never ends"},
+        WrongActiveCase{"begins_at_once", WrongActive::begins_at_once, "deadlock"}),
     [](const auto& tried) { return std::string(tried.param.name); });
+
+/// What is then used twice is an object of the engine's: any end but a good one will do.
+TEST(WrongActiveRoom, IsCaught)
+{
+    const auto run_all = [] {
+        rma::rules::wrong_active = WrongActive::room_taken;
+        ActiveTally tally;
+        for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+            if (!run_active(seed, ActiveDeaths::one, tally).empty()) {
+                std::abort();
+            }
+        }
+    };
+    EXPECT_DEATH(run_all(), "");
+}
 
 } // namespace sidelight::sim

@@ -28,6 +28,8 @@ enum class WrongActive {
     all_share,       ///< messages that exclude one another run at once
     leaves_beside,   ///< one leaves while another that has begun waits for room
     passes_ordered,  ///< one passes another whose order it keeps
+    begins_at_once,  ///< one begins though nothing has room for its segments
+    room_taken,      ///< the room of a lost origin's message is free while a handler is inside
 };
 
 inline WrongActive wrong_active = WrongActive::none;
@@ -46,7 +48,8 @@ inline bool active_may_share(bool one_concurrent, bool other_concurrent) noexcep
 
 inline bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept
 {
-    return right_active_may_begin(fits_own_room, has_reservation);
+    return wrong_active == WrongActive::begins_at_once ||
+           right_active_may_begin(fits_own_room, has_reservation);
 }
 
 inline bool active_may_leave_beside(bool other_begun) noexcept
@@ -68,7 +71,8 @@ inline bool reservation_is_served(bool first_in_line, bool fits) noexcept
 
 inline bool active_room_is_free(bool over, bool handler_inside) noexcept
 {
-    return right_active_room_is_free(over, handler_inside);
+    return right_active_room_is_free(over,
+                                     handler_inside && wrong_active != WrongActive::room_taken);
 }
 
 inline bool active_is_answered() noexcept { return right_active_is_answered(); }

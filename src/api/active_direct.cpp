@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cstring>
+
+#include "api/active_call.hpp"
+#include "base/bytes.hpp"
+#include "datatype/mpi/predefined.hpp"
+#include "rma/engine/window_parts.hpp"
+#include "runtime/active_runner.hpp"
+#include "runtime/runtime.hpp"
+
+namespace sidelight::api {
+
+using namespace runtime;
+
+namespace {
+
+using Handler = void (*)(void*, int, MPI_Datatype, void*, int, MPI_Datatype, void*, int,
+                         MPI_Datatype, int, int);
+
+/// Bytes of the input's copy, which lies on the stack.
+constexpr std::size_t most_direct_input = 1024;
+
+/// What a program says again and again: all but where the data are.
+struct Said {
+    const WindowObject* object = nullptr;
+    std::uint64_t life = 0;    ///< of that
+    std::uint64_t changes = 0; ///< of what is registered, anywhere
+    MPI_Op op{};
+    MPI_Datatype input{};
+    MPI_Datatype target_input{};
+    MPI_Datatype output{};
+    MPI_Datatype target_output{};
+    MPI_Datatype persistent{};
+    MPI_Count input_count = 0;
+    MPI_Count output_count = 0;
+    MPI_Count count = 0;
+    MPI_Count segments = 0;
+};
+
+/// What that means. Predefined types and what is registered last, so it may be kept.
+struct Meaning {
+    Said said;
+    const ActiveOperation* operation = nullptr; ///< null: it takes the long way
+    rma::ActiveMessages* active = nullptr;
+    std::size_t input_bytes = 0;
+    std::size_t output_bytes = 0;
+    std::size_t persistent_bytes = 0;
+    std::size_t room = 0; ///< that a segment takes
+    int input_elements = 0;
+    int output_elements = 0;
+};
+
+thread_local Meaning latest;
+
+/// Whether it is what was said last: compared where it lies, which is half of the whole call.
+[[gnu::always_inline]] inline bool is_latest(const Said& said, const WindowObject& object,
+                                             const ActiveArguments& with) noexcept
+{
+    return said.object == &object && said.op == with.op && said.segments == with.segments &&
+           said.input == with.input.type && said.target_input == with.input.target_type &&
+           said.output == with.output.type && said.target_output == with.output.target_type &&
+           said.persistent == with.type && said.input_count == with.input.count &&
+           said.output_count == with.output.count && said.count == with.count &&
+           said.life == object.life.load(std::memory_order_relaxed) &&
+           said.changes == active_operations::changes();
+}
+
+Said said_of(const WindowObject& object, const ActiveArguments& with) noexcept
+{
+    return {.object = &object,
+            .life = object.life.load(std::memory_order_relaxed),
+            .changes = active_operations::changes(),
+            .op = with.op,
+            .input = with.input.type,
+            .target_input = with.input.target_type,
+            .output = with.output.type,
+            .target_output = with.output.target_type,
+            .persistent = with.type,
+            .input_count = with.input.count,
+            .output_count = with.output.count,
+            .count = with.count,
+            .segments = with.segments};
+}
+
+/// A side that is one block, here and there.
+bool is_plain(const datatype::Buffer& here, const rma::ActiveSide& there) noexcept
+{
+    return there.count == 0 || (here.layout->predefined && here.layout->contiguous &&
+                                there.layout->predefined && there.layout->contiguous);
+}
+
+bool is_simple(const WindowObject& object, const rma::Operation& operation,
+               const rma::ActiveCall& call) noexcept
+{
+    const rma::ActiveRoom room = rma::room_of(call, call.segments);
+    return object.region == nullptr && !object.ordered && operation.layout->predefined &&
+           operation.layout->contiguous && operation.count != 0 && operation.layout->size != 0 &&
+           call.segments != 0 &&
+           call.segments <= static_cast<std::uint64_t>(settings().active_unit) &&
+           is_plain(operation.origin, call.input) && is_plain(operation.result, call.output) &&
+           !room.overflow && room.input.bytes <= most_direct_input &&
+           room.bytes <= static_cast<std::size_t>(settings().active_buffer);
+}
+
+/// The long way finds what is wrong, too.
+[[gnu::noinline]] void learn(const WindowObject& object, const ActiveArguments& arguments) noexcept
+{
+    latest = {.said = said_of(object, arguments)};
+    rma::Operation operation;
+    rma::ActiveCall call;
+    const EngineToken token(Runtime::existing()->engine());
+    if (!token || translate(object, arguments, operation, call) != Status::ok ||
+        !is_simple(object, operation, call)) {
+        return;
+    }
+    rma::ActiveMessages& active = object.window->parts().active;
+    const ActiveOperation& known = *object.body->registered[call.handler].operation;
+    if (active.at_target || known.form != HandlerForm::plain) {
+        return;
+    }
+    latest.input_bytes = call.input.count != 0 ? operation.origin.bytes() * call.segments : 0;
+    latest.output_bytes = call.output.count != 0 ? operation.result.bytes() * call.segments : 0;
+    latest.persistent_bytes = operation.layout->size * operation.count;
+    latest.room = rma::room_of(call, 1).bytes;
+    latest.input_elements = static_cast<int>(call.input.count);
+    latest.output_elements = static_cast<int>(call.output.count);
+    latest.active = &active;
+    latest.operation = &known;
+}
+
+/// What the handler hears of a side that is not there.
+MPI_Datatype told(MPI_Datatype type, int elements) noexcept
+{
+    return elements != 0 ? type : MPI_DATATYPE_NULL;
+}
+
+/// The output lies where it is to be.
+void call(const Meaning& known, const ActiveArguments& with, std::byte* memory) noexcept
+{
+    alignas(64) std::array<std::byte, most_direct_input> input;
+    if (known.input_bytes != 0) {
+        store_bytes(input.data(), with.input.address, known.input_bytes);
+    }
+    auto* output = static_cast<std::byte*>(const_cast<void*>(with.output.address));
+    if (known.output_bytes != 0) {
+        std::memset(output, 0, known.output_bytes);
+    }
+    const HandlerCaller::Inside inside(*known.operation);
+    reinterpret_cast<Handler>(known.operation->function)(
+        input.data(), known.input_elements, told(with.input.target_type, known.input_elements),
+        memory, static_cast<int>(with.count), with.type, output, known.output_elements,
+        told(with.output.target_type, known.output_elements), static_cast<int>(with.segments), 0);
+}
+
+} // namespace
+
+/// Those of this process that wait, in whichever window, are before it: the long way has the order.
+/// To enter is the barrier before the handler; that behind it is left to the next flush, before
+/// which nobody may rely on what it has done.
+bool run_directly(const WindowObject& object, const ActiveArguments& arguments) noexcept
+{
+    if (HandlerCaller::inside() || arguments.notification >= 0) {
+        return false;
+    }
+    if (!is_latest(latest.said, object, arguments)) [[unlikely]] {
+        learn(object, arguments);
+    }
+    const Meaning& known = latest;
+    const bool has_buffers = (known.input_bytes == 0 || arguments.input.address != nullptr) &&
+                             (known.output_bytes == 0 || arguments.output.address != nullptr);
+    if (known.operation == nullptr || !has_buffers ||
+        Runtime::existing()->engine().process().has_active()) {
+        return false;
+    }
+    std::byte* memory =
+        object.mapped->memory(arguments.target, arguments.displacement, known.persistent_bytes);
+    if (memory == nullptr) {
+        return false;
+    }
+    rma::Exclusion& exclusion = known.active->exclusion;
+    rma::Exclusion::Hold hold =
+        exclusion.try_enter(arguments.target, object.mapped->is_concurrent(arguments.target), 0);
+    if (!hold) {
+        return false;
+    }
+    const bool fits = known.room <= hold.block->largest_room.load(std::memory_order_acquire);
+    if (fits) [[likely]] {
+        call(known, arguments, memory);
+    }
+    rma::Exclusion::leave(hold);
+    object.mapped->made_plain_access();
+    return fits;
+}
+
+} // namespace sidelight::api

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages whose datatypes differ at origin and target, drawn at random: what a handler gets
+ * must be what was sent, and what it leaves what comes back, with nothing written beside it.
+ *
+ * active_layouts [cases [seed]]
+ */
+#include "windows.h"
+#include <sidelight.h>
+
+enum { KINDS = 6, MOST = 3, BYTES = 1 << 16, BEFORE = 64, CELLS = 64 };
+
+/* Of ints: where each of an element lies. */
+struct kind {
+    int ints, at[MOST], extent;
+    MPI_Datatype type;
+};
+
+static struct kind kinds[KINDS] = {
+    {1, {0}, 4, MPI_DATATYPE_NULL},        {2, {0, 4}, 8, MPI_DATATYPE_NULL},
+    {2, {0, 8}, 12, MPI_DATATYPE_NULL},    {1, {0}, 8, MPI_DATATYPE_NULL},
+    {3, {8, 0, 4}, 12, MPI_DATATYPE_NULL}, {2, {-4, 4}, 12, MPI_DATATYPE_NULL},
+};
+
+static void make_types(void)
+{
+    for (int k = 0; k < KINDS; ++k) {
+        MPI_Aint at[MOST];
+        MPI_Datatype ints;
+        int least = 0;
+        for (int i = 0; i < kinds[k].ints; ++i) {
+            at[i] = kinds[k].at[i];
+            least = kinds[k].at[i] < least ? kinds[k].at[i] : least;
+        }
+        CHECK_OK(MPI_Type_create_hindexed_block(kinds[k].ints, 1, at, MPI_INT, &ints));
+        CHECK_OK(MPI_Type_create_resized(ints, least, kinds[k].extent, &kinds[k].type));
+        CHECK_OK(MPI_Type_commit(&kinds[k].type));
+        MPI_Type_free(&ints);
+    }
+}
+
+/* The int of that number in a row of elements. */
+static int *int_at(void *row, const struct kind *kind, int number)
+{
+    return (int *)(void *)((char *)row + (number / kind->ints) * kind->extent +
+                           kind->at[number % kind->ints]);
+}
+
+static int answer(int sum, int segment, int number)
+{
+    return (int)((unsigned)sum * 31 + (unsigned)segment * 7 + (unsigned)number);
+}
+
+/* Which kinds it gets is in the count of persistent elements. */
+static void handler(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                    MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                    int segments, int offset)
+{
+    const struct kind *const from = &kinds[(count - 1) / 8], *const to = &kinds[(count - 1) % 8];
+    (void)in_type, (void)memory, (void)type, (void)out_type;
+    for (int s = 0; s < segments; ++s) {
+        int sum = 0;
+        for (int i = 0; i < in_count * from->ints; ++i)
+            sum = (int)((unsigned)sum * 5 +
+                        (unsigned)*int_at(in, from, s * in_count * from->ints + i));
+        for (int i = 0; i < out_count * to->ints; ++i)
+            *int_at(out, to, s * out_count * to->ints + i) = answer(sum, offset + s, i);
+    }
+}
+
+/* One side: so many elements of a kind at the target, and as many ints of another here. */
+struct side {
+    int target_kind, kind, count, ints;
+};
+
+static struct side draw_side(uint64_t *random, bool may_be_none)
+{
+    struct side side = {0};
+    side.target_kind = (int)(check_random(random) % KINDS);
+    int const elements = (int)(check_random(random) % 5);
+    side.ints = elements * kinds[side.target_kind].ints;
+    if (side.ints == 0 && !may_be_none)
+        side.ints = kinds[side.target_kind].ints;
+    do
+        side.kind = (int)(check_random(random) % KINDS);
+    while (side.ints % kinds[side.kind].ints != 0);
+    side.count = side.ints / kinds[side.kind].ints;
+    return side;
+}
+
+static void run_case(const struct window *w, MPI_Op op, uint64_t *random)
+{
+    static _Alignas(16) char in[BYTES], out[BYTES], expected[BYTES];
+    struct side const input = draw_side(random, true), output = draw_side(random, true);
+    int const segments = 1 + (int)(check_random(random) % (check_random(random) % 8 == 0 ? 90 : 5));
+    int const target = (int)(check_random(random) % (unsigned)w->size);
+    memset(in, 0x33, sizeof in);
+    memset(out, 0x5a, sizeof out);
+    memset(expected, 0x5a, sizeof expected);
+    for (int s = 0; s < segments; ++s) {
+        int sum = 0;
+        for (int i = 0; i < input.ints; ++i) {
+            int const value = (int)(check_random(random) % 100000);
+            *int_at(in + BEFORE, &kinds[input.kind], s * input.ints + i) = value;
+            sum = (int)((unsigned)sum * 5 + (unsigned)value);
+        }
+        for (int i = 0; i < output.ints; ++i)
+            *int_at(expected + BEFORE, &kinds[output.kind], s * output.ints + i) =
+                answer(sum, s, i);
+    }
+    CHECK_OK(MPIX_Am(in + BEFORE, input.count, kinds[input.kind].type, out + BEFORE, output.count,
+                     kinds[output.kind].type, segments, target, kinds[input.target_kind].type,
+                     window_at(w, target, 0), input.target_kind * 8 + output.target_kind + 1,
+                     MPI_INT, kinds[output.target_kind].type, op, w->win));
+    CHECK_OK(MPI_Win_flush_local(target, w->win));
+    CHECK(memcmp(out, expected, sizeof out) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Op op;
+    check_begin(&argc, &argv);
+    long const cases = argc > 1 ? atol(argv[1]) : 1000;
+    uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    random += (uint64_t)check_rank * 1000003;
+    make_types();
+    struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 4 * CELLS, 4);
+    CHECK_OK(MPIX_Am_op_create(handler, &op));
+    CHECK_OK(MPIX_Am_win_op_register(op, w.win));
+    check_step("random layouts");
+    CHECK_OK(MPI_Win_lock_all(0, w.win));
+    for (long number = 0; number < cases && check_failures == 0; ++number)
+        run_case(&w, op, &random);
+    CHECK_OK(MPI_Win_unlock_all(w.win));
+    window_close(&w);
+    for (int k = 0; k < KINDS; ++k)
+        MPI_Type_free(&kinds[k].type);
+    return check_end();
+}
