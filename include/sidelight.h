@@ -239,7 +239,7 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 /* --- Progress while the program computes ------------------------------------------------------ */
 
 /* Who moves operations on while this process is in no MPI call: SIDELIGHT_PROGRESS at first. */
-#define MPIX_PROGRESS_AUTO 0   /* a thread where one is needed or gains something */
+#define MPIX_PROGRESS_AUTO 0   /* a thread where messages need one */
 #define MPIX_PROGRESS_CALLS 1  /* nobody: the next call does */
 #define MPIX_PROGRESS_THREAD 2 /* a thread that whatever happens wakes */
 #define MPIX_PROGRESS_SMART 3  /* one that is called only for what is recorded */

@@ -162,7 +162,7 @@ constexpr std::array entries{
                  "who moves operations on while the program computes: calls (its next MPI call), "
                  "thread (a thread of the library), smart (one that is called only for what is "
                  "recorded), or auto: a thread where messages are needed and the host's own calls "
-                 "do not move them on, and smart where a core can be spared",
+                 "do not move them on",
                  read_word<&Settings::progress, progress_words>,
                  show_word<&Settings::progress, progress_words>},
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",

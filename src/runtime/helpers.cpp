@@ -137,9 +137,6 @@ void Helpers::apply_mode() noexcept
 void Helpers::apply(Progress mode) noexcept
 {
     const bool any = thread_.runs() || interrupt_thread_.runs();
-    may_begin_.store(mode == Progress::automatic && !any && waiting_.can_spare_core() &&
-                         !Engine::program_has_threads(),
-                     std::memory_order_relaxed);
     if (mode == Progress::calls || (any && mode == Progress::smart && thread_.runs()) ||
         (any && mode == Progress::thread && interrupt_thread_.runs())) {
         stop_thread();
@@ -179,23 +176,6 @@ void Helpers::stop_thread() noexcept
         log_counts();
     }
     waiting_.waiter().expect_short_sleeps();
-}
-
-void Helpers::begin_if_recorded() noexcept
-{
-    Wanted wanted;
-    {
-        const EngineToken token(engine_);
-        wanted = engine_.process().wanted();
-    }
-    if ((wanted.events & ~message_event) == no_events) {
-        return;
-    }
-    const std::scoped_lock one_at_a_time(starting_);
-    may_begin_.store(false, std::memory_order_relaxed);
-    if (!thread_.runs()) {
-        begin_interrupts();
-    }
 }
 
 void Helpers::log_counts() const noexcept

@@ -39,14 +39,6 @@ public:
     /// other may be in a call of ours, unless several are expected anyway. Without the engine.
     void apply_mode() noexcept;
 
-    /// After a nonblocking call, by mode `auto`: the interrupt thread begins when something has
-    /// been recorded for the first time that it would be called for. Without the engine.
-    void note_recorded() noexcept
-    {
-        if (may_begin_.load(std::memory_order_relaxed) && engine_.process().waits()) [[unlikely]] {
-            begin_if_recorded();
-        }
-    }
     /// What the interrupt thread has done. There need be none.
     [[nodiscard]] const host::node::InterruptCounts& counts() const noexcept
     {
@@ -61,7 +53,6 @@ private:
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;
     void begin_interrupts() noexcept;
     void end_interrupts() noexcept;
-    void begin_if_recorded() noexcept;
     void apply(Progress mode) noexcept;
     void log_counts() const noexcept;
 
@@ -71,7 +62,6 @@ private:
     host::node::InterruptThread interrupt_thread_;
     static constexpr int not_chosen = -1;
     static inline std::atomic<int> chosen_{not_chosen};
-    std::atomic<bool> may_begin_{false}; ///< as for `note_recorded`
     bool hooked_ = false;
     std::mutex starting_; ///< which several windows may ask for at once
 };

@@ -88,7 +88,6 @@ public:
                 status = requests_.hand_out(status, *request, object.own, handle);
             }
         }
-        helpers_.note_recorded();
         pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }

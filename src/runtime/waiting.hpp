@@ -28,8 +28,6 @@ public:
     [[nodiscard]] static int polls() noexcept { return polls_; }
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
-    /// Whether there is a core that none of the ranks needs while all of them compute.
-    [[nodiscard]] bool can_spare_core() const noexcept { return waiter_.can_spare_core(); }
     /// Whether a look for the next message is worth while at once. Where ranks share cores its
     /// sender may need this one. Holds the engine.
     [[nodiscard]] bool messages_are_close() noexcept

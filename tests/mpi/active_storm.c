@@ -13,6 +13,7 @@
 
 #include "windows.h"
 #include <sidelight.h>
+#include <stddef.h>
 
 enum { LISTS = 3, ORDERS = 5, MOST_THREADS = 8, MOST_SEGMENTS = 3, PER_ROUND = 400 };
 enum { MOST_SENDERS = 64, LIST_WORDS = 1 << 16 };

@@ -79,9 +79,6 @@ Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) { bell_.let_linger(true); 
 
 void Waiter::learn_neighbours(int ranks) noexcept
 {
-    if (ranks >= available_cores()) {
-        shares_all_.store(true, std::memory_order_relaxed);
-    }
     if (ranks > available_cores()) {
         crowded_.store(true, std::memory_order_relaxed);
         bell_.let_linger(false);

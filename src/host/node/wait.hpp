@@ -40,12 +40,6 @@ public:
     /// Whether ranks outnumber cores: then spinning only keeps others from running.
     [[nodiscard]] bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
 
-    /// Whether they are fewer than its cores, as far as is known.
-    [[nodiscard]] bool can_spare_core() const noexcept
-    {
-        return !shares_all_.load(std::memory_order_relaxed);
-    }
-
     /// Returns when `poll` answers true: one sweep of the engine, and whether what the caller waits
     /// for has happened. Lets the host progress all the while. `meeting`, if it is not null, is
     /// rung by whoever makes that happen, and slept at in place of this process's doorbell.
@@ -109,7 +103,6 @@ private:
 
     Doorbell& bell_;
     YieldBudget yield_budget_;
-    std::atomic<bool> shares_all_{false}; ///< likewise
     std::atomic<bool> crowded_{false};    ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
