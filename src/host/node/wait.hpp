@@ -103,7 +103,7 @@ private:
 
     Doorbell& bell_;
     YieldBudget yield_budget_;
-    std::atomic<bool> crowded_{false};    ///< set once; relaxed: a late reader only spins longer
+    std::atomic<bool> crowded_{false}; ///< set once; relaxed: a late reader only spins longer
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
