@@ -608,7 +608,7 @@ int main(int argc, char **argv)
     make_ops();
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
-        struct window w = window_open(flavor, MPI_COMM_WORLD, 8 * ROOM, unit);
+        struct window w = window_open((enum flavor)flavor, MPI_COMM_WORLD, 8 * ROOM, unit);
         CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
         register_ops(&w);
         check_step("once to each");
