@@ -16,7 +16,6 @@
 using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
-using host::mpi::table;
 
 namespace {
 

@@ -59,6 +59,12 @@ constexpr bool grant_is_awaited(EpochKind kind, bool recorded, bool closed,
     return recorded || holds_back || (closed && kind != EpochKind::access);
 }
 
+/// Whether a grant lets the member ask the next one: lock_all asks them in rank order.
+constexpr bool grant_asks_on(EpochKind kind, bool no_check, bool all_are_asked) noexcept
+{
+    return kind == EpochKind::lock_all && !no_check && !all_are_asked;
+}
+
 /// Whether there is work to do when a closed epoch is over: else only its own program gains, and
 /// that sees it in its next call.
 constexpr bool end_is_awaited(bool holds_back) noexcept { return holds_back; }

@@ -42,6 +42,8 @@ public:
     void written() override { look(); }
 
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
+    /// Messages of all ranks by which only their sender gains: questions what of its own is done.
+    [[nodiscard]] std::uint64_t questions() const noexcept { return questions_; }
 
 private:
     /// The epochs of one rank on one window.
@@ -153,6 +155,7 @@ private:
     std::vector<OpRecord> outstanding_;
     std::deque<Stray> strays_;
     Statistics statistics_;
+    std::uint64_t questions_ = 0;
 };
 
 } // namespace sidelight::sim

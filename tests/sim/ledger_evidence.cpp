@@ -326,6 +326,7 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
 {
     const rma::MessageHeader header = header_of(message);
     world_.trace(from, "send", static_cast<long>(header.kind), to);
+    questions_ += header.kind == MessageKind::acknowledgement_request ? 1 : 0;
     if (header.kind > MessageKind::compare_and_swap && header.kind != MessageKind::get_named) {
         return;
     }

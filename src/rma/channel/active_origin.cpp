@@ -189,45 +189,51 @@ bool ActiveOrigin::gather(ActiveMessage& message, const ActiveImage& image, std:
     return true;
 }
 
+/// What the first message of a piece says.
+ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const ActiveRoom& room,
+                                 const Place& place) noexcept
+{
+    const Operation& operation = message.op->operation;
+    const ActiveCall& call = message.call;
+    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
+    return {.operation = Flights::name(*message.flight),
+            .address = message.op->address,
+            .first = touched.first,
+            .last = touched.last,
+            .region = operation.region != nullptr ? operation.region->name : no_region,
+            .persistent_count = operation.count,
+            .input_bytes = room.input.bytes,
+            .output_bytes = room.output.bytes,
+            .input_start = room.input.start,
+            .output_start = room.output.start,
+            .output_at = room.output_at,
+            .input_count = call.input.count,
+            .output_count = call.output.count,
+            .place = place.offset,
+            .segment = message.sent,
+            .segments = call.segments,
+            .number = static_cast<std::uint32_t>(place.segments),
+            .handler = call.handler,
+            .input_type = call.input.type,
+            .output_type = call.output.type,
+            .persistent_type = call.persistent_type,
+            .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
+            .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
+            .order = static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) |
+                                               (call.order.diff_op ? 2 : 0))};
+}
+
 void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept
 {
     ActiveChannel& state = *target.active;
-    const Operation& operation = message.op->operation;
-    const ActiveCall& call = message.call;
-    const ActiveRoom room = room_of(call, place.segments);
+    const ActiveRoom room = room_of(message.call, place.segments);
     const std::uint64_t name = Flights::name(*message.flight);
     const std::byte* data = nullptr;
     if (!gather(message, room.input, place.segments, data)) {
         fail(message, Status::no_memory);
         return;
     }
-    const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
-    const ActiveBody body{
-        .operation = name,
-        .address = message.op->address,
-        .first = touched.first,
-        .last = touched.last,
-        .region = operation.region != nullptr ? operation.region->name : no_region,
-        .persistent_count = operation.count,
-        .input_bytes = room.input.bytes,
-        .output_bytes = room.output.bytes,
-        .input_start = room.input.start,
-        .output_start = room.output.start,
-        .output_at = room.output_at,
-        .input_count = call.input.count,
-        .output_count = call.output.count,
-        .place = place.offset,
-        .segment = message.sent,
-        .segments = call.segments,
-        .number = static_cast<std::uint32_t>(place.segments),
-        .handler = call.handler,
-        .input_type = call.input.type,
-        .output_type = call.output.type,
-        .persistent_type = call.persistent_type,
-        .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
-        .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
-        .order =
-            static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) | (call.order.diff_op ? 2 : 0))};
+    const ActiveBody body = body_of(message, room, place);
     std::size_t length = std::min(room.input.bytes, active_bytes);
     channels_.send(target, MessageKind::active, body, {data, length});
     for (std::size_t position = length; position < room.input.bytes; position += length) {

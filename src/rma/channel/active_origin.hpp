@@ -41,6 +41,8 @@ private:
                                         const ActiveMessage& message) noexcept;
     [[nodiscard]] bool send(Channel& target, ActiveMessage& message) noexcept;
     [[nodiscard]] bool find_place(Channel& target, ActiveMessage& message, Place& place) noexcept;
+    [[nodiscard]] static ActiveBody body_of(const ActiveMessage& message, const ActiveRoom& room,
+                                            const Place& place) noexcept;
     void send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept;
     [[nodiscard]] bool gather(ActiveMessage& message, const ActiveImage& image,
                               std::uint64_t segments, const std::byte*& data) noexcept;

@@ -76,7 +76,8 @@ void WantedEvents::add_epoch(const EpochSurroundings& with, const Epoch& epoch,
     const bool holds_back =
         rules::holds_back_work(deferred_act, closed, epoch.passive() && !granted);
     const bool of_grant =
-        rules::grant_is_awaited(epoch.kind, has_recorded(epoch), closed, holds_back);
+        rules::grant_is_awaited(epoch.kind, has_recorded(epoch), closed, holds_back) ||
+        rules::grant_asks_on(epoch.kind, epoch.no_check, epoch.peers_asked == epoch.peers.size());
     const bool of_end = closed && rules::end_is_awaited(holds_back);
     if (epoch.kind == EpochKind::fence) {
         const bool carried = with.barrier.leads();
