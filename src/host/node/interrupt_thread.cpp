@@ -3,14 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
-#include <pthread.h>
-#include <sys/prctl.h>
-
-#include "base/log.hpp"
-#include "host/library_threads.hpp"
-#include "host/signals.hpp"
+#include "host/node/own_thread.hpp"
 
 namespace sidelight::host::node {
 
@@ -28,7 +22,6 @@ constexpr std::chrono::nanoseconds for_good = std::chrono::hours(24);
 /// While the program calls again and again it looks after everything itself.
 constexpr std::chrono::microseconds first_nap{100};
 constexpr std::chrono::microseconds longest_nap{1000};
-constexpr unsigned long timer_slack = 1000; // nanoseconds
 
 std::uint64_t nanoseconds(Clock::duration time) noexcept
 {
@@ -52,16 +45,9 @@ bool InterruptThread::start(Waiter& waiter, const Work& work) noexcept
     waiter.expect_long_sleeps();
     work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
-    try {
-        const LibraryThreads not_of_the_program;
-        const SignalsBlocked blocked; // they are for the program's own threads
-        thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-        log(LogLevel::warn, "no interrupt thread: %s", error.what());
-        return false;
-    }
-    pthread_setname_np(thread_.native_handle(), "sidelight");
-    return true;
+    thread_ = start_own_thread(
+        "interrupt", [](void* self) noexcept { static_cast<InterruptThread*>(self)->run(); }, this);
+    return runs();
 }
 
 void InterruptThread::stop() noexcept
@@ -75,7 +61,6 @@ void InterruptThread::stop() noexcept
 
 void InterruptThread::run() noexcept
 {
-    prctl(PR_SET_TIMERSLACK, timer_slack, 0, 0, 0);
     sweep(); // what was asked for before there was anybody to call
     while (!stopping_.load(std::memory_order_seq_cst)) {
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;

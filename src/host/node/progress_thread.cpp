@@ -3,14 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
-#include <pthread.h>
-#include <sys/prctl.h>
-
-#include "base/log.hpp"
-#include "host/library_threads.hpp"
-#include "host/signals.hpp"
+#include "host/node/own_thread.hpp"
 
 namespace sidelight::host::node {
 
@@ -26,7 +20,6 @@ constexpr std::chrono::microseconds first_nap{100};
 constexpr std::chrono::microseconds longest_nap{500};
 /// Calls that are complete at once look after nothing: then it comes nevertheless.
 constexpr std::chrono::microseconds longest_absence{5000};
-constexpr unsigned long timer_slack = 1000; // nanoseconds
 
 } // namespace
 
@@ -41,16 +34,9 @@ bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept,
     sweep_ = sweep;
     program_came_ = program_came;
     stopping_.store(false, std::memory_order_relaxed);
-    try {
-        const LibraryThreads not_of_the_program;
-        const SignalsBlocked blocked; // they are for the program's own threads
-        thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-        log(LogLevel::warn, "no progress thread: %s", error.what());
-        return false;
-    }
-    pthread_setname_np(thread_.native_handle(), "sidelight");
-    return true;
+    thread_ = start_own_thread(
+        "progress", [](void* self) noexcept { static_cast<ProgressThread*>(self)->run(); }, this);
+    return runs();
 }
 
 void ProgressThread::stop() noexcept
@@ -64,7 +50,6 @@ void ProgressThread::stop() noexcept
 
 void ProgressThread::run() noexcept
 {
-    prctl(PR_SET_TIMERSLACK, timer_slack, 0, 0, 0);
     while (!stopping_.load(std::memory_order_relaxed)) {
         waiter_->doze(
             [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,

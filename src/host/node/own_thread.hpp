@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <thread>
+
+namespace sidelight::host::node {
+
+/// A thread of the library's own, which calls `run(context)`. It blocks all signals, which are for
+/// the program's own threads, and its sleeps end within a microsecond of their time. Not joinable
+/// where there can be no thread; the log says so, with `kind`.
+[[nodiscard]] std::thread start_own_thread(const char* kind, void (*run)(void* context) noexcept,
+                                           void* context) noexcept;
+
+} // namespace sidelight::host::node
