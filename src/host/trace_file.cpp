@@ -57,9 +57,13 @@ std::string name_of(TracedProcess process)
     return name;
 }
 
-/// Reserves the room: a page that the disk has none for would end the process.
+/// Reserves the room: a page that the disk has none for would end the process. False: errno says
+/// why.
 bool extend(const File& file, std::uint64_t from, std::size_t bytes) noexcept
 {
+    if (!grow(file, from + bytes)) {
+        return false;
+    }
     const int error =
         posix_fallocate(file.descriptor(), static_cast<off_t>(from), static_cast<off_t>(bytes));
     errno = error != 0 ? error : errno;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,26 @@ TEST_F(TraceFiles, EndAtTheirLimit)
     note(*file, 3 * records_of_chunk, 0);
     const std::string bytes = contents();
     EXPECT_EQ(bytes.size(), header_bytes + chunk_bytes);
+    EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
+    EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
+}
+
+/// The kernel would end the program for a file that is longer than the user allows (ulimit -f).
+TEST_F(TraceFiles, EndWhereFilesMayNotBeLonger)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto file = create();
+        const rlimit limit{.rlim_cur = header_bytes + chunk_bytes,
+                           .rlim_max = header_bytes + chunk_bytes};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        note(*file, 3 * records_of_chunk, 0);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    const std::string bytes = contents();
     EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
     EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
 }
