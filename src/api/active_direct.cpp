@@ -110,7 +110,7 @@ bool is_simple(const WindowObject& object, const rma::Operation& operation,
     rma::Operation operation;
     rma::ActiveCall call;
     const EngineToken token(Runtime::existing()->engine());
-    if (!token || translate(object, arguments, operation, call) != Status::ok ||
+    if (translate(object, arguments, operation, call) != Status::ok ||
         !is_simple(object, operation, call)) {
         return;
     }

@@ -48,7 +48,7 @@ constexpr auto at_creation = KeyScope::creation;
 constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
-constexpr std::array<KnownKey, 24> known{{
+constexpr auto known = std::to_array<KnownKey>({
     {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
@@ -73,7 +73,7 @@ constexpr std::array<KnownKey, 24> known{{
     {"same_disp_unit", nullptr, "false", of_window, {}},
     {"mpi_accumulate_granularity", nullptr, "0", of_handle, {}},
     {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, {}},
-}};
+});
 
 /// Whether a value is one of a list.
 constexpr bool is_among(std::string_view value, std::string_view list) noexcept

@@ -53,10 +53,6 @@ struct Steps {
     std::chrono::steady_clock::time_point last;
 };
 
-/// The interrupt thread sleeps without the network, since a call of the program's listens: whoever
-/// stops listening summons it. Set before a last try to listen; a process has one such thread.
-std::atomic<bool> interrupt_thread_wants_network{false};
-
 thread_local Steps steps;
 thread_local unsigned steps_since_host_poll = 0;
 
@@ -192,7 +188,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
     bool listening = take_listener();
     if (!listening) {
         summons = summons_.load(std::memory_order_seq_cst);
-        interrupt_thread_wants_network.store(true, std::memory_order_seq_cst);
+        listener_wanted_.store(true, std::memory_order_seq_cst);
         full_barrier();
         listening = take_listener();
     }
@@ -249,7 +245,7 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
         bell_.use_pipe(false);
         listener_taken_.store(false, std::memory_order_seq_cst);
         full_barrier();
-        if (interrupt_thread_wants_network.exchange(false, std::memory_order_seq_cst)) {
+        if (listener_wanted_.exchange(false, std::memory_order_seq_cst)) {
             summon();
         }
     }

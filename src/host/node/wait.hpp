@@ -108,6 +108,9 @@ private:
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
     std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
+    /// The interrupt thread sleeps without the network, since a call of the program's listens:
+    /// whoever stops listening summons it. Set before a last try to listen.
+    std::atomic<bool> listener_wanted_{false};
     std::atomic<unsigned> summons_{0}; ///< counted before the word changes
     BellPipe pipe_;
     Network network_;
