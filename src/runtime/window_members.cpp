@@ -66,8 +66,8 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
     const FileRange& where = greetings_[index].where;
     Mapping& mapping = brought_by_[index];
     if (!mapping) {
-        if (const File file = open_memory_file(where.file)) {
-            mapping = Mapping::part(file, where.offset, where.bytes);
+        if (const File opened = open_memory_file(where.file)) {
+            mapping = Mapping::part(opened, where.offset, where.bytes);
         }
     }
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;

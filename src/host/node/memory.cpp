@@ -126,9 +126,9 @@ void NodeMemory::clear(int index) noexcept
 
 void SpareMemory::put(std::uint64_t window, NodeMemory memory) noexcept
 {
-    constexpr std::size_t most_bytes = 65536;
+    constexpr std::size_t most_spare_bytes = 65536;
     Taken put{.window = window, .mapping = memory.give_up_mapping()};
-    if (put.mapping.bytes() <= most_bytes) {
+    if (put.mapping.bytes() <= most_spare_bytes) {
         const std::scoped_lock lock(mutex_);
         std::swap(kept_, put);
     }

@@ -8,6 +8,13 @@
 
 namespace sidelight::host::node {
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+} // namespace
+
 bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept,
                            bool (*program_came)() noexcept) noexcept
 {
@@ -49,8 +56,6 @@ void ProgressThread::run() noexcept
 /// that are complete at once look after nothing: then it comes nevertheless, at the end.
 void ProgressThread::stand_back() noexcept
 {
-    using Clock = std::chrono::steady_clock;
-    using namespace std::chrono_literals;
     constexpr auto longest_nap = 500us;
     const Clock::time_point end = Clock::now() + 5ms;
     auto nap = 100us;

@@ -17,6 +17,7 @@ namespace sidelight::host::node {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour
@@ -255,7 +256,6 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
 /// Threads that own their cores poll on, as the host does when it waits.
 void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    using Clock = std::chrono::steady_clock;
     const bool is_crowded = crowded() && settings().sleep;
     if (++steps_since_host_poll >=
         (is_crowded ? crowded_steps_per_host_poll : steps_per_host_poll)) {
