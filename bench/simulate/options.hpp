@@ -10,7 +10,10 @@ namespace sidelight::simulate {
 struct Machine {
     fabric::sim::Costs costs{.full_percent = 0}; ///< messages leave with the call that sent them
     fabric::sim::Time call = 100;                ///< ns of the processor that a call takes
-    int node = 1;                                ///< ranks of a node, who map each other's memory
+    fabric::sim::Time copy_ps = 250; ///< a byte that is copied from process to process of a node
+    fabric::sim::Time peer = 8;      ///< of a sweep, for each peer of an epoch that waits for some
+    fabric::sim::Time mflops = 1000; ///< of a processor, in products of a number and a row
+    int node = 1;                    ///< ranks of a node, who map each other's memory
 };
 
 struct Options {
@@ -37,6 +40,23 @@ struct ActiveOptions {
     fabric::sim::Time segment = 30; ///< ns that it takes for a segment
     bool concurrent = false;
     bool unordered = false;
+    std::uint64_t seed = 1;
+};
+
+/// How a program communicates.
+enum class LuWay {
+    lazy,        ///< all of an epoch happens in the call that closes it
+    standard,    ///< standard calls
+    nonblocking, ///< nonblocking epochs and all reorder keys
+};
+
+/// LU decomposition by rows in turn.
+struct LuOptions {
+    Machine machine;
+    int ranks = 64;
+    int rows = 1024; ///< and columns
+    int slots = 16;  ///< rows that may be on their way to one rank, or from it
+    LuWay way = LuWay::standard;
     std::uint64_t seed = 1;
 };
 
