@@ -4,10 +4,11 @@
 ///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME] FILE
 ///     simulate am [OPTIONS] FILE
 ///     simulate lu [OPTIONS] FILE
+///     simulate scale [OPTIONS] FILE
 ///
 /// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
 /// each epoch is complete before the next one begins. The options of am: active_main.cpp,
-/// of lu: lu_main.cpp.
+/// of lu: lu_main.cpp, of scale: scale_main.cpp.
 #include <getopt.h>
 
 #include <cstdio>
@@ -17,6 +18,7 @@
 
 #include "active_main.hpp"
 #include "lu_main.hpp"
+#include "scale_main.hpp"
 #include "transactions.hpp"
 
 namespace {
@@ -69,6 +71,9 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && std::strcmp(argv[1], "lu") == 0) {
         return sidelight::simulate::lu_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
+        return sidelight::simulate::scale_main(argc - 1, argv + 1);
     }
     Options options;
     const char *line = "transactions";

@@ -60,6 +60,21 @@ struct LuOptions {
     std::uint64_t seed = 1;
 };
 
+/// In which epochs the puts of a large window are.
+enum class ScaleWay {
+    lock,     ///< a shared lock epoch for each
+    lock_all, ///< one lock_all epoch, on a window without exclusive locks
+};
+
+/// A window of many members, some of which put.
+struct ScaleOptions {
+    Machine machine;
+    int members = 100'000;
+    int peers = 16;  ///< that a process puts to, in turn
+    int epochs = 16; ///< lock epochs of a process, all pending; or puts of its lock_all epoch
+    ScaleWay way = ScaleWay::lock;
+};
+
 /// Reads lines `NAME NUMBER`; `#` begins a comment. Throws std::runtime_error with what is wrong.
 Machine read_machine(const char *path);
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paper_applications, plots, simulate_am, simulate_lu, simulations
+from . import paper_applications, plots, simulate_am, simulate_lu, simulate_scale, simulations
 from .console import output, progress, rich
 
 _DESCRIPTION = """\
@@ -68,6 +68,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(action=main)
     simulate_am.add(kinds)
     simulate_lu.add(kinds)
+    simulate_scale.add(kinds)
 
 
 def main(arguments: argparse.Namespace) -> int:

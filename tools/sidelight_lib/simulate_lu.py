@@ -19,10 +19,10 @@ from .hosts import HostError
 _DESCRIPTION = """\
 LU decomposition of a full matrix by rows in turn (figure 13 of the paper on nonblocking epochs) on
 simulated ranks: each row is put by its owner to all that need it, in an epoch of its own. With an
-epoch that is done in the call that closes it, as lazy hosts do; with standard calls, where the owner
-computes inside its epochs; and with nonblocking epochs. What is computed takes the time of its
-floating point operations, at the rate of the network's file; of a row only what says whose it is
-moves, and is checked. The clock is virtual: the same seed gives the same figures on every machine.
+epoch that is done in the call that closes it, as lazy hosts do; with standard calls, where the
+owner computes inside its epochs; and with nonblocking epochs. What is computed takes the time of
+its floating point operations, at the rate of the network's file; of a row only what says whose it
+is moves, and is checked. The clock is virtual: the same seed gives the same figures on every machine.
 Runs that do not depend on each other use all cores.
 """
 
@@ -67,7 +67,7 @@ def add(kinds: Any) -> None:
         "--mflops", type=int, metavar="R", help="of a core, in place of what the file says"
     )
     parser.add_argument(
-        "--slots", type=int, default=16, metavar="K", help="rows on their way to a rank (default 16)"
+        "--slots", type=int, default=16, metavar="K", help="rows on their way to a rank (16)"
     )
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="at a time (default 2)")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
