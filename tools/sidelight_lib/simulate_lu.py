@@ -21,9 +21,9 @@ LU decomposition of a full matrix by rows in turn (figure 13 of the paper on non
 simulated ranks: each row is put by its owner to all that need it, in an epoch of its own. With an
 epoch that is done in the call that closes it, as lazy hosts do; with standard calls, where the
 owner computes inside its epochs; and with nonblocking epochs. What is computed takes the time of
-its floating point operations, at the rate of the network's file; of a row only what says whose it
-is moves, and is checked. The clock is virtual: the same seed gives the same figures on every machine.
-Runs that do not depend on each other use all cores.
+its floating point operations, at the rate of the network's file. Of a row only what says whose it
+is moves, and is checked. The clock is virtual: the same seed gives the same figures on every
+machine. Runs that do not depend on each other use all cores.
 """
 
 LAZY, STANDARD, NONBLOCKING = "lazy", "standard", "nonblocking"
