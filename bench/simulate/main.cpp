@@ -3,9 +3,12 @@
 ///
 ///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME] FILE
 ///     simulate am [OPTIONS] FILE
+///     simulate lu [OPTIONS] FILE
+///     simulate scale [OPTIONS] FILE
 ///
 /// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
-/// each epoch is complete before the next one begins. The options of am: active_main.cpp.
+/// each epoch is complete before the next one begins. The options of am: active_main.cpp,
+/// of lu: lu_main.cpp, of scale: scale_main.cpp.
 #include <getopt.h>
 
 #include <cstdio>
@@ -14,6 +17,8 @@
 #include <exception>
 
 #include "active_main.hpp"
+#include "lu_main.hpp"
+#include "scale_main.hpp"
 #include "transactions.hpp"
 
 namespace {
@@ -63,6 +68,12 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && std::strcmp(argv[1], "am") == 0) {
         return sidelight::simulate::active_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::strcmp(argv[1], "lu") == 0) {
+        return sidelight::simulate::lu_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
+        return sidelight::simulate::scale_main(argc - 1, argv + 1);
     }
     Options options;
     const char *line = "transactions";

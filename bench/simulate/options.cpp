@@ -16,14 +16,24 @@ bool set(Machine& machine, const std::string& name, std::uint64_t value)
     const struct {
         const char *name;
         fabric::sim::Time& place;
-    } times[] = {{"latency_ns", machine.costs.latency}, {"overhead_ns", machine.costs.overhead},
-                 {"gap_ns", machine.costs.gap},         {"byte_ps", machine.costs.byte_ps},
-                 {"wake_ns", machine.costs.wake},       {"call_ns", machine.call}};
+    } times[] = {{"latency_ns", machine.costs.latency},
+                 {"overhead_ns", machine.costs.overhead},
+                 {"gap_ns", machine.costs.gap},
+                 {"byte_ps", machine.costs.byte_ps},
+                 {"wake_ns", machine.costs.wake},
+                 {"call_ns", machine.call},
+                 {"copy_ps", machine.copy_ps},
+                 {"peer_ns", machine.peer},
+                 {"mflops", machine.mflops}};
     for (const auto& time : times) {
         if (name == time.name) {
             time.place = value;
             return true;
         }
+    }
+    if (name == "express_bytes") {
+        machine.costs.express = value;
+        return true;
     }
     if (name == "node" && value > 0 && value <= 1U << 20U) {
         machine.node = static_cast<int>(value);

@@ -10,7 +10,10 @@ namespace sidelight::simulate {
 struct Machine {
     fabric::sim::Costs costs{.full_percent = 0}; ///< messages leave with the call that sent them
     fabric::sim::Time call = 100;                ///< ns of the processor that a call takes
-    int node = 1;                                ///< ranks of a node, who map each other's memory
+    fabric::sim::Time copy_ps = 250; ///< a byte that is copied from process to process of a node
+    fabric::sim::Time peer = 8;      ///< of a sweep, for each peer of an epoch that waits for some
+    fabric::sim::Time mflops = 1000; ///< of a processor, in products of a number and a row
+    int node = 1;                    ///< ranks of a node, who map each other's memory
 };
 
 struct Options {
@@ -38,6 +41,38 @@ struct ActiveOptions {
     bool concurrent = false;
     bool unordered = false;
     std::uint64_t seed = 1;
+};
+
+/// How a program communicates.
+enum class LuWay {
+    lazy,        ///< all of an epoch happens in the call that closes it
+    standard,    ///< standard calls
+    nonblocking, ///< nonblocking epochs and all reorder keys
+};
+
+/// LU decomposition by rows in turn.
+struct LuOptions {
+    Machine machine;
+    int ranks = 64;
+    int rows = 1024; ///< and columns
+    int slots = 16;  ///< rows that may be on their way to one rank, or from it
+    LuWay way = LuWay::standard;
+    std::uint64_t seed = 1;
+};
+
+/// In which epochs the puts of a large window are.
+enum class ScaleWay {
+    lock,     ///< a shared lock epoch for each
+    lock_all, ///< one lock_all epoch, on a window without exclusive locks
+};
+
+/// A window of many members, some of which put.
+struct ScaleOptions {
+    Machine machine;
+    int members = 100'000;
+    int peers = 16;  ///< that a process puts to, in turn
+    int epochs = 16; ///< lock epochs of a process, all pending; or puts of its lock_all epoch
+    ScaleWay way = ScaleWay::lock;
 };
 
 /// Reads lines `NAME NUMBER`; `#` begins a comment. Throws std::runtime_error with what is wrong.

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ranks.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <numeric>
 
 namespace sidelight::simulate {
 
-Block::Block(std::size_t bytes) : first_(static_cast<std::byte *>(::operator new(bytes, alignment)))
+Block::Block(std::size_t bytes) : bytes_(bytes)
 {
-    std::memset(first_, 0, bytes);
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *const found = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (found == MAP_FAILED) {
+        throw std::bad_alloc();
+    }
+    first_ = static_cast<std::byte *>(found);
 }
 
-Block::~Block() { ::operator delete(first_, alignment); }
+Block::~Block() { munmap(first_, bytes_); }
 
 Ranks::Ranks(const Machine& machine, int count, std::size_t bytes, std::uint64_t seed)
     : network(count, machine.costs, seed),

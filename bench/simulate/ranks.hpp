@@ -10,7 +10,7 @@
 
 namespace sidelight::simulate {
 
-/// Zeroed memory on a cache line of its own.
+/// Zeroed memory on a page of its own; what is not touched takes none.
 class Block {
 public:
     explicit Block(std::size_t bytes);
@@ -20,7 +20,7 @@ public:
     [[nodiscard]] std::byte *at(std::size_t offset) const noexcept { return first_ + offset; }
 
 private:
-    static constexpr std::align_val_t alignment{64};
+    std::size_t bytes_;
     std::byte *first_;
 };
 
@@ -33,6 +33,11 @@ public:
     [[nodiscard]] std::byte *memory(int rank) const noexcept
     {
         return memory_.at(static_cast<std::size_t>(rank) * bytes_);
+    }
+    /// Whether the memory of one is mapped by the other.
+    [[nodiscard]] bool neighbours(int rank, int other) const noexcept
+    {
+        return rank / node_ == other / node_;
     }
     /// Whether the rank needs messages at all.
     [[nodiscard]] bool several_nodes() const noexcept { return count_ > node_; }

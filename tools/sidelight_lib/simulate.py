@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paper_applications, plots, simulate_am, simulations
+from . import paper_applications, plots, simulate_am, simulate_lu, simulate_scale, simulations
 from .console import output, progress, rich
 
 _DESCRIPTION = """\
@@ -67,6 +67,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
     parser.set_defaults(action=main)
     simulate_am.add(kinds)
+    simulate_lu.add(kinds)
+    simulate_scale.add(kinds)
 
 
 def main(arguments: argparse.Namespace) -> int:

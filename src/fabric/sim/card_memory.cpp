@@ -159,11 +159,9 @@ void Transfer::access(std::span<std::byte> memory, std::size_t piece)
 /// How long the owner's card sends what is got.
 Time Transfer::time_back(std::size_t piece)
 {
-    const Time takes = put ? 0 : moved[piece].size() * network.costs_.byte_ps / 1000;
-    Endpoint& owner = network.endpoint(static_cast<int>(key.rank));
-    const Time begins = std::max(network.now(), owner.card_free_);
-    owner.card_free_ = takes != 0 ? begins + takes : owner.card_free_;
-    return takes != 0 ? begins - network.now() + takes : 0;
+    return put || moved[piece].empty()
+               ? 0
+               : network.leaves(static_cast<int>(key.rank), moved[piece].size()) - network.now();
 }
 
 void Transfer::come_back(std::size_t piece)

@@ -37,13 +37,9 @@ void Endpoint::push() noexcept
 
 Time Endpoint::card_time(std::size_t bytes) noexcept
 {
-    const Costs& costs = network_.costs_;
-    network_.spend(costs.overhead);
+    network_.spend(network_.costs_.overhead);
     ++network_.messages_;
-    const Time begins = std::max(network_.now(), card_free_);
-    const Time takes = bytes * costs.byte_ps / 1000;
-    card_free_ = begins + std::max(costs.gap, takes);
-    return begins + takes;
+    return network_.leaves(rank_, bytes);
 }
 
 void Endpoint::transmit(Held held) noexcept
@@ -100,7 +96,10 @@ void Endpoint::leave(Departure departure) noexcept
     arrival->from = rank_;
     arrival->is_zero_copy = true;
     arrival->bytes = std::move(departure.header);
-    arrival->payload.assign(departure.payload.begin(), departure.payload.end());
+    arrival->payload_bytes = departure.payload.size();
+    const auto carried =
+        departure.payload.first(std::min(departure.payload.size(), network_.costs_.carried));
+    arrival->payload.assign(carried.begin(), carried.end());
     const Time arrives = network_.now() + network_.costs_.latency + network_.jitter();
     network_.push({.at = std::max(arrives, departure.after + 1),
                    .rank = departure.peer,
@@ -178,7 +177,7 @@ void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
         return;
     }
     if (arrival.place == nullptr) {
-        arrival.place = receiver.place(arrival.from, arrival.bytes, arrival.payload.size());
+        arrival.place = receiver.place(arrival.from, arrival.bytes, arrival.payload_bytes);
         if (arrival.place == nullptr) {
             return;
         }
@@ -192,7 +191,7 @@ void Endpoint::hand_over(Receiver& receiver, Arrival arrival)
     if (network_.observer_ != nullptr) {
         network_.observer_->placed(rank_);
     }
-    receiver.placed(arrival.from, arrival.bytes, arrival.payload.size());
+    receiver.placed(arrival.from, arrival.bytes, arrival.payload_bytes);
 }
 
 /// Calls like rings are found when the rank is run: nobody sleeps in the kernel here.

@@ -62,7 +62,8 @@ private:
         int from = 0;
         bool is_zero_copy = false;
         std::vector<std::byte> bytes;   ///< the message; of a zero-copy one the header
-        std::vector<std::byte> payload; ///< of a zero-copy one
+        std::vector<std::byte> payload; ///< of a zero-copy one: what of it is carried
+        std::size_t payload_bytes = 0;  ///< all of it
         std::byte* place = nullptr;     ///< of a zero-copy one whose payload has been placed
     };
     struct Held {
@@ -103,7 +104,6 @@ private:
     std::uint64_t batches_ = 0;
     std::uint64_t rings_ = 0;
     Interest interest_;
-    Time card_free_ = 0;            ///< when the network card can take the next message
     Time free_ = 0;                 ///< when the processor has done what it was last run for
     Time run_at_ = never;           ///< the earliest run that is scheduled
     std::deque<Arrival> arrivals_;  ///< arrived and not yet handed over

@@ -9,7 +9,7 @@
 namespace sidelight::fabric::sim {
 
 Network::Network(int ranks, const Costs& costs, std::uint64_t seed)
-    : costs_(costs), random_(seed), seed_(seed)
+    : costs_(costs), random_(seed), seed_(seed), cards_(static_cast<std::size_t>(ranks))
 {
     for (int rank = 0; rank < ranks; ++rank) {
         endpoints_.push_back(std::make_unique<Endpoint>(*this, rank));
@@ -29,6 +29,20 @@ void Network::push(Event event)
     event.order = random_.next();
     queue_.push_back(std::move(event));
     std::push_heap(queue_.begin(), queue_.end(), later);
+}
+
+Time Network::leaves(int rank, std::size_t bytes) noexcept
+{
+    Card& card = cards_[static_cast<std::size_t>(rank)];
+    const Time takes = bytes * costs_.byte_ps / 1000;
+    const Time occupied = std::max(costs_.gap, takes);
+    const bool passes = bytes <= costs_.express;
+    const Time begins = std::max(now_, passes ? card.short_free : card.free);
+    card.free = std::max(card.free, begins) + occupied;
+    if (passes) {
+        card.short_free = begins + occupied;
+    }
+    return begins + takes;
 }
 
 void Network::schedule(int rank, Time at)

@@ -25,6 +25,8 @@ struct Costs {
     Time wake = 50;              ///< until a process notices a word written in shared memory
     Time notice = 3000;          ///< until a process learns of the loss of another
     Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
+    std::size_t express = 0;     ///< up to so many bytes a message passes longer ones in the card
+    std::size_t carried = ~std::size_t{0}; ///< bytes of a zero-copy message that are really moved
     unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
     unsigned native_percent = 0; ///< of the pairs whose cards read and write memory by themselves
     bool puts_end_early = false; ///< cards tell of a put that has not landed: a wrong fabric
@@ -102,6 +104,11 @@ private:
     friend class CardMemory;
     friend struct Transfer;
 
+    /// A card takes turns between peers, so that short messages do not wait for long ones.
+    struct Card {
+        Time free = 0;       ///< when all that was given to it has left
+        Time short_free = 0; ///< when the next short message can leave
+    };
     struct Event {
         Time at = 0;
         std::uint64_t order = 0; ///< among events of one time: drawn, so that every order occurs
@@ -120,6 +127,8 @@ private:
 
     void push(Event event);
     void run(Endpoint& endpoint, Time at);
+    /// When so many bytes that a rank sends now have left its card.
+    [[nodiscard]] Time leaves(int rank, std::size_t bytes) noexcept;
     [[nodiscard]] Time jitter() noexcept { return random_.below(costs_.jitter + 1); }
 
     Costs costs_;
@@ -135,6 +144,7 @@ private:
     std::uint64_t exposures_ = 0;
     std::unordered_map<std::uint64_t, std::span<std::byte>> exposed_; ///< by key
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
+    std::vector<Card> cards_;
     std::vector<Event> queue_; ///< a heap, the next event first
 };
 

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace sidelight::simulate {
+
+/// The command `simulate scale`: reads its options, runs it, prints, and answers the exit status.
+int scale_main(int argc, char **argv);
+
+} // namespace sidelight::simulate
