@@ -26,7 +26,7 @@ std::byte* block_from(const datatype::Buffer& segment, std::uint64_t first) noex
 /// The segment is too large for the room that belongs to this origin alone.
 bool needs_reservation(const ActiveChannel& state, const ActiveMessage& message) noexcept
 {
-    return room_of(message.call, 1).bytes > state.room.size();
+    return message.least > state.room.size();
 }
 
 ActivePieceSent* find_piece(ActiveChannel& state, std::uint64_t operation,
@@ -47,6 +47,7 @@ void ActiveOrigin::launch(Flight& flight) noexcept
     Channel& target = *flight.channel;
     ActiveMessage& message = *flight.op->message;
     message.flight = &flight;
+    message.least = room_of(message.call, 1).bytes;
     flight.replies = 1; // for all of its pieces
     ++target.in_flight;
     if (target.active == nullptr) {
@@ -130,18 +131,16 @@ bool ActiveOrigin::find_place(Channel& target, ActiveMessage& message, Place& pl
         return false;
     }
     place.segments = segments_in(message.call, state.room.size(), left);
+    place.room = room_of(message.call, place.segments);
     place.reserved = false;
-    if (fits && room_of(message.call, place.segments).bytes == 0) {
-        return true;
-    }
-    if (fits && state.room.take(room_of(message.call, place.segments).bytes, place.offset)) {
+    if (fits && (place.room.bytes == 0 || state.room.take(place.room.bytes, place.offset))) {
         return true;
     }
     if (message.reserved) {
         place.segments = segments_in(message.call, message.room.size(), left);
+        place.room = room_of(message.call, place.segments);
         place.reserved = true;
-        return place.segments != 0 &&
-               message.room.take(room_of(message.call, place.segments).bytes, place.offset);
+        return place.segments != 0 && message.room.take(place.room.bytes, place.offset);
     }
     if (state.attached != 0) {
         reserve(target, message); // it goes on without, but later
@@ -158,7 +157,7 @@ void ActiveOrigin::reserve(Channel& target, ActiveMessage& message) noexcept
     }
     message.asked = true;
     const std::uint64_t left = std::min<std::uint64_t>(message.call.segments - message.sent, unit_);
-    const std::uint64_t least = room_of(message.call, 1).bytes;
+    const std::uint64_t least = message.least;
     const std::uint64_t piece = segments_in(message.call, ~std::size_t{0} >> 2, left);
     const std::uint64_t most = (room_of(message.call, piece).bytes + 15) / 16 * 16 * 2;
     channels_.send(target, MessageKind::active_reserve,
@@ -190,9 +189,9 @@ bool ActiveOrigin::gather(ActiveMessage& message, const ActiveImage& image, std:
 }
 
 /// What the first message of a piece says.
-ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const ActiveRoom& room,
-                                 const Place& place) noexcept
+ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const Place& place) noexcept
 {
+    const ActiveRoom& room = place.room;
     const Operation& operation = message.op->operation;
     const ActiveCall& call = message.call;
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
@@ -226,14 +225,14 @@ ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const ActiveRoom&
 void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept
 {
     ActiveChannel& state = *target.active;
-    const ActiveRoom room = room_of(message.call, place.segments);
+    const ActiveRoom& room = place.room;
     const std::uint64_t name = Flights::name(*message.flight);
     const std::byte* data = nullptr;
     if (!gather(message, room.input, place.segments, data)) {
         fail(message, Status::no_memory);
         return;
     }
-    const ActiveBody body = body_of(message, room, place);
+    const ActiveBody body = body_of(message, place);
     std::size_t length = std::min(room.input.bytes, active_bytes);
     channels_.send(target, MessageKind::active, body, {data, length});
     for (std::size_t position = length; position < room.input.bytes; position += length) {
