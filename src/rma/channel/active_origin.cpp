@@ -12,6 +12,9 @@ namespace sidelight::rma {
 
 namespace {
 
+/// No piece is larger: two of them can be added.
+constexpr std::size_t most_room = ~std::size_t{0} >> 2;
+
 bool one_block(const ActiveSide& side, const datatype::Buffer& here) noexcept
 {
     return side.layout->contiguous && here.layout->contiguous;
@@ -148,22 +151,23 @@ bool ActiveOrigin::find_place(Channel& target, ActiveMessage& message, Place& pl
     return false;
 }
 
-/// Asks once: for one segment at least, and for what two pieces take, so that one is run while the
-/// other is on its way.
+/// Asks once: for one segment at least, and for what the next two pieces take, so that one is run
+/// while the other is on its way.
 void ActiveOrigin::reserve(Channel& target, ActiveMessage& message) noexcept
 {
     if (message.asked) {
         return;
     }
     message.asked = true;
-    const std::uint64_t left = std::min<std::uint64_t>(message.call.segments - message.sent, unit_);
-    const std::uint64_t least = message.least;
-    const std::uint64_t piece = segments_in(message.call, ~std::size_t{0} >> 2, left);
-    const std::uint64_t most = (room_of(message.call, piece).bytes + 15) / 16 * 16 * 2;
+    const std::uint64_t left = message.call.segments - message.sent;
+    const std::uint64_t first = segments_in(message.call, most_room, std::min(left, unit_));
+    const std::uint64_t second = std::min(left - first, first);
+    const std::uint64_t most = (room_of(message.call, first).bytes + 15) / 16 * 16 +
+                               (second != 0 ? room_of(message.call, second).bytes : 0);
     channels_.send(target, MessageKind::active_reserve,
                    ActiveReservationBody{.operation = Flights::name(*message.flight),
-                                         .least = least,
-                                         .most = std::max(least, most)});
+                                         .least = message.least,
+                                         .most = std::max<std::uint64_t>(message.least, most)});
 }
 
 /// The image of the next segments, where it lies already or in memory of the message's.
