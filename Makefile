@@ -13,6 +13,7 @@ MOMENTS ?= 200
 UPDATES ?= 10000000
 PAIRS ?= 2500000
 PUTS ?= 1000000
+MESSAGES ?= 1000000
 JOBS ?= $(shell nproc)
 # Tests sleep, too: for others that are late, or until somebody has been killed.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
@@ -60,7 +61,7 @@ test: build
 # notified PUTS by all routes at once, SECONDS of windows that come and go, and ranks that are
 # killed at MOMENTS of a program that others survive.
 soak: build
-	SIDELIGHT_SIM_SEEDS=$(SEEDS) build/tests/sim-tests
+	SIDELIGHT_SIM_SEEDS=$(SEEDS) SIDELIGHT_SIM_ACTIVE_SEEDS=$$(($(SEEDS) / 10)) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
 		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
@@ -75,6 +76,16 @@ soak: build
 		tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--env SIDELIGHT_TEST_SECONDS=7200 --env SIDELIGHT_SHARE_MEMORY=never \
 			--preload build/$$host/libsidelight.so build/$$host/tests/notified_storm $(PUTS); \
+		for route in auto emulated native; do \
+			tests/run_ranks.py --host $$host -n 4 --timeout 7200 \
+				--env SIDELIGHT_ROUTE=$$route --env SIDELIGHT_TEST_SECONDS=7200 \
+				--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
+		done; \
+		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+			--env SIDELIGHT_TEST_SECONDS=7200 \
+			--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
+		tests/run_ranks.py --host $$host -n 3 --timeout 7200 --env SIDELIGHT_TEST_SECONDS=7200 \
+			--preload build/$$host/libsidelight.so build/$$host/tests/active_hostile 5000; \
 		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
 		case $$host in mpich4|impi) continue ;; esac; \
@@ -82,6 +93,10 @@ soak: build
 			--surviving mixed --moments $(MOMENTS); \
 		tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
 			--surviving creating --moments $(MOMENTS); \
+		for nodes in 0 3; do \
+			tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
+				--nodes $$nodes --surviving active --moments $(MOMENTS); \
+		done; \
 	done
 
 # What becomes of wrong arguments, and of limits of the system, on each host alone and under

@@ -129,8 +129,7 @@ static void send_and_flush(void *context, long repetitions)
 {
     struct Workload *const workload = context;
     for (long i = 0; i < repetitions; ++i) {
-        workload->used = 0;
-        workload_send(workload, EMPTY);
+        workload_send_empty(workload);
         MPI_Win_flush(workload->target, workload->win);
     }
 }

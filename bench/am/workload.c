@@ -211,6 +211,12 @@ void workload_send(struct Workload *workload, enum Work work)
             shape.persistent_type, shape.type, workload->ops[work], workload->win);
 }
 
+void workload_send_empty(struct Workload *workload)
+{
+    MPIX_Am(workload->input, 1, MPI_INT64_T, workload->output, 1, MPI_INT64_T, 1, workload->target,
+            MPI_INT64_T, 0, 1, MPI_INT64_T, MPI_INT64_T, workload->ops[EMPTY], workload->win);
+}
+
 static bool sequences_are_right(const struct Workload *workload)
 {
     static const char nothing[LENGTH];

@@ -49,6 +49,8 @@ void workload_free(struct Workload *workload);
 /* Issues a message to the target, in an epoch that is open. When there is no more room for what
  * comes back it waits for all that are on their way. */
 void workload_send(struct Workload *workload, enum Work work);
+/* A message of EMPTY, and nothing beside the call: what takes nanoseconds is measured by it. */
+void workload_send_empty(struct Workload *workload);
 
 /* Whether what came back for the first message is right, which was of that kind. */
 bool workload_is_right(const struct Workload *workload, enum Work work);

@@ -136,14 +136,17 @@ MPI_Datatype told(MPI_Datatype type, int elements) noexcept
 }
 
 /// The output lies where it is to be.
-void call(const Meaning& known, const ActiveArguments& with, std::byte* memory) noexcept
+[[gnu::always_inline]] inline void call(const Meaning& known, const ActiveArguments& with,
+                                        std::byte* memory) noexcept
 {
-    alignas(64) std::array<std::byte, most_direct_input> input;
+    alignas(std::max_align_t) std::array<std::byte, most_direct_input> input;
     if (known.input_bytes != 0) {
         store_bytes(input.data(), with.input.address, known.input_bytes);
     }
     auto* output = static_cast<std::byte*>(const_cast<void*>(with.output.address));
-    if (known.output_bytes != 0) {
+    if (known.output_bytes == sizeof(std::uint64_t)) { // no call for an answer of one word
+        std::memset(output, 0, sizeof(std::uint64_t));
+    } else if (known.output_bytes != 0) {
         std::memset(output, 0, known.output_bytes);
     }
     const HandlerCaller::Inside inside(*known.operation);
@@ -179,9 +182,11 @@ bool run_directly(const WindowObject& object, const ActiveArguments& arguments) 
         return false;
     }
     rma::Exclusion& exclusion = known.active->exclusion;
-    rma::Exclusion::Hold hold =
-        exclusion.try_enter(arguments.target, object.mapped->is_concurrent(arguments.target), 0);
-    if (!hold) {
+    const int target = arguments.target;
+    rma::Exclusion::Hold hold = object.mapped->is_concurrent(target)
+                                    ? exclusion.try_share(target)
+                                    : exclusion.try_enter(target, false, 0);
+    if (!hold) [[unlikely]] {
         return false;
     }
     const bool fits = known.room <= hold.block->largest_room.load(std::memory_order_acquire);

@@ -29,12 +29,12 @@ Extent touched(const Layout& layout, std::size_t count) noexcept
     }
     std::ptrdiff_t span = 0;
     std::ptrdiff_t bytes = 0;
-    Extent bounds{layout.true_lb, layout.true_ub, false};
-    bounds.overflow = __builtin_mul_overflow(count - 1, layout.extent, &span) ||
-                      __builtin_mul_overflow(count, layout.size, &bytes);
-    std::ptrdiff_t& moved = span < 0 ? bounds.first : bounds.last;
-    bounds.overflow = __builtin_add_overflow(moved, span, &moved) || bounds.overflow;
-    return bounds;
+    bool overflow = __builtin_mul_overflow(count - 1, layout.extent, &span) ||
+                    __builtin_mul_overflow(count, layout.size, &bytes);
+    const bool down = span < 0;
+    std::ptrdiff_t moved = down ? layout.true_lb : layout.true_ub;
+    overflow = __builtin_add_overflow(moved, span, &moved) || overflow;
+    return {down ? moved : layout.true_lb, down ? layout.true_ub : moved, overflow};
 }
 
 } // namespace sidelight::datatype

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "active_line.hpp"
 #include "datatype/basic_layout.hpp"
 #include "rma/active/message.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -27,7 +28,17 @@ std::uint64_t word_of(std::size_t message, std::uint64_t segment, std::size_t wo
 
 std::uint64_t answer_to(std::uint64_t input, std::size_t word) { return input * 31 + word + 1; }
 
-enum class Do : std::uint8_t { open, issue, put, flush, flush_all, close };
+enum class Do : std::uint8_t {
+    open,
+    issue,
+    put,
+    flush,
+    flush_all,
+    close,
+    lock,    ///< exclusive
+    granted, ///< waits for an operation of that epoch
+    unlock
+};
 
 struct Act {
     Do what = Do::open;
@@ -91,7 +102,9 @@ public:
     void ends(std::size_t number) { issued[number].inside = false; }
     void check_run(std::size_t number);
     void check_done(int origin, int target);
+    void check_locked(int holder, int target);
     void draw_program();
+    void draw_locked(int rank, rma::ActiveOrder order);
     [[nodiscard]] ActiveIssued draw_message(int origin, bool ordered, rma::ActiveOrder order);
     void check_cells();
     [[nodiscard]] std::size_t segment_bytes(const ActiveIssued& message) const;
@@ -132,6 +145,7 @@ public:
     std::vector<std::vector<std::uint64_t>> model; ///< ordered: a cell for each origin and target
     std::string failure;
     ActiveTally tally;
+    ReservationLine line{attached};
 };
 
 /// The body of all handlers.
@@ -361,6 +375,18 @@ void Member::act()
         status = window_->unlock_all(&request_);
         waits_ = true;
         break;
+    case Do::lock:
+        status = window_->lock(rma::LockType::exclusive, act.target, {.concurrent = act.concurrent},
+                               nullptr);
+        break;
+    case Do::granted:
+        status = window_->flush(act.target, rma::FlushScope::remote, &request_);
+        waits_ = true;
+        break;
+    case Do::unlock:
+        status = window_->unlock(act.target, &request_);
+        waits_ = true;
+        break;
     }
     if (status != Status::ok && team_.dies < 0) {
         team_.fail("a call was refused");
@@ -376,7 +402,11 @@ void Member::heard()
     waits_ = false;
     ++next_;
     if (request_.status == Status::ok) {
-        team_.check_done(rank_, act.what == Do::flush ? act.target : -1);
+        const bool one = act.what != Do::flush_all && act.what != Do::close;
+        team_.check_done(rank_, one ? act.target : -1);
+        if (act.what == Do::granted) {
+            team_.check_locked(rank_, act.target);
+        }
     }
 }
 
@@ -424,7 +454,7 @@ void Member::put(const Act& act)
 {
     rma::Operation operation;
     operation.kind = rma::OperationKind::put;
-    operation.ordered = true;
+    operation.ordered = team_.ordered;
     operation.target = act.target;
     operation.displacement = rank_;
     operation.origin = {const_cast<std::uint64_t*>(&act.value), team_.word, 1};
@@ -476,6 +506,9 @@ Team::Team(std::uint64_t seed, ActiveDeaths deaths)
         network.schedule(rank, random.below(5'000));
     }
     draw_program();
+    if (dies < 0) {
+        network.observe(&line);
+    }
     if (dies >= 0) {
         network.kill(dies, 2'000 + random.below(60'000));
     }
@@ -534,6 +567,28 @@ ActiveIssued Team::draw_message(int origin, bool in_order, rma::ActiveOrder orde
     return message;
 }
 
+/// An epoch with the exclusive lock of one target, which is there before the first message.
+void Team::draw_locked(int rank, rma::ActiveOrder order)
+{
+    std::vector<Act>& acts = members[static_cast<std::size_t>(rank)]->acts;
+    const int target = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
+    const bool concurrent = random.chance(40);
+    acts.push_back({.what = Do::lock, .concurrent = concurrent, .target = target});
+    acts.push_back({.what = Do::put, .target = target, .value = 1});
+    acts.push_back({.what = Do::granted, .target = target});
+    for (std::uint64_t left = random.below(4); left > 0; --left) {
+        ActiveIssued message = draw_message(rank, false, order);
+        message.target = target;
+        message.too_large =
+            segment_bytes(message) > std::max(internal, attached[static_cast<std::size_t>(target)]);
+        message.concurrent = concurrent;
+        message.locked = true;
+        acts.push_back({.what = Do::issue, .message = issued.size()});
+        issued.push_back(std::move(message));
+    }
+    acts.push_back({.what = Do::unlock, .target = target});
+}
+
 void Team::draw_program()
 {
     model.assign(static_cast<std::size_t>(ranks),
@@ -543,6 +598,12 @@ void Team::draw_program()
         std::vector<Act>& acts = members[static_cast<std::size_t>(rank)]->acts;
         const std::uint64_t epochs = 1 + random.below(3);
         for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+            // A lock that a dead process has in its node's memory stays taken: lost-peers.md.
+            const bool returns = dies < 0 || node_size == 1;
+            if (!ordered && returns && random.chance(30)) {
+                draw_locked(rank, order);
+                continue;
+            }
             const bool concurrent = random.chance(40);
             acts.push_back({.what = Do::open, .concurrent = concurrent});
             for (std::uint64_t left = random.below(12); left > 0; --left) {
@@ -652,6 +713,19 @@ void Team::check_done(int origin, int target)
     }
 }
 
+/// Whoever had the lock before has done all that it issued under it.
+void Team::check_locked(int holder, int target)
+{
+    for (const ActiveIssued& message : issued) {
+        const bool before = message.locked && message.target == target &&
+                            message.origin != holder && message.input[0] != unfilled;
+        if (before && !message.failed && !message.too_large && !may_fail(message) &&
+            (message.inside || message.run != message.segments)) {
+            fail("a lock was given away before what was issued under it has run");
+        }
+    }
+}
+
 void Team::check_cells()
 {
     for (int target = 0; ordered && target < ranks; ++target) {
@@ -669,6 +743,7 @@ void Team::check_cells()
 std::string Team::run()
 {
     while (failure.empty() && network.step()) {
+        fail(line.failure());
         if (network.events() > 300'000) {
             std::string text = "the run never ends";
             for (const auto& member : members) {

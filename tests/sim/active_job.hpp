@@ -13,8 +13,9 @@
 
 /// Random programs of active messages, and what must hold of each run: every segment is run once,
 /// with its own input, and its output comes back; messages that exclude one another never
-/// interleave, those that keep their order do; what a flush has waited for has been run; nobody
-/// waits for ever, whoever dies.
+/// interleave, those that keep their order do; what a flush has waited for has been run, and what
+/// was issued under an exclusive lock before the next one has it; room in attached buffers is given
+/// out in order (ReservationLine); nobody waits for ever, whoever dies.
 namespace sidelight::sim {
 
 /// One message of the program.
@@ -31,6 +32,7 @@ struct ActiveIssued {
     std::size_t cell = 0;       ///< the first of the target's that it is about
     std::size_t cells = 0;
     bool concurrent = false;
+    bool locked = false; ///< issued while its origin has the target's exclusive lock
     rma::ActiveOrder order{};
     bool ordered = false;   ///< by its window
     bool too_large = false; ///< no buffer can ever hold a segment

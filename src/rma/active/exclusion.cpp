@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/active/exclusion.hpp"
 
-#include "base/cpu.hpp"
-
 namespace sidelight::rma {
 
 namespace {
@@ -10,24 +8,12 @@ namespace {
 /// Who is refused so often looks whether whoever is in its way still lives.
 constexpr unsigned refusals_per_look = 64;
 
-/// A read-modify-write was made that is to order all before it against all after it.
-void end_entering() noexcept
-{
-    if constexpr (!rmw_is_barrier) {
-        full_barrier();
-    }
-}
-
-constexpr std::uint32_t number_of(int rank) noexcept
-{
-    return static_cast<std::uint32_t>(rank) + 1;
-}
-
 } // namespace
 
 void Exclusion::add_neighbour(int rank, ActiveBlock& block)
 {
     first_ = neighbours_.empty() ? rank : first_;
+    own_ = rank == rank_ ? &block : own_;
     neighbours_.push_back({rank, &block});
 }
 
@@ -46,9 +32,6 @@ ActiveBlock* Exclusion::block_of(int rank) noexcept
     return nullptr;
 }
 
-/// A concurrent one says that it is there and then looks for a holder; any other becomes the holder
-/// and then looks for those. All four are sequentially consistent, so one of the two sees the other
-/// and goes away again.
 Exclusion::Hold Exclusion::try_enter(int target, bool concurrent, unsigned refused) noexcept
 {
     ActiveBlock* block = block_of(target);
@@ -75,23 +58,13 @@ Exclusion::Hold Exclusion::try_enter(int target, bool concurrent, unsigned refus
     return {.block = block};
 }
 
+/// Where all slots are in use it is refused, too.
 Exclusion::Hold Exclusion::share(ActiveBlock& block, std::uint32_t number) noexcept
 {
-    if (block.holder.load(std::memory_order_relaxed) != 0) {
-        return {};
-    }
-    ActiveBlock* own = block_of(rank_);
-    for (ActiveSlot& slot : own->slots) {
-        std::uint32_t unused = 0;
-        if (!slot.target.compare_exchange_strong(unused, number, std::memory_order_seq_cst)) {
-            continue;
+    for (ActiveSlot& slot : own_->slots) {
+        if (Hold hold = share_in(block, slot, number); hold) {
+            return hold;
         }
-        if (block.holder.load(std::memory_order_seq_cst) == 0) {
-            end_entering();
-            return {.block = &block, .slot = &slot};
-        }
-        slot.target.store(0, std::memory_order_release);
-        return {};
     }
     return {};
 }
@@ -127,16 +100,6 @@ std::uint64_t Exclusion::largest_room(int target) noexcept
 {
     const ActiveBlock* block = block_of(target);
     return block != nullptr ? block->largest_room.load(std::memory_order_acquire) : 0;
-}
-
-void Exclusion::leave(Hold& hold) noexcept
-{
-    if (hold.slot != nullptr) {
-        hold.slot->target.store(0, std::memory_order_release);
-    } else if (hold.block != nullptr) {
-        hold.block->holder.store(0, std::memory_order_release);
-    }
-    hold = {};
 }
 
 } // namespace sidelight::rma

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "rma/members.hpp"
 
 namespace sidelight::rma {
@@ -50,7 +51,25 @@ public:
 
     /// `refused`: how often this one was refused before.
     [[nodiscard]] Hold try_enter(int target, bool concurrent, unsigned refused) noexcept;
-    static void leave(Hold& hold) noexcept;
+    /// The same for a concurrent one that was never refused, where the first slot is free.
+    [[nodiscard, gnu::always_inline]] Hold try_share(int target) noexcept
+    {
+        const auto guess = static_cast<std::size_t>(target - first_);
+        if (guess >= neighbours_.size() || neighbours_[guess].rank != target) [[unlikely]] {
+            return try_enter(target, true, 0);
+        }
+        ActiveBlock& block = *neighbours_[guess].block;
+        return share_in(block, own_->slots[0], number_of(target));
+    }
+    static void leave(Hold& hold) noexcept
+    {
+        if (hold.slot != nullptr) {
+            hold.slot->target.store(0, std::memory_order_release);
+        } else if (hold.block != nullptr) {
+            hold.block->holder.store(0, std::memory_order_release);
+        }
+        hold = {};
+    }
     /// Bytes that a segment may take at a member of this node.
     [[nodiscard]] std::uint64_t largest_room(int target) noexcept;
 
@@ -59,6 +78,37 @@ private:
         int rank;
         ActiveBlock* block;
     };
+    [[nodiscard]] static constexpr std::uint32_t number_of(int rank) noexcept
+    {
+        return static_cast<std::uint32_t>(rank) + 1;
+    }
+    /// A concurrent one says that it is there and then looks for a holder; any other becomes the
+    /// holder and then looks for those. All four are sequentially consistent, so one of the two
+    /// sees the other and goes away again.
+    [[nodiscard, gnu::always_inline]] static Hold share_in(ActiveBlock& block, ActiveSlot& slot,
+                                                           std::uint32_t number) noexcept
+    {
+        std::uint32_t unused = 0;
+        if (block.holder.load(std::memory_order_relaxed) != 0) { // who only looks disturbs nobody
+            return {};
+        }
+        if (!slot.target.compare_exchange_strong(unused, number, std::memory_order_seq_cst)) {
+            return {};
+        }
+        if (block.holder.load(std::memory_order_seq_cst) != 0) {
+            slot.target.store(0, std::memory_order_release);
+            return {};
+        }
+        end_entering();
+        return {.block = &block, .slot = &slot};
+    }
+    /// A read-modify-write was made that is to order all before it against all after it.
+    static void end_entering() noexcept
+    {
+        if constexpr (!rmw_is_barrier) {
+            full_barrier();
+        }
+    }
     [[nodiscard]] ActiveBlock* block_of(int rank) noexcept;
     [[nodiscard]] Hold share(ActiveBlock& block, std::uint32_t number) noexcept;
     [[nodiscard]] bool is_shared(std::uint32_t number, bool look_for_dead) noexcept;
@@ -67,6 +117,7 @@ private:
     int rank_ = 0;
     int first_ = 0; ///< of the neighbours
     Members* members_ = nullptr;
+    ActiveBlock* own_ = nullptr;
     std::vector<Neighbour> neighbours_;
 };
 

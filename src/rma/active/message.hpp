@@ -46,6 +46,7 @@ struct ActiveMessage {
 
     // --- Sent ------------------------------------------------------------------------------------
     Flight* flight = nullptr;
+    std::size_t least = 0;        ///< bytes that a segment takes there
     std::uint64_t sent = 0;       ///< segments
     std::uint32_t unanswered = 0; ///< pieces
     bool asked = false;           ///< for a reservation

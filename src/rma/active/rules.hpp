@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,17 @@ constexpr bool active_may_pass(bool earlier_begun, bool earlier_needs_reservatio
 constexpr bool reservation_is_served(bool first_in_line, bool fits) noexcept
 {
     return first_in_line && fits;
+}
+
+/// How much of a gap in the attached buffer a reservation gets; 0: it waits for a larger one.
+/// `most` is what two pieces take. A sliver would be the message's for good: it would go on in the
+/// smallest pieces though room is about to come back. So it gets a piece at least, or half of the
+/// `whole` buffer where that is less, and in any case room for a segment.
+constexpr std::uint64_t reservation_takes(std::uint64_t gap, std::uint64_t least,
+                                          std::uint64_t most, std::uint64_t whole) noexcept
+{
+    const std::uint64_t enough = std::max(least, std::min(most, whole) / 2);
+    return gap < enough ? 0 : std::min(gap, most);
 }
 
 /// Whether the room of a message may be used by others: nothing of it is in there any more, even if

@@ -71,16 +71,17 @@ void ActiveBuffer::serve() noexcept
     }
 }
 
-/// The first gap that has room for a segment; as much of it as is wanted.
+/// The first gap that is large enough.
 bool ActiveBuffer::place(ActiveReservation& wanted) noexcept
 {
     std::uint64_t begin = 0;
     ActiveReservation* behind = given_.front();
     for (;; behind = Reservations::after(*behind)) {
         const std::uint64_t end = behind != nullptr ? behind->place : bytes_;
-        if (end >= begin && end - begin >= wanted.least) {
-            wanted.place = begin;
-            wanted.bytes = std::min(end - begin, wanted.most);
+        wanted.place = begin;
+        wanted.bytes = rules::reservation_takes(end > begin ? end - begin : 0, wanted.least,
+                                                wanted.most, bytes_);
+        if (wanted.bytes != 0) {
             break;
         }
         if (behind == nullptr) {

@@ -12,6 +12,9 @@ namespace sidelight::rma {
 
 namespace {
 
+/// No piece is larger: two of them can be added.
+constexpr std::size_t most_room = ~std::size_t{0} >> 2;
+
 bool one_block(const ActiveSide& side, const datatype::Buffer& here) noexcept
 {
     return side.layout->contiguous && here.layout->contiguous;
@@ -26,7 +29,7 @@ std::byte* block_from(const datatype::Buffer& segment, std::uint64_t first) noex
 /// The segment is too large for the room that belongs to this origin alone.
 bool needs_reservation(const ActiveChannel& state, const ActiveMessage& message) noexcept
 {
-    return room_of(message.call, 1).bytes > state.room.size();
+    return message.least > state.room.size();
 }
 
 ActivePieceSent* find_piece(ActiveChannel& state, std::uint64_t operation,
@@ -47,6 +50,7 @@ void ActiveOrigin::launch(Flight& flight) noexcept
     Channel& target = *flight.channel;
     ActiveMessage& message = *flight.op->message;
     message.flight = &flight;
+    message.least = room_of(message.call, 1).bytes;
     flight.replies = 1; // for all of its pieces
     ++target.in_flight;
     if (target.active == nullptr) {
@@ -130,18 +134,16 @@ bool ActiveOrigin::find_place(Channel& target, ActiveMessage& message, Place& pl
         return false;
     }
     place.segments = segments_in(message.call, state.room.size(), left);
+    place.room = room_of(message.call, place.segments);
     place.reserved = false;
-    if (fits && room_of(message.call, place.segments).bytes == 0) {
-        return true;
-    }
-    if (fits && state.room.take(room_of(message.call, place.segments).bytes, place.offset)) {
+    if (fits && (place.room.bytes == 0 || state.room.take(place.room.bytes, place.offset))) {
         return true;
     }
     if (message.reserved) {
         place.segments = segments_in(message.call, message.room.size(), left);
+        place.room = room_of(message.call, place.segments);
         place.reserved = true;
-        return place.segments != 0 &&
-               message.room.take(room_of(message.call, place.segments).bytes, place.offset);
+        return place.segments != 0 && message.room.take(place.room.bytes, place.offset);
     }
     if (state.attached != 0) {
         reserve(target, message); // it goes on without, but later
@@ -149,22 +151,23 @@ bool ActiveOrigin::find_place(Channel& target, ActiveMessage& message, Place& pl
     return false;
 }
 
-/// Asks once: for one segment at least, and for what two pieces take, so that one is run while the
-/// other is on its way.
+/// Asks once: for one segment at least, and for what the next two pieces take, so that one is run
+/// while the other is on its way.
 void ActiveOrigin::reserve(Channel& target, ActiveMessage& message) noexcept
 {
     if (message.asked) {
         return;
     }
     message.asked = true;
-    const std::uint64_t left = std::min<std::uint64_t>(message.call.segments - message.sent, unit_);
-    const std::uint64_t least = room_of(message.call, 1).bytes;
-    const std::uint64_t piece = segments_in(message.call, ~std::size_t{0} >> 2, left);
-    const std::uint64_t most = (room_of(message.call, piece).bytes + 15) / 16 * 16 * 2;
+    const std::uint64_t left = message.call.segments - message.sent;
+    const std::uint64_t first = segments_in(message.call, most_room, std::min(left, unit_));
+    const std::uint64_t second = std::min(left - first, first);
+    const std::uint64_t most = (room_of(message.call, first).bytes + 15) / 16 * 16 +
+                               (second != 0 ? room_of(message.call, second).bytes : 0);
     channels_.send(target, MessageKind::active_reserve,
                    ActiveReservationBody{.operation = Flights::name(*message.flight),
-                                         .least = least,
-                                         .most = std::max(least, most)});
+                                         .least = message.least,
+                                         .most = std::max<std::uint64_t>(message.least, most)});
 }
 
 /// The image of the next segments, where it lies already or in memory of the message's.
@@ -190,9 +193,9 @@ bool ActiveOrigin::gather(ActiveMessage& message, const ActiveImage& image, std:
 }
 
 /// What the first message of a piece says.
-ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const ActiveRoom& room,
-                                 const Place& place) noexcept
+ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const Place& place) noexcept
 {
+    const ActiveRoom& room = place.room;
     const Operation& operation = message.op->operation;
     const ActiveCall& call = message.call;
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
@@ -226,14 +229,14 @@ ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const ActiveRoom&
 void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept
 {
     ActiveChannel& state = *target.active;
-    const ActiveRoom room = room_of(message.call, place.segments);
+    const ActiveRoom& room = place.room;
     const std::uint64_t name = Flights::name(*message.flight);
     const std::byte* data = nullptr;
     if (!gather(message, room.input, place.segments, data)) {
         fail(message, Status::no_memory);
         return;
     }
-    const ActiveBody body = body_of(message, room, place);
+    const ActiveBody body = body_of(message, place);
     std::size_t length = std::min(room.input.bytes, active_bytes);
     channels_.send(target, MessageKind::active, body, {data, length});
     for (std::size_t position = length; position < room.input.bytes; position += length) {

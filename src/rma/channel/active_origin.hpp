@@ -34,6 +34,7 @@ private:
     struct Place {
         std::uint64_t offset = 0;
         std::uint64_t segments = 0;
+        ActiveRoom room{}; ///< of these
         bool reserved = false;
     };
     void send_more(Channel& target) noexcept;
@@ -41,7 +42,7 @@ private:
                                         const ActiveMessage& message) noexcept;
     [[nodiscard]] bool send(Channel& target, ActiveMessage& message) noexcept;
     [[nodiscard]] bool find_place(Channel& target, ActiveMessage& message, Place& place) noexcept;
-    [[nodiscard]] static ActiveBody body_of(const ActiveMessage& message, const ActiveRoom& room,
+    [[nodiscard]] static ActiveBody body_of(const ActiveMessage& message,
                                             const Place& place) noexcept;
     void send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept;
     [[nodiscard]] bool gather(ActiveMessage& message, const ActiveImage& image,

@@ -7,11 +7,13 @@
 #include "survivors.h"
 #include <sidelight.h>
 
-enum { CELLS = 256, WINDOWS = 3 };
+enum { CELLS = 256, WINDOWS = 3, LARGE = 2000 };
 
 static struct window w[WINDOWS];
 static uint64_t state;
-static int64_t values[CELLS], results[CELLS];
+static int64_t values[CELLS], results[CELLS], large[LARGE];
+static int64_t room[WINDOWS][LARGE + 64];
+static MPI_Op op;
 
 /* The first error of this rank. After it no more operations are called and no more epochs are
  * opened; those that are open are closed, or their windows could not be freed. */
@@ -102,18 +104,48 @@ static void notify(struct window *on)
     close_epoch(MPI_Win_unlock_all(on->win));
 }
 
+static void add(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type, int segments,
+                int offset)
+{
+    (void)in_type, (void)count, (void)type, (void)out_type, (void)offset;
+    for (int i = 0; i < segments; ++i) {
+        *(int64_t *)memory += ((int64_t *)in)[(ptrdiff_t)i * in_count];
+        ((int64_t *)out)[(ptrdiff_t)i * out_count] = *(int64_t *)memory;
+    }
+}
+
+/* Some with a segment for each element, some with one that only the attached buffer holds. */
+static void active(struct window *on)
+{
+    if (TRY(MPI_Win_lock_all(amount() % 2 ? MPIX_MODE_CONCURRENT_AM : 0, on->win)))
+        return;
+    for (int i = 0; i < 4; ++i) {
+        int const target = anybody(), n = amount(), segments = i % 2 ? n : 1;
+        TRY(MPIX_Am(i % 2 ? values : large, i % 2 ? 1 : LARGE, MPI_INT64_T, results, 1, MPI_INT64_T,
+                    segments, target, MPI_INT64_T, window_at(on, target, 0), 1, MPI_INT64_T,
+                    MPI_INT64_T, op, on->win));
+    }
+    TRY(MPI_Win_flush_all(on->win));
+    close_epoch(MPI_Win_unlock_all(on->win));
+}
+
 int main(int argc, char **argv)
 {
-    static void (*const ways[])(struct window *) = {fences, locks, everybody_locked, ring, notify};
+    static void (*const ways[])(struct window *) = {fences, locks,  everybody_locked,
+                                                    ring,   notify, active};
     enum { WAYS = sizeof ways / sizeof *ways };
     static const enum flavor flavors[WINDOWS] = {FLAVOR_ALLOCATE, FLAVOR_CREATE, FLAVOR_DYNAMIC};
     check_begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* of requests */
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     state = check_argument(argc, argv, 1, 1) + (uint64_t)check_rank;
+    CHECK_OK(MPIX_Am_op_create(add, &op));
     for (int i = 0; i < WINDOWS; ++i) {
         w[i] = window_open(flavors[i], MPI_COMM_WORLD, sizeof values, 8);
         MPI_Win_set_errhandler(w[i].win, MPI_ERRORS_RETURN);
+        CHECK_OK(MPIX_Am_win_op_register(op, w[i].win));
+        CHECK_OK(MPIX_Am_win_buffer_attach(room[i], sizeof room[i], w[i].win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     printf("running: rank=%d\n", check_rank);

@@ -53,6 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongActiveCase{"passes_ordered", WrongActive::passes_ordered, "has overtaken one"},
         WrongActiveCase{"all_share", WrongActive::all_share, "interleave"},
         WrongActiveCase{"leaves_beside", WrongActive::leaves_beside, "never ends"},
+        WrongActiveCase{"served_early", WrongActive::served_early, "came earlier"},
+        WrongActiveCase{"unanswered", WrongActive::unanswered, "a lock was given away"},
+        WrongActiveCase{"slivers", WrongActive::slivers, "a sliver"},
         WrongActiveCase{"begins_at_once", WrongActive::begins_at_once, "deadlock"}),
     [](const auto& tried) { return std::string(tried.param.name); });
 

@@ -8,6 +8,7 @@
 #define active_may_leave_beside right_active_may_leave_beside
 #define active_may_pass right_active_may_pass
 #define reservation_is_served right_reservation_is_served
+#define reservation_takes right_reservation_takes
 #define active_room_is_free right_active_room_is_free
 #define active_is_answered right_active_is_answered
 #include "../src/rma/active/rules.hpp"
@@ -17,6 +18,7 @@
 #undef active_may_leave_beside
 #undef active_may_pass
 #undef reservation_is_served
+#undef reservation_takes
 #undef active_room_is_free
 #undef active_is_answered
 
@@ -29,6 +31,9 @@ enum class WrongActive {
     leaves_beside,   ///< one leaves while another that has begun waits for room
     passes_ordered,  ///< one passes another whose order it keeps
     begins_at_once,  ///< one begins though nothing has room for its segments
+    served_early,    ///< a reservation that fits is served before one that came earlier
+    slivers,         ///< a reservation gets whatever gap has room for a segment
+    unanswered,      ///< what was sent before a notice has run when that comes
     room_taken,      ///< the room of a lost origin's message is free while a handler is inside
 };
 
@@ -66,7 +71,17 @@ inline bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
 
 inline bool reservation_is_served(bool first_in_line, bool fits) noexcept
 {
-    return right_reservation_is_served(first_in_line, fits);
+    const bool early = wrong_active == WrongActive::served_early;
+    return right_reservation_is_served(first_in_line || early, fits);
+}
+
+inline std::uint64_t reservation_takes(std::uint64_t gap, std::uint64_t least, std::uint64_t most,
+                                       std::uint64_t whole) noexcept
+{
+    if (wrong_active == WrongActive::slivers) {
+        return gap < least ? 0 : std::min(gap, most);
+    }
+    return right_reservation_takes(gap, least, most, whole);
 }
 
 inline bool active_room_is_free(bool over, bool handler_inside) noexcept
@@ -75,6 +90,9 @@ inline bool active_room_is_free(bool over, bool handler_inside) noexcept
                                      handler_inside && wrong_active != WrongActive::room_taken);
 }
 
-inline bool active_is_answered() noexcept { return right_active_is_answered(); }
+inline bool active_is_answered() noexcept
+{
+    return wrong_active != WrongActive::unanswered && right_active_is_answered();
+}
 
 } // namespace sidelight::rma::rules
