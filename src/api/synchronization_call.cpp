@@ -140,6 +140,12 @@ Status Complete::start(WindowObject& object, Request* request) noexcept
     return object.window->complete(request);
 }
 
+/// It may return before late targets have come: see docs/design/early-return.md.
+Status Complete::begin(WindowObject& object, Request* request) noexcept
+{
+    return object.window->complete(request, true, Waiting::polls());
+}
+
 Status Wait::start(WindowObject& object, Request* request) noexcept
 {
     return object.window->wait(request);

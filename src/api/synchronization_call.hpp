@@ -103,7 +103,7 @@ struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses> {
         return window.window->settled().complete();
     }
     static Status start(WindowObject& object, Request* request) noexcept;
-    static constexpr auto* begin = &start;
+    static Status begin(WindowObject& object, Request* request) noexcept;
 };
 
 struct Wait : Synchronization<&Table::Win_wait, OnHost::tests> {

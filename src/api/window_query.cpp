@@ -12,6 +12,7 @@
 #include "host/mpi/table.hpp"
 #include "rma/operation/notification_block.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/window_create.hpp"
 #include "runtime/window_duplicate.hpp"
 
 /// What a program may ask a window (MPI-4.1, 12.2.3, 12.2.6, 12.2.7). Names, attributes of the
@@ -203,6 +204,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
         object->info = std::move(changed);
         if (!object->duplicate) {
             object->window->set_reorder(object->info.reorder());
+            apply_early_return(*object);
         }
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);

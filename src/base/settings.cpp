@@ -78,6 +78,17 @@ std::string show_number(const Settings& settings)
     return std::to_string(settings.*member);
 }
 
+void read_early_return(Settings& settings, const char* value)
+{
+    settings.early_return = early_return_bytes(value, settings.early_return);
+}
+
+std::string show_early_return(const Settings& settings)
+{
+    const std::size_t bytes = settings.early_return;
+    return bytes == 0 ? "off" : bytes == early_return_auto ? "auto" : std::to_string(bytes);
+}
+
 void read_kernel_copy(Settings& settings, const char* value)
 {
     const std::string_view text = value;
@@ -198,6 +209,13 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_AM_UNIT", nullptr, "40",
                  "segments of an active message that are sent and handed to its handler at once",
                  read_number<&Settings::active_unit, 1>, show_number<&Settings::active_unit>},
+    SettingEntry{
+        "SIDELIGHT_EARLY_RETURN", "sidelight_early_return", "off",
+        "how many bytes a process may keep for blocking MPI_Win_complete calls that return "
+        "although targets are late, where a thread finishes what is left "
+        "(SIDELIGHT_PROGRESS=smart or thread): off, a number (with K, M or G), or auto: "
+        "16M",
+        read_early_return, show_early_return},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",
         "1: an access epoch may be active together with the access epoch opened before it"),
@@ -257,6 +275,24 @@ SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept
 const char* share_policy_name(SharePolicy policy) noexcept
 {
     return share_policy_words[static_cast<std::size_t>(policy)];
+}
+
+std::size_t early_return_bytes(const char* word, std::size_t fallback) noexcept
+{
+    const std::string_view text = word;
+    if (text == "auto" || text == "off") {
+        return text == "auto" ? early_return_auto : 0;
+    }
+    constexpr std::string_view units = "KMG";
+    constexpr unsigned step = 10; // bits from one to the next
+    std::size_t number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    const std::size_t unit = end != last ? units.find(*end) : 0;
+    const std::size_t shift = end != last ? step * (unit + 1) : 0;
+    const bool is_size = error == std::errc() && unit != std::string_view::npos &&
+                         (end == last || end + 1 == last) && number <= SIZE_MAX >> shift;
+    return is_size ? number << shift : fallback;
 }
 
 Progress progress_mode(const char* word, Progress fallback) noexcept

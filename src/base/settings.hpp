@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -42,6 +43,11 @@ enum class Progress : std::uint8_t {
 [[nodiscard]] Progress progress_mode(const char* word, Progress fallback) noexcept;
 [[nodiscard]] const char* progress_mode_name(Progress mode) noexcept;
 
+/// What SIDELIGHT_EARLY_RETURN and its info key say: a number of bytes, with K, M or G for powers
+/// of 1024, "auto", or "off", which is 0. `fallback` for anything else.
+[[nodiscard]] std::size_t early_return_bytes(const char* word, std::size_t fallback) noexcept;
+inline constexpr std::size_t early_return_auto = std::size_t{16} << 20;
+
 inline constexpr int kernel_copy_as_measured = -1;
 inline constexpr int kernel_copy_never = -2;
 
@@ -59,6 +65,7 @@ struct Settings {
     int kernel_copy = kernel_copy_as_measured; ///< fewest bytes that the kernel copies
     int active_buffer = 8192;                  ///< bytes for active messages of each origin
     int active_unit = 40;                      ///< segments of them that are sent and run at once
+    std::size_t early_return = 0;              ///< bytes kept for calls that return early; 0: none
     bool access_after_access = false;          ///< the reorder keys that new windows start with
     bool access_after_exposure = false;
     bool exposure_after_exposure = false;

@@ -15,6 +15,7 @@ struct ActiveMessage;
 struct Channel;
 struct Epoch;
 struct HandleRegion;
+struct KeptData;
 
 enum class OperationKind : std::uint8_t {
     marker, ///< nothing: a flush leaves one where access is not granted; completes in its turn
@@ -130,6 +131,7 @@ struct Op {
     Road road = Road::waiting;        ///< likewise
     bool gates = false;               ///< operations of its epoch to its target wait for it
     ActiveMessage* message = nullptr; ///< active_message: what it has while it is under way
+    KeptData* kept = nullptr;         ///< what it reads, if its closing call has returned early
     Op* next = nullptr;
 };
 

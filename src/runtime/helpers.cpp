@@ -147,6 +147,16 @@ void Helpers::apply(Progress mode) noexcept
         engine_.expect_helper();
         thread_.start(waiting_.waiter(), sweep_on_thread, program_came);
     }
+    tell_finisher();
+}
+
+/// Closing calls return early only where something finishes what they leave.
+void Helpers::tell_finisher() noexcept
+{
+    const EngineToken token(engine_);
+    engine_.process().set_finisher(thread_.runs()             ? rma::Finisher::thread
+                                   : interrupt_thread_.runs() ? rma::Finisher::called
+                                                              : rma::Finisher::nobody);
 }
 
 /// By itself only where messages would wait for the program's next call of ours.
@@ -175,6 +185,7 @@ void Helpers::stop_thread() noexcept
         interrupt_thread_.stop();
         log_counts();
     }
+    tell_finisher();
     waiting_.waiter().expect_short_sleeps();
 }
 

@@ -51,6 +51,7 @@ private:
     static bool sweep_on_thread() noexcept;
     static bool program_came() noexcept;
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;
+    void tell_finisher() noexcept;
     void begin_interrupts() noexcept;
     void end_interrupts() noexcept;
     void apply(Progress mode) noexcept;

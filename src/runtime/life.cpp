@@ -29,6 +29,14 @@ void give_up_communicator() noexcept
                            nullptr);
 }
 
+/// Others may wait for what is left of epochs whose calls have returned early.
+void drain() noexcept
+{
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->drain();
+    }
+}
+
 /// `for_good`: no session goes on with windows of its own.
 void close_down(bool for_good) noexcept
 {
@@ -44,7 +52,11 @@ void close_down(bool for_good) noexcept
 
 bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
 
-void begin_finalize() noexcept { close_down(!any_session()); }
+void begin_finalize() noexcept
+{
+    drain();
+    close_down(!any_session());
+}
 
 void end_finalize() noexcept
 {
@@ -62,6 +74,7 @@ void session_opened(MPI_Session session) noexcept
 
 void begin_session_finalize() noexcept
 {
+    drain();
     if (host::mpi::world_is_up()) {
         return;
     }

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "host/node/cores.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "runtime/thread_level.hpp"
 #include "runtime/tracing.hpp"
 
@@ -50,6 +51,23 @@ bool Runtime::wait_briefly(MPI_Request handle) noexcept
     waiting_.briefly([&] { return engine_side.complete; });
     const EngineToken token(engine_);
     return requests_.settle(*request);
+}
+
+Status Runtime::told(const WindowObject& object, Status own) noexcept
+{
+    rma::EarlyReturn& early = object.window->parts().queue.early();
+    return own != Status::ok || !early.failed() ? own : early.take_failure();
+}
+
+void Runtime::drain() noexcept
+{
+    const auto any = [this] {
+        const EngineToken token(engine_);
+        return engine_.process().early().any();
+    };
+    if (any()) {
+        waiting_.until([this] { return !engine_.process().early().any(); });
+    }
 }
 
 void Runtime::stop(bool for_good) noexcept

@@ -34,6 +34,10 @@ public:
     [[nodiscard]] LockOrder& lock_order() noexcept { return lock_order_; }
     [[nodiscard]] Helpers& helpers() noexcept { return helpers_; }
 
+    /// Waits until what closing calls have left to do, that had returned early, is done. Without
+    /// the engine.
+    void drain() noexcept;
+
     /// Before the host is finalised. `for_good`: no window is left.
     void stop(bool for_good) noexcept;
 
@@ -70,7 +74,7 @@ public:
         } else {
             pass_by();
         }
-        return host::mpi::answer_window(request.status, object.handle);
+        return host::mpi::answer_window(told(object, request.status), object.handle);
     }
 
     /// The body of every nonblocking call: starts it and makes the MPI request.
@@ -99,6 +103,10 @@ public:
 
 private:
     Runtime();
+
+    /// What a call tells at its end: a failure of its own, or else that of an epoch whose closing
+    /// call had returned before it failed.
+    static Status told(const WindowObject& object, Status own) noexcept;
 
     static inline std::atomic<Runtime*> existing_{nullptr};
 

@@ -22,6 +22,9 @@ struct NewWindow {
     Status refused = Status::ok; ///< arguments cannot be, of this member or of another
 };
 
+/// What the window's info says of early return is in force from now on. Needs the engine.
+void apply_early_return(const WindowObject& object) noexcept;
+
 /// The program's own memory for a window that others on the node have, where it is shared already
 /// or may be replaced. Where it stays private the range says why, and once for a window so does the
 /// log.

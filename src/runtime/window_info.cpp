@@ -34,6 +34,7 @@ enum Key : std::size_t {
     intrinsic,
     single_intrinsic,
     progress_key,
+    early_return_key,
 };
 
 struct KnownKey {
@@ -66,6 +67,7 @@ constexpr auto known = std::to_array<KnownKey>({
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
     {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
     {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
+    {"sidelight_early_return", nullptr, "off", of_window, {}},
     {"no_locks", nullptr, "false", of_window, {}},
     {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
@@ -100,8 +102,18 @@ bool is_active_order(std::string_view value) noexcept
     return all || value == "none";
 }
 
+/// "off", "auto", or a size.
+bool is_early_return(std::string_view value) noexcept
+{
+    const std::string word(value);
+    return early_return_bytes(word.c_str(), 0) == early_return_bytes(word.c_str(), 1);
+}
+
 bool can_honour(const KnownKey& key, std::string_view value) noexcept
 {
+    if (&key == &known[early_return_key]) {
+        return is_early_return(value);
+    }
     if (&key == &known[active_order]) {
         return is_active_order(value);
     }
@@ -150,6 +162,10 @@ WindowInfo::WindowInfo()
     const Settings& from = settings();
     values_[share_memory] = share_policy_name(from.share_memory);
     set_no_exclusive_locks(from.no_exclusive_locks);
+    values_[early_return_key] = from.early_return == 0 ? "off"
+                                : from.early_return == early_return_auto
+                                    ? "auto"
+                                    : std::to_string(from.early_return);
     const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
                                       from.exposure_after_exposure, from.exposure_after_access};
     for (std::size_t key = 0; key < reorder.size(); ++key) {
@@ -229,6 +245,11 @@ rma::Reorder WindowInfo::reorder() const noexcept
 Progress WindowInfo::progress() const noexcept
 {
     return progress_mode(values_[progress_key].c_str(), Progress::automatic);
+}
+
+std::size_t WindowInfo::early_return() const noexcept
+{
+    return early_return_bytes(values_[early_return_key].c_str(), 0);
 }
 
 SharePolicy WindowInfo::share_policy() const noexcept

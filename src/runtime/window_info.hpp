@@ -61,6 +61,8 @@ public:
     [[nodiscard]] bool asserts_single() const noexcept;
     /// sidelight_progress; automatic: as the process has it.
     [[nodiscard]] Progress progress() const noexcept;
+    /// sidelight_early_return, in bytes.
+    [[nodiscard]] std::size_t early_return() const noexcept;
     [[nodiscard]] SharePolicy share_policy() const noexcept;
     /// Of a call that sets the number of counters of notifications (MPI-5.1, 12.6): what the
     /// program says of one such call does not count for the next one.
@@ -72,7 +74,7 @@ public:
     [[nodiscard]] std::size_t minimum_alignment() const noexcept;
 
 private:
-    static constexpr std::size_t keys = 24;
+    static constexpr std::size_t keys = 25;
     [[nodiscard]] bool is_set(std::size_t key) const noexcept;
 
     std::array<std::string, keys> values_;

@@ -126,6 +126,12 @@ bool Creation::meet_neighbours()
     return true;
 }
 
+void apply_early_return(const WindowObject& object) noexcept
+{
+    rma::WindowParts& parts = object.window->parts();
+    parts.queue.early().set(object.info.early_return(), parts.calls_for_events);
+}
+
 /// Nobody leaves before all have the window, so that no message comes too early for it. What sweeps
 /// beside the program is there before, so that the engine makes the window for it.
 bool Creation::create()
@@ -138,6 +144,7 @@ bool Creation::create()
                           object_->window = &engine.process().create_window(shape);
                           object_->window->parts().calls_for_events =
                               object_->info.progress() != Progress::calls;
+                          apply_early_return(*object_);
                           window_table::insert(*object_);
                       });
     if (all_agree(made)) {

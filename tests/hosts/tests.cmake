@@ -40,6 +40,8 @@ foreach(program IN LISTS SIDELIGHT_ACROSS_THREE_NODES)
 endforeach()
 sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
 sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(early_return RANKS 2 NODES 2
+    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
     SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(smart_computing RANKS 2 NODES 2 PROGRAM computing

@@ -73,6 +73,12 @@ sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)
 sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask
     ODD SIDELIGHT_ROUTE=emulated)
 
+# Closing calls that return early
+sidelight_mpi_test(emulated.early_return RANKS 2 PROGRAM early_return
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=smart)
+sidelight_mpi_test(mixed.early_gats RANKS 4 PROGRAM gats ODD SIDELIGHT_ROUTE=emulated
+    ENVIRONMENT SIDELIGHT_PROGRESS=smart SIDELIGHT_EARLY_RETURN=auto)
+
 # With a progress thread
 foreach(program computing two_sided)
     sidelight_mpi_test(emulated.thread_${program} RANKS 2 PROGRAM ${program}

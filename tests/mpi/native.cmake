@@ -34,5 +34,7 @@ endforeach()
 foreach(program fence gats nonblocking_ahead)
     sidelight_native_test(${program} RANKS 3)
 endforeach()
+sidelight_mpi_test(native.early_return RANKS 2 PROGRAM early_return
+    ENVIRONMENT SIDELIGHT_ROUTE=native SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(native.random_operations RANKS 4 PROGRAM random_operations
     ARGS 8000 1 all ENVIRONMENT SIDELIGHT_ROUTE=native)

@@ -110,6 +110,19 @@ endforeach()
 sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 
+# Closing calls that return early
+sidelight_mpi_test(early_return RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+sidelight_mpi_test(thread_early_return RANKS 2 PROGRAM early_return
+    ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+foreach(program gats nonblocking random_operations)
+    sidelight_mpi_test(early_${program} RANKS 3 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=smart SIDELIGHT_EARLY_RETURN=auto)
+endforeach()
+foreach(program blocking_calls two_sided threads error_handlers)
+    sidelight_mpi_test(early_${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=smart SIDELIGHT_EARLY_RETURN=4K)
+endforeach()
+
 # Wrong programs
 sidelight_mpi_test(argument_errors RANKS 2 4)
 sidelight_mpi_test(null_arguments RANKS 2)

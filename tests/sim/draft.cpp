@@ -67,6 +67,8 @@ std::size_t Author::compute(Time duration)
 
 std::size_t Author::meet() { return append({.call = Call::meet}); }
 
+std::size_t Author::meet_in_memory() { return append({.call = Call::meet, .bare = true}); }
+
 Shown Author::expose(std::size_t words)
 {
     const Shown shown{draft_.take_cells(window_, rank_, words), draft_.take_values(words), words};

@@ -54,6 +54,8 @@ public:
 
     std::size_t compute(Time duration);
     std::size_t meet();
+    /// In memory that the library knows nothing of: a rank that waits there calls nothing.
+    std::size_t meet_in_memory();
     Shown expose(std::size_t words = 1);
     std::size_t set_keys(const rma::Reorder& keys);
     std::size_t wait_for(std::vector<int> steps);

@@ -43,6 +43,8 @@ void Generator::draw_machine()
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
     program.smart = !program.autonomous && program.seed % 3 != 0;
+    program.early_bytes =
+        std::array<std::size_t, 4>{0, 1'500, 6'000, 1'000'000}[program.seed / 5 % 4];
     program.carried = random_.chance(20);
     program.copied = random_.chance(50);
     program.copied_from = random_.chance(50) ? 0 : 64;

@@ -135,6 +135,7 @@ EpochRecord& Ledger::open(Rank& rank, const Step& step, EpochKind kind)
     epoch.no_check = step.assertion.no_check || program_.no_exclusive_locks;
     epoch.keys = h.keys;
     epoch.opened = ++h.clock;
+    epoch.opening_step = rank.position();
     h.live.push_back(&epoch);
     return epoch;
 }
@@ -207,6 +208,7 @@ void Ledger::leave_fence(History& h)
 void Ledger::close(Rank& rank, std::size_t number, EpochRecord*& epoch)
 {
     epoch->closed = ++history(epoch->window, rank.number()).clock;
+    epoch->closing_step = number;
     expectation(rank, number).epoch = std::exchange(epoch, nullptr);
 }
 

@@ -105,9 +105,11 @@ private:
 
     // ledger_completion.cpp: what a complete request promises
     void grant_awaited(const Rank& rank, const Step& step);
-    void closing_completed(const Rank& rank, std::size_t step);
+    void closing_completed(Rank& rank, std::size_t step);
     void fence_completed(const Rank& rank, std::size_t step);
     void exposure_completed(const Rank& rank, const EpochRecord& epoch);
+    void note_early_return(EpochRecord& epoch);
+    [[nodiscard]] bool is_exposed(const EpochRecord& epoch, const PartRecord& part);
     void check_let_in(Rank& rank, std::size_t number);
     void flush_completed(Rank& rank, std::size_t step);
     void operation_completed(Rank& rank, std::size_t step);
@@ -128,6 +130,9 @@ private:
     void check_issue_order(const OpRecord& later);
     void check_counters();
     void check_order(const EpochRecord& epoch);
+    void check_early(const OpRecord& op);
+    void check_early_epoch(const OpRecord& op, const EpochRecord& early);
+    void check_kept(Rank& rank);
     bool check_pair(const EpochRecord& earlier, const EpochRecord& later, bool counts);
     void check_access(const OpRecord& op);
     void check_fence(const OpRecord& op);
@@ -153,6 +158,7 @@ private:
     std::vector<CounterRecord> counters_; ///< per window, target and counter
     std::vector<std::vector<Expectation>> expectations_;
     std::vector<OpRecord> outstanding_;
+    std::vector<EpochRecord*> early_; ///< whose calls have returned, with something left to do
     std::deque<Stray> strays_;
     Statistics statistics_;
     std::uint64_t questions_ = 0;

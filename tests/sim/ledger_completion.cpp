@@ -58,6 +58,7 @@ void Statistics::add(const Statistics& other) noexcept
     far_ahead = std::max(far_ahead, other.far_ahead);
     strays += other.strays;
     notified += other.notified;
+    early_returns += other.early_returns;
     calls += other.calls;
     futile_calls += other.futile_calls;
     operations += other.operations;
@@ -206,7 +207,7 @@ void Ledger::grant_awaited(const Rank& rank, const Step& step)
     }
 }
 
-void Ledger::closing_completed(const Rank& rank, std::size_t step)
+void Ledger::closing_completed(Rank& rank, std::size_t step)
 {
     EpochRecord& epoch = *expectation(rank, step).epoch;
     if (epoch.kind == EpochKind::exposure) {
@@ -215,10 +216,33 @@ void Ledger::closing_completed(const Rank& rank, std::size_t step)
     for (const OpRecord& op : outstanding_) {
         if (op.epoch == &epoch && (op.fetches || epoch.kind != EpochKind::access)) {
             fail(rank.number(), "an epoch is complete before all its operations");
+        } else if (op.epoch == &epoch) {
+            scribble(rank, op.step);
         }
     }
     epoch.completed = true;
     std::erase(history(epoch.window, rank.number()).live, &epoch);
+    if (epoch.kind == EpochKind::access && !epoch.no_check) {
+        note_early_return(epoch);
+    }
+}
+
+/// The call has waited for no grant where something is still to be transferred to a target that
+/// has opened no exposure for it.
+void Ledger::note_early_return(EpochRecord& epoch)
+{
+    for (const PartRecord& part : epoch.parts) {
+        epoch.early |= part.landed != part.issued && !is_exposed(epoch, part);
+    }
+    if (epoch.early) {
+        ++statistics_.early_returns;
+        early_.push_back(&epoch);
+    }
+}
+
+bool Ledger::is_exposed(const EpochRecord& epoch, const PartRecord& part)
+{
+    return pair(epoch.window, epoch.rank, part.peer).exposures.size() >= part.number;
 }
 
 /// All have called it, and what the epoch that it ends has brought or sent is there.

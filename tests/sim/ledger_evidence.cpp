@@ -91,6 +91,25 @@ void Ledger::scan(int rank)
 {
     see_places(rank);
     look();
+    check_kept(world_.rank(rank));
+}
+
+/// What a rank keeps for calls that have returned early has a bound, and nothing is kept for none.
+void Ledger::check_kept(Rank& rank)
+{
+    if (rank.process().early().room().used > program_.early_bytes) {
+        fail(rank.number(), "more is kept for calls that have returned than there is room for");
+    }
+    std::size_t bytes = 0;
+    for (const OpRecord& op : outstanding_) {
+        EpochRecord& epoch = *op.epoch;
+        const bool is_kept = epoch.early && epoch.rank == rank.number() && !op.touched &&
+                             !op.sent && !is_exposed(epoch, *epoch.part(op.target));
+        bytes += is_kept ? op.words * sizeof(std::uint64_t) : 0;
+    }
+    if (bytes > program_.early_bytes) {
+        fail(rank.number(), "more is kept for calls that have returned than there is room for");
+    }
 }
 
 /// Reads all memory. What has come to an end since the last look came first: messages that were
@@ -169,9 +188,44 @@ void Ledger::check_counters()
     }
 }
 
+/// What was kept when a call returned early is overtaken by no fence, by no lock, on whatever
+/// window, and by nothing of a later access to the same target, unless the program lets accesses
+/// overlap.
+void Ledger::check_early(const OpRecord& op)
+{
+    std::erase_if(early_, [](const EpochRecord* epoch) {
+        return std::all_of(epoch->parts.begin(), epoch->parts.end(),
+                           [](const PartRecord& part) { return part.landed == part.issued; });
+    });
+    for (const EpochRecord* early : early_) {
+        if (early->rank == op.epoch->rank && early->closing_step < op.epoch->opening_step) {
+            check_early_epoch(op, *early);
+        }
+    }
+}
+
+void Ledger::check_early_epoch(const OpRecord& op, const EpochRecord& early)
+{
+    const EpochRecord& later = *op.epoch;
+    const bool locks = later.kind == EpochKind::lock || later.kind == EpochKind::lock_all;
+    for (const OpRecord& before : outstanding_) {
+        if (before.epoch != &early || before.touched || before.sent || before.landed() ||
+            (!locks && early.window != later.window)) {
+            continue;
+        }
+        if (locks || later.kind == EpochKind::fence) {
+            return fail(early.rank, "a fence or a lock did not wait for a call that had returned");
+        }
+        if (before.target == op.target && !later.keys.access_after_access) {
+            return fail(early.rank, "an access has overtaken what was kept for its target");
+        }
+    }
+}
+
 void Ledger::took_effect(OpRecord& op)
 {
     check_order(*op.epoch);
+    check_early(op);
     switch (op.epoch->kind) {
     case EpochKind::fence:
         return check_fence(op);
@@ -337,6 +391,7 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
             op.epoch->window == static_cast<int>(header.window) - World::first_window_id &&
             address_of(message) >= first &&
             address_of(message) < first + op.words * op.stride * sizeof(std::uint64_t)) {
+            op.sent = true;
             return took_effect(op);
         }
     }

@@ -45,6 +45,10 @@ Rank::Rank(World& world, int rank, const Script& script)
     if (world.program().traced) {
         process_.set_recorder(&notebook_);
     }
+    if (world.program().autonomous || world.program().smart) {
+        process_.set_finisher(world.program().smart ? rma::Finisher::called
+                                                    : rma::Finisher::thread);
+    }
     std::size_t words = 0;
     for (std::size_t step = 0; step < script.size(); ++step) {
         requests_[step].rank = this;
@@ -77,11 +81,11 @@ void Rank::run()
     fabric::sim::Network& network = world_.network();
     if (network.now() < busy_until_) {
         network.schedule(rank_, busy_until_);
-        if (world_.program().autonomous) {
-            sweep();
-        } else if (world_.program().smart) {
-            answer_call();
-        }
+        stand_aside();
+        return;
+    }
+    if (spins()) {
+        stand_aside();
         return;
     }
     if (waits_ || finished()) {
@@ -96,6 +100,23 @@ void Rank::run()
         network.spend(1 + world_.random().below(world_.program().step_time));
     }
     network.schedule(rank_, std::max(network.now(), busy_until_));
+}
+
+/// The program calls nothing of the library: what its thread does, where there is one.
+void Rank::stand_aside()
+{
+    if (world_.program().autonomous) {
+        sweep();
+    } else if (world_.program().smart) {
+        answer_call();
+    }
+}
+
+/// Whether it waits for others in memory that the library knows nothing of.
+bool Rank::spins()
+{
+    return waits_ && script_[position_].call == Call::meet && script_[position_].bare &&
+           !released();
 }
 
 /// What its thread does while the rank computes, if that is called or a message has come. If not, a
@@ -314,7 +335,7 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
     case Call::start:
         return w.start(step.list, step.assertion, request);
     case Call::complete:
-        return w.complete(request);
+        return w.complete(request, step.blocking);
     case Call::wait:
         return w.wait(request);
     case Call::test:

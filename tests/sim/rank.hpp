@@ -80,6 +80,8 @@ private:
     static void on_complete(rma::Request& request) noexcept;
 
     void sweep();
+    void stand_aside();
+    [[nodiscard]] bool spins();
     void answer_call();
     void leave_engine();
     [[nodiscard]] bool may_fail(Status status);

@@ -28,10 +28,13 @@ struct EpochRecord {
     rma::EpochKind kind = rma::EpochKind::fence;
     rma::LockType lock_type = rma::LockType::shared;
     bool no_check = false;
-    rma::Reorder keys{};           ///< set when it was opened
-    bool completed = false;        ///< the closing request is complete
-    std::uint64_t opened = 0;      ///< per rank and window, openings and closings count together
-    std::uint64_t closed = 0;      ///< 0: open
+    rma::Reorder keys{};          ///< set when it was opened
+    bool completed = false;       ///< the closing request is complete
+    bool early = false;           ///< and that before all its targets had opened their exposures
+    std::uint64_t opened = 0;     ///< per rank and window, openings and closings count together
+    std::uint64_t closed = 0;     ///< 0: open
+    std::size_t opening_step = 0; ///< of its rank's script
+    std::size_t closing_step = 0;
     std::uint64_t fence = 0;       ///< number of the fence call that opened it
     std::vector<PartRecord> parts; ///< fence: none
 
@@ -53,6 +56,7 @@ struct OpRecord {
     std::size_t step = 0;
     bool fetches = false;  ///< its effect is at the origin
     bool touched = false;  ///< some of its effect has been seen
+    bool sent = false;     ///< a message that carries it has left
     int notification = -1; ///< the target's counter that it raises
     const std::uint64_t* first = nullptr;
     std::uint64_t value = 0;
@@ -84,6 +88,7 @@ struct Statistics {
     std::uint64_t far_ahead = 0;       ///< the most epochs pending on a window
     std::uint64_t strays = 0;          ///< operations that failed, and others had to tell
     std::uint64_t notified = 0;        ///< operations that have raised a counter
+    std::uint64_t early_returns = 0;   ///< closing calls that have not waited for late targets
     std::uint64_t calls = 0;           ///< of ranks that compute, by events that they wait for
     std::uint64_t futile_calls = 0;    ///< those that have found nothing to do
     std::uint64_t operations = 0;

@@ -17,7 +17,8 @@ using fabric::sim::Time;
 enum class Call : std::uint8_t {
     // beside the library
     compute,  ///< no call and no progress for `duration`
-    meet,     ///< a barrier of all ranks that the library knows nothing of
+    meet,     ///< a barrier of all ranks that the library knows nothing of; `bare`: in memory, so
+              ///< that a rank that waits there makes no progress
     set_keys, ///< the reorder keys of the window, for epochs opened from now on
     expose,   ///< stores `value` and up into the rank's own memory
     release,  ///< ends what memory handles of the rank's memory name
@@ -115,6 +116,7 @@ struct Program {
     fabric::sim::Costs costs{};
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
+    std::size_t early_bytes = 0;       ///< a rank keeps so many for closing calls that return early
     bool smart = false; ///< while it computes a thread is called for what is recorded
     bool threaded = false;
     bool traced = false;         ///< each rank takes down what happens to it

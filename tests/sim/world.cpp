@@ -325,6 +325,7 @@ rma::WindowShape World::shape(int window, int rank)
         shape.reorder = program_.reorder[static_cast<std::size_t>(rank)];
     }
     shape.no_exclusive_locks = program_.no_exclusive_locks;
+    shape.early_return = program_.early_bytes;
     return shape;
 }
 

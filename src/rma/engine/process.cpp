@@ -59,14 +59,25 @@ void Process::expect_threads(bool sweeps, bool many) noexcept
 bool Process::progress() noexcept
 {
     bool moved = messages() && shared_.carrier.fabric().poll(*this);
-    for (Window* window = shared_.busy.front(); window != nullptr;) {
-        Window* next = shared_.busy.after(*window);
-        moved |= window->progress();
-        window = next;
+    const std::uint64_t oldest = shared_.early.oldest();
+    moved |= sweep_windows();
+    if (shared_.early.oldest() != oldest) [[unlikely]] {
+        sweep_windows(); // locks of other windows may have waited for it
     }
     shared_.carrier.push_held();
     if (moved && shared_.latest_trace) [[unlikely]] {
         shared_.latest_trace.recorder->note({.event = trace::Event::moved});
+    }
+    return moved;
+}
+
+bool Process::sweep_windows() noexcept
+{
+    bool moved = false;
+    for (Window* window = shared_.busy.front(); window != nullptr;) {
+        Window* next = shared_.busy.after(*window);
+        moved |= window->progress();
+        window = next;
     }
     return moved;
 }

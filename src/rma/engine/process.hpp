@@ -56,6 +56,10 @@ public:
     /// program may call: completion then never relies on what one thread alone has issued. Windows
     /// that exist hear of it, so none of their calls may be going on then.
     void expect_threads(bool sweeps, bool many) noexcept;
+    /// Who finishes what is recorded while the program makes no call: nobody, unless it is said.
+    void set_finisher(Finisher finisher) noexcept { shared_.operations.room.finisher = finisher; }
+    /// What has returned early and is not complete.
+    [[nodiscard]] const EarlyEpochs& early() const noexcept { return shared_.early; }
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).
     void set_allows_rows(bool allows) noexcept { shared_.allows_rows = allows; }
     /// From now on; windows that are there already are not traced. It must outlive the windows.
@@ -107,6 +111,7 @@ public:
     void lost(int peer) noexcept override;
 
 private:
+    bool sweep_windows() noexcept;
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
     void note_left(const Window& window) noexcept;
     [[nodiscard]] int left_as(std::uint64_t window) const noexcept;

@@ -7,6 +7,7 @@
 #include "rma/channel/carrier.hpp"
 #include "rma/channel/farewells.hpp"
 #include "rma/engine/window.hpp"
+#include "rma/epoch/early_return.hpp"
 #include "rma/epoch/lock_server.hpp"
 #include "rma/operation/operations.hpp"
 
@@ -43,6 +44,7 @@ struct SharedParts {
     Carrier carrier;
     Farewells farewells{carrier};
     OperationPools operations{};
+    EarlyEpochs early{operations.room};
     Pool<Epoch> epochs{};
     Pool<Flush> flushes{};
     Pool<LockWaiter> lock_waiters{};

@@ -100,6 +100,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                    .notifications = notifications,
                    .operations = operations,
                    .mapped = window.mapped(),
+                   .early = shared.early,
                    .dynamic = shape.flavor == Flavor::dynamic,
                    .no_exclusive_locks = shape.no_exclusive_locks,
                    .trace = begin_trace(shared, shape)},
@@ -150,6 +151,7 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
     count_active_in(shared.with_active);
+    parts_->queue.early().set(shape.early_return, true);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
 }
@@ -226,13 +228,13 @@ Status Window::start(std::span<const int> targets, Assertion assertion, Request*
     return parts_->synchronization.start(targets, assertion, request, polls);
 }
 
-Status Window::complete(Request* request) noexcept
+Status Window::complete(Request* request, bool may_return_early, int polls) noexcept
 {
     if (settled_.complete()) {
         finish(request);
         return Status::ok;
     }
-    return parts_->synchronization.complete(request);
+    return parts_->synchronization.complete(request, may_return_early, polls);
 }
 
 Status Window::wait(Request* request, int polls) noexcept

@@ -27,6 +27,7 @@ struct WindowShape {
     std::span<const std::int32_t> neighbours; ///< ranks on this node, this process among them
     BarrierShape barrier;
     Reorder reorder{};
+    std::size_t early_return = 0;    ///< bytes that may be kept; 0: no call returns early
     bool no_exclusive_locks = false; ///< the program will ask for none; the same on all members
     bool active_at_target = false;   ///< handlers run there alone; the same on all members
 };
@@ -58,7 +59,9 @@ public:
     Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls = 0) noexcept;
-    Status complete(Request* request) noexcept;
+    /// `may_return_early`: for a call that waits for the request, which then completes as soon as
+    /// what is left of the epoch is kept for late targets, if that may be.
+    Status complete(Request* request, bool may_return_early = false, int polls = 0) noexcept;
     Status wait(Request* request, int polls = 0) noexcept;
     /// MPI_Win_test: closes the exposure epoch if every origin is done with it, or lost: then the
     /// answer is Status::lost.

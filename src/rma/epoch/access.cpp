@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "rma/early_return_rules.hpp"
 #include "rma/epoch/kind_table.hpp"
 #include "rma/rules.hpp"
 
@@ -21,14 +22,31 @@ void probe(const EpochSurroundings& with, int rank) noexcept
 void enter_access(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
     for (PeerEpoch& peer : epoch.peers) {
-        peer.number = ++with.contacts.peer(peer.rank).accesses;
+        Peer& target = with.contacts.peer(peer.rank);
+        peer.number = ++target.accesses;
+        peer.early = target.early;
+        if (epoch.early == Early::returned) {
+            target.early = peer.number;
+        }
         probe(with, peer.rank);
     }
 }
 
+/// What was kept for the target is over there.
+bool follows_early(const EpochSurroundings& with, const Epoch& epoch,
+                   const PeerEpoch& peer) noexcept
+{
+    return rules::may_follow_early(peer.early, with.contacts.peer(peer.rank).early_over,
+                                   epoch.reorder);
+}
+
+/// A target may grant several accesses at once.
 bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
                     const PeerEpoch& peer) noexcept
 {
+    if (!follows_early(with, epoch, peer)) [[unlikely]] {
+        return false;
+    }
     // Pairs with the release in `enter_exposure` at the target.
     return epoch.no_check || with.contacts.target(peer.rank).lost ||
            rules::access_granted(
@@ -75,7 +93,7 @@ bool finish_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer)
         with.credit.request_all();
         return false;
     }
-    return peer.local == 0;
+    return peer.local == 0 && follows_early(with, epoch, peer); // so they are over in their order
 }
 
 } // namespace

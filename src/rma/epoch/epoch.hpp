@@ -43,6 +43,7 @@ struct PeerEpoch {
     std::uint32_t held = 0;        ///< operations that the announcement must not precede
     std::uint32_t gates = 0;       ///< active messages that others of an ordered window wait for
     std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
+    std::uint64_t early = 0;  ///< access: the last one before it that has returned early
     LockPlace place{};        ///< lock and lock_all
     Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
     std::unique_ptr<ThreadCounts> by_thread{}; ///< once one of a thread's own was recorded
@@ -59,7 +60,15 @@ struct PeerEpoch {
         rank = peer;
         granted = done = announced = to_be_flushed = false;
         failure = Status::ok;
+        early = 0;
     }
+};
+
+/// Of an access: may its closing call return before late targets have come?
+enum class Early : std::uint8_t {
+    no,       ///< it waits for the epoch
+    asked,    ///< it waits for the epoch, or for room to keep what is left
+    returned, ///< it has returned: nobody waits for the epoch
 };
 
 /// An epoch, from the call that opens it until its internal completion, and until none of its
@@ -76,6 +85,7 @@ struct Epoch {
     bool kept_ready = false;       ///< opened by SettledEpochs
     bool unsettled = false;        ///< in the window's count of epochs that need progress
     bool holds_back = false;       ///< in the window's list of closed epochs of its class
+    Early early = Early::no;       ///< whether its closing call returns before it is complete
     Status failure = Status::ok;   ///< a member that it is about was lost
     Reorder reorder{};             ///< the keys of the window when it was opened
     std::uint32_t peers_asked = 0; ///< lock_all: members whose lock has been asked for
@@ -84,13 +94,16 @@ struct Epoch {
     std::uint32_t unanswered = 0; ///< operations not yet complete at their targets, of all peers
     std::uint64_t opened_at = 0;  ///< the window's clock of openings and closings
     std::uint64_t closed_at = 0;
-    std::uint64_t barrier_in = 0;  ///< fence: the barrier that grants the epoch
+    std::uint64_t early_at = 0;   ///< early returns of the process when it was opened; then its own
+    std::uint64_t barrier_in = 0; ///< fence: the barrier that grants the epoch
     std::uint64_t barrier_out = 0; ///< fence: the barrier that ends it; 0: none
+    std::size_t kept = 0;          ///< returned early: bytes beside the data, for its record
     Request* opening = nullptr;    ///< completes when it is granted by every peer
     Request* closing = nullptr;    ///< completes with the epoch
     std::vector<PeerEpoch> peers;  ///< keeps its capacity from use to use
     Links<Epoch> in_queue{};       ///< see EpochQueue
     Links<Epoch> in_closed{};      ///< closed and not completed, of its class, in closing order
+    Links<Epoch> in_early{};       ///< returned early and not completed, in the order of returning
     Epoch* next = nullptr;
 
     [[nodiscard]] bool open() const noexcept
@@ -107,6 +120,7 @@ struct Epoch {
         kind = as;
         state = EpochState::deferred_open;
         no_check = concurrent = last = kept_ready = false;
+        early = Early::no;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;
         closed_at = barrier_out = 0;

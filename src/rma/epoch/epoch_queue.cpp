@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "rma/early_return_rules.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -84,6 +85,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
 {
     epoch.opened_at = ++clock_;
     epoch.reorder = reorder_;
+    epoch.early_at = with_.early.returned();
     ++pending_;
     if (with_.trace) [[unlikely]] {
         note(with_.trace, trace::Event::epoch_opened, epoch,
@@ -137,8 +139,15 @@ bool EpochQueue::activate_deferred() noexcept
 
 bool EpochQueue::may_activate(const Epoch& epoch) const noexcept
 {
-    return !held_back(epoch) && (!epoch.last || with_.operations.unfinished() == 0) &&
-           (!epoch.passive() || rules::may_ask_for_lock(ungranted_locks_, epoch.reorder));
+    return !held_back(epoch) &&
+           (!epoch.last || (with_.operations.unfinished() == 0 && early_.pending() == 0)) &&
+           (!epoch.passive() || may_ask(epoch));
+}
+
+bool EpochQueue::may_ask(const Epoch& epoch) const noexcept
+{
+    return rules::may_ask_for_lock(ungranted_locks_, epoch.reorder) &&
+           rules::may_lock_after_early(epoch.early_at, with_.early.oldest());
 }
 
 /// Only epochs closed before this one was opened can hold it back: those still open then overlap
@@ -179,12 +188,21 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
             moved |= poll_grant(epoch, peer);
         }
         if (closed && !peer.done && row.finish(with_, epoch, peer)) {
-            peer.done = true;
-            ++epoch.peers_done;
+            finish_at(epoch, peer);
             moved = true;
         }
     }
     return moved || with_.barrier.steps() != barrier_steps;
+}
+
+/// Nothing is left to do or to wait for there.
+void EpochQueue::finish_at(Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    peer.done = true;
+    ++epoch.peers_done;
+    if (epoch.early == Early::returned) {
+        with_.contacts.peer(peer.rank).early_over = peer.number;
+    }
 }
 
 bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
@@ -245,7 +263,7 @@ bool EpochQueue::advance_active() noexcept
         }
         epoch = next;
     }
-    return moved;
+    return return_waiting() || moved;
 }
 
 void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
@@ -277,12 +295,60 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
     count(epoch);
 }
 
+void EpochQueue::let_return_early(Epoch& epoch) noexcept
+{
+    epoch.early = Early::asked;
+    ++waiting_to_return_;
+    if (return_early(epoch)) {
+        activate_deferred();
+    }
+}
+
+/// Where everything is kept that the epoch needs: nobody waits for it any more, and as a whole it
+/// holds back none. An epoch that will never return early is no longer asked for.
+bool EpochQueue::return_early(Epoch& epoch) noexcept
+{
+    const bool returns = early_.keep(epoch);
+    waiting_to_return_ -= epoch.early == Early::asked ? 0 : 1;
+    if (!returns) {
+        return false;
+    }
+    hold_back_no_more(epoch);
+    for (const PeerEpoch& peer : epoch.peers) {
+        if (epoch.active() && !peer.done) { // else it is told when the number is known
+            with_.contacts.peer(peer.rank).early = peer.number;
+        }
+    }
+    conclude(std::exchange(epoch.closing, nullptr), Status::ok);
+    return true;
+}
+
+/// For those that wait, deferred ones among them.
+bool EpochQueue::return_waiting() noexcept
+{
+    bool moved = false;
+    Epoch* epoch = waiting_to_return_ != 0 ? queue_.front() : nullptr;
+    for (; epoch != nullptr && waiting_to_return_ != 0; epoch = after(*epoch)) {
+        moved |= epoch->early == Early::asked && return_early(*epoch);
+    }
+    return moved;
+}
+
 /// A closed epoch that is not completed: those opened from now on may have to wait for it.
 void EpochQueue::hold_back_later(Epoch& epoch) noexcept
 {
     closed_[index_of(row_of(epoch.kind).ordered_as)].push(&epoch);
     epoch.holds_back = true;
     ++holding_back_;
+}
+
+void EpochQueue::hold_back_no_more(Epoch& epoch) noexcept
+{
+    if (epoch.holds_back) {
+        closed_[index_of(row_of(epoch.kind).ordered_as)].remove(&epoch);
+        epoch.holds_back = false;
+        --holding_back_;
+    }
 }
 
 void EpochQueue::complete(Epoch& epoch) noexcept
@@ -296,14 +362,16 @@ void EpochQueue::complete(Epoch& epoch) noexcept
         epoch.queued = false;
         queue_.remove(&epoch);
     }
-    if (epoch.holds_back) {
-        closed_[index_of(row_of(epoch.kind).ordered_as)].remove(&epoch);
-        epoch.holds_back = false;
-        --holding_back_;
-    }
+    hold_back_no_more(epoch);
+    waiting_to_return_ -= epoch.early == Early::asked ? 1 : 0;
     --pending_;
     Request* closing = std::exchange(epoch.closing, nullptr);
-    const Status failure = failure_of(epoch);
+    Status failure = failure_of(epoch);
+    if (epoch.early == Early::returned) [[unlikely]] {
+        early_.complete(epoch, failure);
+    } else if (epoch.last && failure == Status::ok) {
+        failure = early_.take_failure(); // there is no later call that could tell
+    }
     closed_for_good_ =
         closed_for_good_ || rules::may_be_destroyed(epoch.last, failure != Status::ok);
     give_back_if_over(epoch);

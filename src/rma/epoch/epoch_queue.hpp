@@ -4,7 +4,7 @@
 #include "base/list.hpp"
 #include "base/pool.hpp"
 #include "rma/attention.hpp"
-#include "rma/epoch/kind_table.hpp"
+#include "rma/epoch/early_return.hpp"
 
 namespace sidelight::rma {
 
@@ -24,12 +24,17 @@ inline void conclude(Request* request, Status failure) noexcept
 /// An epoch that is granted everywhere as soon as it is opened, and in which nothing is recorded,
 /// is not in the queue: until it is closed it is what the direct path reads, and no more. Most
 /// epochs on mapped memory live and end so. Guarded by the engine.
-class EpochQueue {
+class EpochQueue final : public EarlyObserver {
 public:
     EpochQueue(const EpochSurroundings& with, Pool<Epoch>& pool, Attention& attention,
                const Reorder& reorder) noexcept
-        : with_(with), pool_(pool), attention_(attention), reorder_(reorder)
-    {}
+        : with_(with), pool_(pool), attention_(attention), reorder_(reorder), early_(with)
+    {
+        with_.early.observe(*this);
+    }
+    ~EpochQueue() { with_.early.forget(*this); }
+    EpochQueue(const EpochQueue&) = delete;
+    EpochQueue& operator=(const EpochQueue&) = delete;
 
     /// A new epoch whose peers are to be named, by `PeerEpoch::begin`, before it is opened. Null:
     /// no memory.
@@ -41,6 +46,8 @@ public:
     void open(Epoch& epoch, int polls = 0) noexcept;
     /// Closes it; `request` completes with it. `polls`: likewise for what it still waits for.
     void close(Epoch& epoch, Request* request, int polls = 0) noexcept;
+    /// The request of a closed access may complete as soon as its data are kept, from now on.
+    void let_return_early(Epoch& epoch) noexcept;
 
     /// Does what can be done for active epochs. Answers whether anything moved.
     bool advance_active() noexcept;
@@ -62,6 +69,9 @@ public:
     void give_back_if_over(Epoch& epoch) noexcept;
 
     void set_reorder(const Reorder& reorder) noexcept { reorder_ = reorder; }
+
+    [[nodiscard]] EarlyReturn& early() noexcept { return early_; }
+    void any_early(bool any) noexcept override { holding_back_ += any ? 1 : std::size_t{0} - 1; }
 
     /// Openings and closings so far.
     [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }
@@ -99,6 +109,11 @@ private:
     }
     bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
     void hold_back_later(Epoch& epoch) noexcept;
+    void hold_back_no_more(Epoch& epoch) noexcept;
+    [[nodiscard]] bool may_ask(const Epoch& epoch) const noexcept;
+    bool return_early(Epoch& epoch) noexcept;
+    bool return_waiting() noexcept;
+    void finish_at(Epoch& epoch, PeerEpoch& peer) noexcept;
     void complete(Epoch& epoch) noexcept;
     void count(Epoch& epoch) noexcept;
 
@@ -110,9 +125,11 @@ private:
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
-    std::size_t holding_back_ = 0;      ///< epochs in `closed_`
+    std::size_t holding_back_ = 0;      ///< epochs in `closed_`; and early ones in any window
+    std::size_t waiting_to_return_ = 0; ///< epochs that may return early
     bool closed_for_good_ = false;
     Epoch* first_deferred_ = nullptr;
+    EarlyReturn early_;
     List<Epoch, &Epoch::in_queue> queue_;
     List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
 };

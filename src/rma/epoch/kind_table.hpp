@@ -10,6 +10,8 @@
 
 namespace sidelight::rma {
 
+class EarlyEpochs;
+
 /// What the epochs of a window have to do with.
 struct EpochSurroundings {
     Contacts& contacts;
@@ -20,6 +22,7 @@ struct EpochSurroundings {
     Notifications& notifications;
     Operations& operations;
     Mapped& mapped;
+    EarlyEpochs& early;
     bool dynamic;            ///< the window
     bool no_exclusive_locks; ///< by the program's word
     trace::Track trace{};

@@ -19,6 +19,8 @@ struct alignas(64) Peer {
     std::uint64_t accesses = 0;      ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;     ///< exposure epochs activated towards it (P1: e)
     std::uint64_t done = 0;          ///< accesses to it that are finished and announced
+    std::uint64_t early = 0;         ///< the last of them whose closing call has returned early
+    std::uint64_t early_over = 0;    ///< the last of those that is over towards it
     std::uint64_t lock_requests = 0; ///< places asked for in its queue, where it is elsewhere
     std::uint64_t lock_grants = 0;   ///< those of them that were admitted
 

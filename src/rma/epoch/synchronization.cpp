@@ -103,12 +103,12 @@ void Synchronization::open_for_operations(Epoch& epoch, int polls) noexcept
     queue_.open(epoch, polls);
 }
 
-void Synchronization::close_for_operations(Epoch*& epoch, Request* request) noexcept
+void Synchronization::close_for_operations(Epoch*& epoch, Request* request, int polls) noexcept
 {
     for (const PeerEpoch& peer : epoch->peers) {
         with_.contacts.peer(peer.rank).lead_to(nullptr);
     }
-    queue_.close(*std::exchange(epoch, nullptr), request);
+    queue_.close(*std::exchange(epoch, nullptr), request, polls);
 }
 
 Status Synchronization::post(std::span<const int> origins, Request* request) noexcept
@@ -144,12 +144,17 @@ Status Synchronization::start(std::span<const int> targets, Assertion assertion,
     return Status::ok;
 }
 
-Status Synchronization::complete(Request* request) noexcept
+Status Synchronization::complete(Request* request, bool may_return_early, int polls) noexcept
 {
-    if (open_.access == nullptr) {
+    Epoch* epoch = open_.access;
+    if (epoch == nullptr) {
         return Status::rma_sync;
     }
-    close_for_operations(open_.access, request);
+    const bool early = may_return_early && queue_.early().wanted();
+    close_for_operations(open_.access, request, early ? polls : 0);
+    if (early && !request->complete) {
+        queue_.let_return_early(*epoch);
+    }
     return Status::ok;
 }
 

@@ -22,7 +22,7 @@ public:
     Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls) noexcept;
-    Status complete(Request* request) noexcept;
+    Status complete(Request* request, bool may_return_early, int polls) noexcept;
     Status wait(Request* request, int polls) noexcept;
     Status test(bool& flag) noexcept;
     Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
@@ -44,7 +44,7 @@ private:
     template <class RankOf>
     [[nodiscard]] Epoch* take_group(EpochKind kind, std::size_t size, RankOf rank_of) noexcept;
     void open_for_operations(Epoch& epoch, int polls = 0) noexcept;
-    void close_for_operations(Epoch*& epoch, Request* request) noexcept;
+    void close_for_operations(Epoch*& epoch, Request* request, int polls = 0) noexcept;
     [[nodiscard]] Epoch* take_fence() noexcept;
 
     EpochSurroundings with_;

@@ -2,16 +2,18 @@
 #pragma once
 
 #include "rma/operation/active_messages.hpp"
+#include "rma/operation/kept_data.hpp"
 #include "rma/operation/mapped.hpp"
 #include "rma/operation/native.hpp"
 
 namespace sidelight::rma {
 
-/// Objects of operations, shared by the windows of a process.
+/// Objects of operations and the room for what is kept of them, shared by the windows of a process.
 struct OperationPools {
     Pool<Op> ops;
     Pool<RemoteAccess> remote_accesses;
     Pool<ActiveMessage> messages;
+    KeepingRoom room;
 };
 
 /// How operations of one window are performed: at once on mapped memory, by the fabric, or as

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "rma/rules.hpp"
+#include "sim/early_return.hpp"
 #include "sim/generator.hpp"
 #include "sim/handles.hpp"
 #include "sim/renewals.hpp"
@@ -133,6 +134,36 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"name_outlives_region", Wrong::name_outlives_region,
              "the memory is not what all operations together make of it"}),
     [](const auto& tried) { return std::string(tried.param.name); });
+
+/// What unchanged programs would suffer from calls that return too early.
+TEST(WrongRuleOfEarlyReturns, IsCaught)
+{
+    struct Rule {
+        Wrong wrong;
+        const char* property;
+    };
+    const Rule rules[] = {
+        {Wrong::early_for_nobody, "deadlock"},
+        {Wrong::early_without_room, "more is kept for calls that have returned"},
+        {Wrong::early_with_gets, "an epoch is complete before all its operations"},
+        {Wrong::early_overtaken, "an access has overtaken what was kept"},
+        {Wrong::locks_beside_early, "a fence or a lock did not wait"},
+    };
+    for (const auto& [wrong, property] : rules) {
+        rma::rules::wrong = wrong;
+        Outcome outcome;
+        for (std::uint64_t next = 0; next < seeds && outcome.failure.find(property) == nowhere;
+             next = outcome.failed + 1) {
+            outcome = run_programs(next, seeds, false, draw_blocking);
+            if (outcome.ok) {
+                break;
+            }
+        }
+        rma::rules::wrong = Wrong::none;
+        std::printf("seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
+        EXPECT_NE(outcome.failure.find(property), nowhere) << property;
+    }
+}
 
 /// On mapped memory an origin that does not hear of a release goes on.
 TEST(WrongRuleOfReleases, IsCaught)

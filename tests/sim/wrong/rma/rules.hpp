@@ -93,6 +93,11 @@ enum class Wrong {
     ends_not_awaited,         ///< nor when an exposure ends that holds others back
     barrier_not_carried,      ///< nor for a barrier that it carries to other nodes
     readers_by_whole_sum,     ///< a reader is called when readers before it have left, too
+    early_for_nobody,         ///< a call returns early where nobody finishes what it leaves
+    early_without_room,       ///< or where there is no room for its data
+    early_with_gets,          ///< or before what it fetches has come
+    early_overtaken,          ///< what is kept for a target is overtaken by a later access to it
+    locks_beside_early,       ///< a lock does not wait for what is kept
     release_unseen,           ///< an origin that has a region mapped does not hear of its release
 };
 

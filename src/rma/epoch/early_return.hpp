@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/list.hpp"
+#include "rma/epoch/kind_table.hpp"
+
+namespace sidelight::rma {
+
+/// Who is told when the first epoch of the process returns early, and when the last one of them is
+/// complete. Meanwhile no window opens an epoch on a short way, which would ask for nothing.
+class EarlyObserver {
+public:
+    virtual void any_early(bool any) noexcept = 0;
+    Links<EarlyObserver> among{};
+
+protected:
+    ~EarlyObserver() = default;
+};
+
+/// The epochs of all windows of a process whose closing calls have returned early, until they are
+/// complete. Guarded by the engine.
+class EarlyEpochs {
+public:
+    explicit EarlyEpochs(KeepingRoom& room) noexcept : room_(room) {}
+
+    [[nodiscard]] KeepingRoom& room() const noexcept { return room_; }
+    [[nodiscard]] bool any() const noexcept { return !epochs_.empty(); }
+    /// So many have returned until now.
+    [[nodiscard]] std::uint64_t returned() const noexcept { return returned_; }
+    /// The first of them that is not complete, counted from 1; one more than all if there is none.
+    [[nodiscard]] std::uint64_t oldest() const noexcept
+    {
+        return epochs_.empty() ? returned_ + 1 : epochs_.front()->early_at;
+    }
+
+    void add(Epoch& epoch) noexcept;
+    void remove(Epoch& epoch) noexcept;
+    void observe(EarlyObserver& window) noexcept;
+    void forget(EarlyObserver& window) noexcept { windows_.remove(&window); }
+
+private:
+    void tell(bool any) noexcept;
+
+    KeepingRoom& room_;
+    std::uint64_t returned_ = 0;
+    List<Epoch, &Epoch::in_early> epochs_;
+    List<EarlyObserver, &EarlyObserver::among> windows_;
+};
+
+/// Whether the closing call of an access may return although targets are late, and what is kept for
+/// it then. One for each window. See docs/design/early-return.md. Guarded by the engine.
+class EarlyReturn {
+public:
+    explicit EarlyReturn(const EpochSurroundings& with) noexcept
+        : epochs_(with.early), dynamic_(with.dynamic)
+    {}
+
+    /// `limit`: how much the process may keep in all when a call of this window returns; 0: none
+    /// does. `calls`: what happens in the window calls the process for what is recorded.
+    void set(std::size_t limit, bool calls) noexcept
+    {
+        limit_ = limit;
+        calls_ = calls;
+    }
+    /// Whether any call may ever return early.
+    [[nodiscard]] bool wanted() const noexcept { return limit_ != 0 && !dynamic_; }
+    /// Epochs whose calls have returned, and that are not complete.
+    [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
+
+    /// If the call of a closed access may return now, keeps what its operations read, and answers
+    /// true. One that never may is asked about no more.
+    [[nodiscard]] bool keep(Epoch& epoch) noexcept;
+    /// An epoch that has returned early is complete.
+    void complete(Epoch& epoch, Status failure) noexcept;
+
+    /// Why one of them has failed, once; `failed`: whether there is anything to take, also asked
+    /// without the engine, and then as of some moments ago.
+    [[nodiscard]] Status take_failure() noexcept
+    {
+        return failure_.exchange(Status::ok, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool failed() const noexcept
+    {
+        return failure_.load(std::memory_order_relaxed) != Status::ok;
+    }
+
+private:
+    [[nodiscard]] bool others_finish() const noexcept
+    {
+        const Finisher finisher = epochs_.room().finisher;
+        return finisher == Finisher::thread || (finisher == Finisher::called && calls_);
+    }
+    [[nodiscard]] std::size_t free_bytes() const noexcept
+    {
+        const std::size_t used = epochs_.room().used;
+        return limit_ > used ? limit_ - used : 0;
+    }
+
+    EarlyEpochs& epochs_;
+    std::size_t limit_ = 0;
+    std::size_t pending_ = 0;
+    bool dynamic_; ///< the target alone knows whether there is memory, and the closing call tells
+    bool calls_ = true;
+    std::atomic<Status> failure_{Status::ok}; ///< written under the engine
+};
+
+} // namespace sidelight::rma
