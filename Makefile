@@ -14,6 +14,8 @@ UPDATES ?= 10000000
 PAIRS ?= 2500000
 PUTS ?= 1000000
 JOBS ?= $(shell nproc)
+# Tests sleep, too: for others that are late, or until somebody has been killed.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )
@@ -49,7 +51,7 @@ demo-nwchem: configure
 # SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host.
 test: build
 	@mkdir -p $(results)
-	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error \
+	ctest --test-dir build --parallel $(TEST_JOBS) --output-on-failure --no-tests=error \
 		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
 		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
 

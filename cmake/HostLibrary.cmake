@@ -9,6 +9,14 @@ function(sidelight_host_library host)
     set(src ${PROJECT_SOURCE_DIR}/src)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
         ${src}/api/*.cpp ${src}/runtime/*.cpp ${src}/host/*.cpp ${src}/datatype/mpi/*.cpp)
+    foreach(source IN LISTS sources)
+        get_filename_component(folder ${source} DIRECTORY)
+        file(RELATIVE_PATH folder ${src} ${folder})
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    endforeach()
+    # What is inlined on the shortest ways is not for their neighbours to decide.
+    set_source_files_properties(${src}/api/operations.cpp ${src}/api/synchronization.cpp
+        ${src}/api/request_operations.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     set(name ${host}-sidelight)
     set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     add_library(${name} SHARED ${sources})
@@ -17,6 +25,8 @@ function(sidelight_host_library host)
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${host}
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
+        UNITY_BUILD ON # a unit per folder: it is the headers that take the time
+        UNITY_BUILD_MODE GROUP
         LINK_DEPENDS ${exports})
     target_compile_options(${name} PRIVATE -include ${PROJECT_BINARY_DIR}/${host}/weak_symbols.h)
     target_compile_definitions(${name} PRIVATE SIDELIGHT_VERSION="${PROJECT_VERSION}")

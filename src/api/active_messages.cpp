@@ -6,6 +6,7 @@
 #include "api/active_call.hpp"
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
+#include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "host/crash_line.hpp"
 #include "host/mpi/fit.hpp"
@@ -242,10 +243,6 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
             row(Count, segments) row(int, target) row(MPI_Datatype, target_input_type)             \
                 row(MPI_Aint, displacement) row(Count, count) row(MPI_Datatype, type)              \
                     row(MPI_Datatype, target_output_type) row(MPI_Op, op)
-#define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS(type, name) name,
-#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
-#define SIDELIGHT_PASS_CONVERTED(type, name) from_fortran<type>(name),
 
 #define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count)                      \
     SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win)    \
@@ -262,9 +259,8 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
                                          win,                                                      \
                                  MPI_Fint* error)                                                  \
     {                                                                                              \
-        const int code =                                                                           \
-            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) - 1,         \
-                         from_fortran<MPI_Win>(win));                                              \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
+                                      from_fortran<MPI_Win>(win));                                 \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_ENTRY void request_fortran(                                                          \
@@ -273,15 +269,14 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
         MPI_Fint* request, MPI_Fint* error)                                                        \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code =                                                                           \
-            start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) - 1,         \
-                         from_fortran<MPI_Win>(win), &started);                                    \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
+                                      from_fortran<MPI_Win>(win), &started);                       \
         return_to_fortran(code, started, request, error);                                          \
     }
 SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)
 SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
 
-#define SIDELIGHT_NOTIFY(name, request_name, fortran, request_fortran, Count)                      \
+#define SIDELIGHT_ACTIVE_NOTIFY(name, request_name, fortran, request_fortran, Count)               \
     SIDELIGHT_ENTRY int name(                                                                      \
         SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) int notification, MPI_Win win)       \
     {                                                                                              \
@@ -299,9 +294,9 @@ SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
                                      const MPI_Fint* notification,                                 \
                                  FortranArgument<MPI_Win> win, MPI_Fint* error)                    \
     {                                                                                              \
-        const int code = notify<Count>(                                                            \
-            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) * notification,           \
-            from_fortran<MPI_Win>(win));                                                           \
+        const int code =                                                                           \
+            notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
+                          from_fortran<MPI_Win>(win));                                             \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_ENTRY void request_fortran(                                                          \
@@ -310,14 +305,14 @@ SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
         FortranArgument<MPI_Win> win, MPI_Fint* request, MPI_Fint* error)                          \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code = notify<Count>(                                                            \
-            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS_CONVERTED, Count) * notification,           \
-            from_fortran<MPI_Win>(win), &started);                                                 \
+        const int code =                                                                           \
+            notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
+                          from_fortran<MPI_Win>(win), &started);                                   \
         return_to_fortran(code, started, request, error);                                          \
     }
-SIDELIGHT_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, mpix_am_notify_, mpix_ram_notify_, int)
-SIDELIGHT_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, mpix_ram_notify_c_,
-                 MPI_Count)
+SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, mpix_am_notify_, mpix_ram_notify_, int)
+SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, mpix_ram_notify_c_,
+                        MPI_Count)
 
 // The others for Fortran, as in nonblocking.cpp.
 

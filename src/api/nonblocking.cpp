@@ -4,6 +4,7 @@
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
 #include "api/host_call.hpp"
+#include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "api/traced_call.hpp"
@@ -68,14 +69,12 @@ int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments...
 
 } // namespace
 
-#define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS(type, name) , name
 #define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
     SIDELIGHT_ENTRY int MPIX_Win_i##name(parameters(SIDELIGHT_DECLARE) MPI_Win win,                \
                                          MPI_Request* request)                                     \
     {                                                                                              \
         return begin_from<Call, trace::CallKind::name>(__builtin_return_address(0), request,       \
-                                                       win parameters(SIDELIGHT_PASS));            \
+                                                       win parameters(SIDELIGHT_PASS_AFTER));      \
     }
 #include "api/synchronization.def"
 
@@ -84,8 +83,6 @@ int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments...
 // include/sidelight_mpi.f90 bind to that name. All arguments come by reference, handles as
 // integers; `error` is null where a program leaves ierror out, which the modules allow.
 
-#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
-#define SIDELIGHT_PASS_CONVERTED(type, name) , from_fortran<type>(name)
 #define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
     SIDELIGHT_ENTRY void mpix_win_i##name##_(                                                      \
         parameters(SIDELIGHT_DECLARE_FORTRAN) FortranArgument<MPI_Win> win, MPI_Fint* request,     \
@@ -94,7 +91,7 @@ int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments...
         MPI_Request begun = MPI_REQUEST_NULL;                                                      \
         const int code = begin_from<Call, trace::CallKind::name>(                                  \
             __builtin_return_address(0), &begun,                                                   \
-            from_fortran<MPI_Win>(win) parameters(SIDELIGHT_PASS_CONVERTED));                      \
+            from_fortran<MPI_Win>(win) parameters(SIDELIGHT_CONVERT_AFTER));                       \
         return_to_fortran(code, begun, request, error);                                            \
     }
 #include "api/synchronization.def"

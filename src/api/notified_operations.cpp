@@ -2,6 +2,7 @@
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
 #include "api/operation_kinds.hpp"
+#include "api/parameter_lists.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -87,8 +88,6 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)
 
-#define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS_AFTER(type, name) , name
 #define SIDELIGHT_NOTIFY(name, request_name, Operation, parameters, Count)                         \
     SIDELIGHT_NOTIFICATION(name, parameters(SIDELIGHT_DECLARE, Count) int notification,            \
                            MPI_Win win)                                                            \
@@ -114,15 +113,13 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)
 
-#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
-#define SIDELIGHT_PASS_CONVERTED(type, name) , from_fortran<type>(name)
 #define SIDELIGHT_NOTIFY_FOR_FORTRAN(name, request_name, Operation, parameters, Count)             \
     SIDELIGHT_FORTRAN_NOTIFICATION(                                                                \
         name, parameters(SIDELIGHT_DECLARE_FORTRAN, Count) const MPI_Fint* notification,           \
         FortranArgument<MPI_Win> win, MPI_Fint* error)                                             \
     {                                                                                              \
         const int code = notify<Operation>(                                                        \
-            std::tuple(), *notification parameters(SIDELIGHT_PASS_CONVERTED, Count),               \
+            std::tuple(), *notification parameters(SIDELIGHT_CONVERT_AFTER, Count),                \
             from_fortran<MPI_Win>(win));                                                           \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
@@ -132,7 +129,7 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
         const int code = start_notify<Operation>(                                                  \
-            &started, *notification parameters(SIDELIGHT_PASS_CONVERTED, Count),                   \
+            &started, *notification parameters(SIDELIGHT_CONVERT_AFTER, Count),                    \
             from_fortran<MPI_Win>(win));                                                           \
         return_to_fortran(code, started, request, error);                                          \
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
 #include "api/operation_kinds.hpp"
+#include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/fit.hpp"
 #include "runtime/runtime.hpp"
@@ -91,10 +92,6 @@ template <class Operation, class... Arguments>
 
 } // namespace
 
-#define SIDELIGHT_DECLARE_WORD(type, name) Word name,
-#define SIDELIGHT_PASS_WORD(type, name) name,
-#define SIDELIGHT_NARROWED(type, name) narrowed<type>(name),
-
 // The longer ways are out of line and have the arguments of the call in their order, so that the
 // short way keeps them in registers.
 #define SIDELIGHT_OPERATION(name, Operation, parameters, ...)                                      \
@@ -105,23 +102,23 @@ template <class Operation, class... Arguments>
         if (object != nullptr) {                                                                   \
             return operate_slowly<Operation>(                                                      \
                 *object,                                                                           \
-                parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__) narrowed<MPI_Win>(win)); \
+                parameters(SIDELIGHT_NARROW __VA_OPT__(, ) __VA_ARGS__) narrowed<MPI_Win>(win));   \
         }                                                                                          \
         if (!host::mpi::fits_host()) {                                                             \
-            return as_it_came<&Table::name>(                                                       \
-                parameters(SIDELIGHT_PASS_WORD __VA_OPT__(, ) __VA_ARGS__) win);                   \
+            return as_it_came<&Table::name>(parameters(SIDELIGHT_PASS __VA_OPT__(, ) __VA_ARGS__)  \
+                                                win);                                              \
         }                                                                                          \
         return pass_on<&Table::name>(narrowed<MPI_Win>(win),                                       \
-                                     parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__)     \
+                                     parameters(SIDELIGHT_NARROW __VA_OPT__(, ) __VA_ARGS__)       \
                                          narrowed<MPI_Win>(win));                                  \
     }                                                                                              \
     SIDELIGHT_WORDS(name, parameters(SIDELIGHT_DECLARE_WORD __VA_OPT__(, ) __VA_ARGS__) Word win)  \
     {                                                                                              \
-        if (operate_at_once<Operation>(parameters(SIDELIGHT_NARROWED __VA_OPT__(, ) __VA_ARGS__)   \
+        if (operate_at_once<Operation>(parameters(SIDELIGHT_NARROW __VA_OPT__(, ) __VA_ARGS__)     \
                                            narrowed<MPI_Win>(win))) [[likely]] {                   \
             return MPI_SUCCESS;                                                                    \
         }                                                                                          \
-        return slowly_##name(parameters(SIDELIGHT_PASS_WORD __VA_OPT__(, ) __VA_ARGS__) win);      \
+        return slowly_##name(parameters(SIDELIGHT_PASS __VA_OPT__(, ) __VA_ARGS__) win);           \
     }
 #define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)                               \
     SIDELIGHT_OPERATION(name, Operation, parameters)

@@ -4,6 +4,7 @@
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
 #include "api/operation_kinds.hpp"
+#include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/requests.hpp"
@@ -85,8 +86,6 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_COUNTED_OPERATION(name, Operation, parameters)
 #define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)
 
-#define SIDELIGHT_DECLARE(type, name) type name,
-#define SIDELIGHT_PASS_AFTER(type, name) , name
 #define SIDELIGHT_START(name, Operation, parameters, Count)                                        \
     SIDELIGHT_OWN int own_##name(parameters(SIDELIGHT_DECLARE, Count) MPI_Win win,                 \
                                  MPI_Request* request)                                             \
@@ -115,8 +114,6 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
 #define SIDELIGHT_ONE_ELEMENT_OPERATION(name, Operation, parameters)
 #define SIDELIGHT_REQUEST_OPERATION(name, Operation, parameters)
 
-#define SIDELIGHT_DECLARE_FORTRAN(type, name) FortranArgument<type> name,
-#define SIDELIGHT_PASS_CONVERTED(type, name) , from_fortran<type>(name)
 #define SIDELIGHT_START_FOR_FORTRAN(name, Operation, parameters, Count)                            \
     SIDELIGHT_ENTRY void mpix_##name(                                                              \
         parameters(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win> win,                 \
@@ -124,7 +121,7 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
         const int code = start_remote<Operation>(                                                  \
-            &started parameters(SIDELIGHT_PASS_CONVERTED, Count), from_fortran<MPI_Win>(win));     \
+            &started parameters(SIDELIGHT_CONVERT_AFTER, Count), from_fortran<MPI_Win>(win));      \
         return_to_fortran(code, started, request, error);                                          \
     }
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)                   \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
 #include "api/host_call.hpp"
+#include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "api/traced_call.hpp"
@@ -92,26 +93,22 @@ template <class Call, class... Arguments>
 
 } // namespace
 
-#define SIDELIGHT_DECLARE_WORD(type, name) Word name,
-#define SIDELIGHT_PASS_WORD(type, name) name,
-#define SIDELIGHT_PASS(type, name) , narrowed<type>(name)
 #define SIDELIGHT_SYNCHRONIZATION(name, Call, parameters)                                          \
     [[gnu::noinline]] static int uncached_##name(parameters(SIDELIGHT_DECLARE_WORD)                \
                                                      Word win) noexcept                            \
     {                                                                                              \
-        return fits_host()                                                                         \
-                   ? block_uncached<Call, trace::CallKind::name>(__builtin_return_address(0),      \
-                                                                 narrowed<MPI_Win>(win)            \
-                                                                     parameters(SIDELIGHT_PASS))   \
-                   : as_it_came<Call::host>(parameters(SIDELIGHT_PASS_WORD) win);                  \
+        return fits_host() ? block_uncached<Call, trace::CallKind::name>(                          \
+                                 __builtin_return_address(0),                                      \
+                                 narrowed<MPI_Win>(win) parameters(SIDELIGHT_NARROW_AFTER))        \
+                           : as_it_came<Call::host>(parameters(SIDELIGHT_PASS) win);               \
     }                                                                                              \
     SIDELIGHT_WORDS(Win_##name, parameters(SIDELIGHT_DECLARE_WORD) Word win)                       \
     {                                                                                              \
         WindowKey* window = window_table::find_key<!Call::flushes>(narrowed<MPI_Win>(win));        \
         if (window == nullptr) [[unlikely]] {                                                      \
-            return uncached_##name(parameters(SIDELIGHT_PASS_WORD) win);                           \
+            return uncached_##name(parameters(SIDELIGHT_PASS) win);                                \
         }                                                                                          \
-        return block<Call>(*window, narrowed<MPI_Win>(win) parameters(SIDELIGHT_PASS));            \
+        return block<Call>(*window, narrowed<MPI_Win>(win) parameters(SIDELIGHT_NARROW_AFTER));    \
     }
 #include "api/synchronization.def"
 

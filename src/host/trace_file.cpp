@@ -19,18 +19,18 @@
 
 namespace sidelight::host {
 
-namespace {
-
-constexpr std::size_t header_bytes = 4096;
-constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
-constexpr std::uint32_t format_version = 1;
-
 /// One moment by three clocks.
 struct Moment {
     std::uint64_t ticks;
     std::uint64_t monotonic;
     std::uint64_t real;
 };
+
+namespace {
+
+constexpr std::size_t header_bytes = 4096;
+constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+constexpr std::uint32_t format_version = 1;
 
 template <class Clock>
 std::uint64_t nanoseconds() noexcept

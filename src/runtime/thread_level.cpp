@@ -13,7 +13,7 @@ namespace sidelight::runtime {
 namespace {
 
 /// Relaxed: only ever set, before the window that is the reason to ask.
-std::atomic<bool> any_session{false};
+std::atomic<bool> session_seen{false};
 std::atomic<bool> session_with_threads{false};
 constexpr int not_told = -1;
 std::atomic<int> told{not_told};
@@ -42,7 +42,7 @@ bool may_use_threads(MPI_Session session) noexcept
 
 void learn_session(MPI_Session session) noexcept
 {
-    any_session.store(true, std::memory_order_relaxed);
+    session_seen.store(true, std::memory_order_relaxed);
     if (may_use_threads(session)) {
         session_with_threads.store(true, std::memory_order_relaxed);
     }
@@ -63,7 +63,7 @@ bool threads_possible() noexcept
     const auto& mpi = host::mpi::table();
     int initialized = 0;
     int level =
-        any_session.load(std::memory_order_relaxed) ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+        session_seen.load(std::memory_order_relaxed) ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     if (mpi.Initialized(&initialized) == MPI_SUCCESS && initialized != 0) {
         mpi.Query_thread(&level);
     }

@@ -67,7 +67,7 @@ sidelight_emulated_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
 sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 200000 unordered
     TIMEOUT 600 LABEL long
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=600)
-sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 15)
+sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 8)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)
 sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask

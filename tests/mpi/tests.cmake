@@ -71,7 +71,7 @@ sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 sidelight_mpi_test(recurring_windows RANKS 2 4)
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
-sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 15)
+sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 8)
 
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)

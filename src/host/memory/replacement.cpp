@@ -75,14 +75,14 @@ bool populate_data(Span pages, const File& file, std::uint64_t offset) noexcept
 bool move_piece(Span piece, const File& file, std::uint64_t offset) noexcept
 {
     announce(piece);
-    PresentPages present(piece);
+    PresentPages pages(piece);
     Span run;
-    while (present.next(run)) {
+    while (pages.next(run)) {
         if (!write_all(file, run, offset + (run.first - piece.first))) {
             return false;
         }
     }
-    if (!present.good() || !map_over(piece, file, offset, MAP_SHARED)) {
+    if (!pages.good() || !map_over(piece, file, offset, MAP_SHARED)) {
         return false;
     }
     // What is not there yet comes at its first access.

@@ -13,15 +13,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// While anything is asked for that memory tells: peers may be unable to map this process's
-/// doorbell.
-constexpr std::chrono::nanoseconds longest_sleep = 100ms;
-/// Else nothing but a call, a message or a summons can matter.
+/// While nothing is asked for that memory tells, nothing but a call, a message or a summons can
+/// matter.
 constexpr std::chrono::nanoseconds for_good = std::chrono::hours(24);
-
-/// While the program calls again and again it looks after everything itself.
-constexpr std::chrono::microseconds first_nap{100};
-constexpr std::chrono::microseconds longest_nap{1000};
 
 std::uint64_t nanoseconds(Clock::duration time) noexcept
 {
@@ -69,7 +63,7 @@ void InterruptThread::run() noexcept
                 return static_cast<InterruptThread*>(self)->stopping_.load(
                     std::memory_order_seq_cst);
             },
-            this, asks ? longest_sleep : for_good);
+            this, asks ? longest_deaf_sleep : for_good);
         if (!stopping_.load(std::memory_order_relaxed)) {
             answer(by);
         }
@@ -108,7 +102,8 @@ bool InterruptThread::sweep() noexcept
     return moved;
 }
 
-/// Meanwhile nobody wakes this thread, neither an event nor a message.
+/// While the program calls again and again it looks after everything itself. Meanwhile nobody wakes
+/// this thread, neither an event nor a message.
 void InterruptThread::stand_back() noexcept
 {
     if (!work_.program_came()) {
@@ -116,7 +111,8 @@ void InterruptThread::stand_back() noexcept
     }
     Interest& interest = waiter_->interest();
     interest.enter();
-    auto nap = first_nap;
+    constexpr auto longest_nap = 1000us;
+    auto nap = 100us;
     do {
         std::this_thread::sleep_for(nap);
         nap = std::min(2 * nap, longest_nap);

@@ -19,13 +19,12 @@ constexpr unsigned turns_per_yield = 64;
 constexpr unsigned looks_per_measurement = 64;
 constexpr std::chrono::nanoseconds stretch_before_naps = 50us;
 constexpr std::chrono::nanoseconds stretch_between_naps = 20us;
-constexpr std::chrono::nanoseconds first_nap = 50us;
-constexpr std::chrono::nanoseconds longest_nap = 200us;
-constexpr int naps_of_a_length = 4;
 
 std::chrono::nanoseconds length_of_nap(int naps) noexcept
 {
-    std::chrono::nanoseconds length = first_nap;
+    constexpr int naps_of_a_length = 4;
+    constexpr std::chrono::nanoseconds longest_nap = 200us;
+    std::chrono::nanoseconds length = 50us;
     for (; naps >= naps_of_a_length && length < longest_nap; naps -= naps_of_a_length) {
         length *= 2;
     }

@@ -8,21 +8,6 @@
 
 namespace sidelight::host::node {
 
-namespace {
-
-/// Everything that it waits for wakes it, but for peers that could not map this process's doorbell.
-constexpr std::chrono::milliseconds longest_sleep{100};
-
-/// While the program calls again and again its calls look after everything themselves, and each
-/// sweep of the thread's, and each ring for it, would only cost them time. So it stands back, at no
-/// doorbell, for naps that grow; a program that stops calling is noticed after one of them.
-constexpr std::chrono::microseconds first_nap{100};
-constexpr std::chrono::microseconds longest_nap{500};
-/// Calls that are complete at once look after nothing: then it comes nevertheless.
-constexpr std::chrono::microseconds longest_absence{5000};
-
-} // namespace
-
 bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept,
                            bool (*program_came)() noexcept) noexcept
 {
@@ -53,16 +38,22 @@ void ProgressThread::run() noexcept
     while (!stopping_.load(std::memory_order_relaxed)) {
         waiter_->doze(
             [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,
-            longest_sleep);
+            longest_deaf_sleep);
         stand_back();
     }
 }
 
+/// While the program calls again and again its calls look after everything themselves, and each
+/// sweep of the thread's, and each ring for it, would only cost them time. So it stands back, at no
+/// doorbell, for naps that grow; a program that stops calling is noticed after one of them. Calls
+/// that are complete at once look after nothing: then it comes nevertheless, at the end.
 void ProgressThread::stand_back() noexcept
 {
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + longest_absence;
-    auto nap = first_nap;
+    using namespace std::chrono_literals;
+    constexpr auto longest_nap = 500us;
+    const Clock::time_point end = Clock::now() + 5ms;
+    auto nap = 100us;
     while (!stopping_.load(std::memory_order_relaxed) && program_came_() && Clock::now() < end) {
         std::this_thread::sleep_for(nap);
         nap = std::min(2 * nap, longest_nap);
