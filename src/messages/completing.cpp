@@ -49,10 +49,13 @@ public:
             }
         }
     }
-    /// The call has failed: what is over is seen from the requests that are left.
+    /// The call has failed: what is over is seen from the requests that are left, where they may be
+    /// asked for. A persistent one that is over and not known to be is looked after in vain.
     void settle_failed() noexcept
     {
-        settle([this](int index) { return messages_.is_over(requests_[index]); });
+        settle([this](int index) {
+            return may_ask_for_persistent && messages_.is_over(requests_[index]);
+        });
     }
     void settle_all(Word code) noexcept
     {

@@ -57,8 +57,9 @@ public:
         return live_foreign_.load(std::memory_order_relaxed);
     }
 
-    /// Asks of the ones under way, each in its turn, until one is not complete or `most` were
-    /// asked. Answers how many were found complete; they are not live any more.
+    /// Asks of the ones under way, each in its turn, by `is_complete(handle, persistent)`, until
+    /// one is not or `most` were asked. Answers how many were found complete; they are live no
+    /// more.
     template <class IsComplete>
     unsigned look(unsigned most, IsComplete is_complete) noexcept
     {
@@ -66,7 +67,7 @@ public:
         while (found < most && next_ != nullptr) {
             Entry& entry = *next_;
             next_ = entry.later;
-            if (!is_complete(entry.handle)) {
+            if (!is_complete(entry.handle, entry.traits.persistent)) {
                 break;
             }
             end_life(entry);

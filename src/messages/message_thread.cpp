@@ -88,6 +88,7 @@ void MessageThread::run() noexcept
         const Pace::Saw saw = naps == 0 ? look(cost) : Pace::Saw::program;
         pause = pace_.next(saw, now(), cost);
     }
+    idle_.end();
 }
 
 /// Answers false when the thread is to end.
@@ -153,7 +154,12 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
 Pace::Saw MessageThread::step(Time& cost) noexcept
 {
     const Time before = processor_time();
-    const unsigned found = requests_.look(most_found_by_step, [this](Handle handle) {
+    const unsigned found = requests_.look(most_found_by_step, [this](Handle handle,
+                                                                     bool persistent) {
+        if (persistent && !may_ask_for_persistent) {
+            idle_.ask(status_);
+            return false;
+        }
         int flag = 0;
         return status_(request_of(handle), &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
     });

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "messages/calls.hpp"
+#include "messages/idle_request.hpp"
 #include "messages/live_requests.hpp"
 #include "messages/pace.hpp"
 #include "messages/presence.hpp"
@@ -81,6 +82,7 @@ private:
     const ThreadCalls below_;
 
     std::uint64_t visits_ = 0; ///< of the program, when the thread looked last
+    IdleRequest idle_;
     Motion motion_;
     Pace pace_;
     StepCounts counts_;

@@ -16,7 +16,7 @@ namespace {
 std::atomic<bool> session_seen{false};
 std::atomic<bool> session_with_threads{false};
 constexpr int not_told = -1;
-std::atomic<int> told{not_told};
+std::atomic<int> told_level{not_told};
 
 /// Whether the session has MPI_THREAD_MULTIPLE, also where the host does not tell.
 bool may_use_threads(MPI_Session session) noexcept
@@ -50,14 +50,18 @@ void learn_session(MPI_Session session) noexcept
 
 void learn_program_level(int level) noexcept
 {
-    told.store(std::max(level, told.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    told_level.store(std::max(level, told_level.load(std::memory_order_relaxed)),
+                     std::memory_order_relaxed);
 }
 
-bool host_has_more_threads() noexcept { return told.load(std::memory_order_relaxed) != not_told; }
+bool host_has_more_threads() noexcept
+{
+    return told_level.load(std::memory_order_relaxed) != not_told;
+}
 
 bool threads_possible() noexcept
 {
-    if (const int level = told.load(std::memory_order_relaxed); level != not_told) {
+    if (const int level = told_level.load(std::memory_order_relaxed); level != not_told) {
         return level == MPI_THREAD_MULTIPLE;
     }
     const auto& mpi = host::mpi::table();
