@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "messages/message_thread.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include <ctime>
@@ -73,6 +74,7 @@ void MessageThread::run() noexcept
 {
     below_.leave_out();
     int naps = 0;
+    Time used_before = processor_time();
     pace_.begin(now());
     Time pause = Pace::shortest;
     while (rest(pause)) {
@@ -86,7 +88,9 @@ void MessageThread::run() noexcept
             continue;
         }
         const Pace::Saw saw = naps == 0 ? look(cost) : Pace::Saw::program;
-        pause = pace_.next(saw, now(), cost);
+        const Time used = processor_time();
+        pause = pace_.next(saw, now(), std::max(cost, used - used_before)); // with the wake
+        used_before = used;
     }
     idle_.end();
 }
