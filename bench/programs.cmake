@@ -26,7 +26,7 @@ endforeach()
 file(GLOB am_sources CONFIGURE_DEPENDS ${directory}/am/*.c)
 sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/measure.c)
 
-foreach(program flush_local get_compute_put one_sided_progress progress window_kinds)
+foreach(program flush_local get_compute_put messages one_sided_progress progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
 endforeach()

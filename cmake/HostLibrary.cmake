@@ -38,6 +38,32 @@ function(sidelight_host_library host)
         -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL)
 endfunction()
 
+# build/<host>/libsidelight_messages.so: progress of the host's own messages and collectives. It is
+# preloaded above the other one where that is asked for, and never else. No engine is in it.
+function(sidelight_message_library host)
+    set(src ${PROJECT_SOURCE_DIR}/src)
+    file(GLOB sources CONFIGURE_DEPENDS ${src}/messages/*.cpp)
+    set(name ${host}-sidelight-messages)
+    set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    add_library(${name} SHARED ${sources}
+        ${src}/base/log.cpp ${src}/base/settings.cpp
+        ${src}/host/library_threads.cpp ${src}/host/node/own_thread.cpp
+        ${src}/host/mpi/fit.cpp ${src}/host/mpi/table.cpp ${src}/host/mpi/version.cpp)
+    set_target_properties(${name} PROPERTIES
+        OUTPUT_NAME sidelight_messages
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${host}
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON
+        LINK_DEPENDS ${exports})
+    target_compile_options(${name} PRIVATE -include ${PROJECT_BINARY_DIR}/${host}/weak_symbols.h)
+    target_link_libraries(${name} PRIVATE
+        sidelight-library-options ${host}-headers ${CMAKE_DL_LIBS})
+    target_link_options(${name} PRIVATE
+        -static-libstdc++ -static-libgcc -Wl,--no-undefined -Wl,-z,now
+        -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL)
+    add_dependencies(${host}-sidelight ${name})
+endfunction()
+
 # The public header must compile alone as strict C99 and as C++.
 function(sidelight_header_check host)
     set(directory ${PROJECT_BINARY_DIR}/${host}/header)

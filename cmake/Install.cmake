@@ -5,7 +5,8 @@
 
 set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
-    install(TARGETS ${host}-sidelight LIBRARY DESTINATION ${destination}/${host})
+    install(TARGETS ${host}-sidelight ${host}-sidelight-messages
+        LIBRARY DESTINATION ${destination}/${host})
     install(FILES ${PROJECT_BINARY_DIR}/${host}/host.json DESTINATION ${destination}/${host})
     configure_file(${PROJECT_SOURCE_DIR}/cmake/sidelight-host.pc.in
         ${PROJECT_BINARY_DIR}/${host}/sidelight-${host}.pc @ONLY)

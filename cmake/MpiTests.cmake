@@ -3,11 +3,13 @@
 #
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
-#                      [ODD_PROGRAM <program>] [NO_PRELOAD] [NO_SANITIZER] [ORDINARY_USER]
+#                      [ODD_PROGRAM <program>] [NO_PRELOAD] [MESSAGES] [NO_SANITIZER]
+#                      [ORDINARY_USER]
 #                      [PASS <regular expression>] [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
-# preloaded, unless NO_PRELOAD. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
+# preloaded, unless NO_PRELOAD; with MESSAGES under SIDELIGHT_PROGRESS=smart, and that of messages
+# above it. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
 # the program that they run, with the same arguments. With PASS
 # the program has to print what matches, whatever its exit status. LABEL takes the place of the
 # suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
@@ -30,7 +32,8 @@ endif()
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD;NO_SANITIZER;ORDINARY_USER" "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL"
+        "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
+        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -76,7 +79,12 @@ macro(sidelight_register_mpi_test host ranks)
             list(APPEND options --nodes ${arg_NODES})
         endif()
         if(NOT arg_NO_PRELOAD)
-            list(APPEND options --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+            set(preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+            if(arg_MESSAGES)
+                string(PREPEND preload ${PROJECT_BINARY_DIR}/${host}/libsidelight_messages.so:)
+                list(APPEND options --env SIDELIGHT_PROGRESS=smart)
+            endif()
+            list(APPEND options --preload ${preload})
         endif()
         if(arg_ORDINARY_USER)
             list(APPEND options --ordinary-user)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what libsidelight.so gives to and takes from the programs it is loaded into.
+"""Checks what a library of ours gives to and takes from the programs it is loaded into.
 
 It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
 mpi_*notify*_, and of Fortran's the calls that src/api/fortran.cpp explains; of UCX's the one of
@@ -8,6 +8,7 @@ src/host/mpi/worker_hook.hpp, where the host has no other hook), and is not link
 needs no MPI library, calls no MPI function by name, and the host's predefined handles are weak.
 Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library."""
 
+import argparse
 import re
 import subprocess
 import sys
@@ -40,15 +41,19 @@ def needed_libraries(library):
 
 
 def main():
-    library = sys.argv[1]
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--calls", default="MPI_Put", help="a call that it takes over")
+    options.add_argument("library")
+    chosen = options.parse_args()
+    library = chosen.library
     symbols = list(dynamic_symbols(library))
     wrong = [f"{name}: {why}" for kind, name in symbols if (why := complaint(kind, name))]
     wrong += [f"{name}: linked" for name in needed_libraries(library) if "mpi" in name]
     functions = {name for kind, name in symbols if kind == "T"}
     wrong += [f"{name}: no P{name}" for name in sorted(functions)
               if name.startswith("MPI_") and "P" + name not in functions]
-    if "MPI_Put" not in functions:
-        wrong.append("MPI_Put: not exported")
+    if chosen.calls not in functions:
+        wrong.append(f"{chosen.calls}: not exported")
     print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")
     return 1 if wrong else 0
 

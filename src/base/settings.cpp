@@ -176,6 +176,10 @@ constexpr std::array entries{
                  "do not move them on",
                  read_word<&Settings::progress, progress_words>,
                  show_word<&Settings::progress, progress_words>},
+    SettingEntry{"SIDELIGHT_LARGE_MESSAGE", nullptr, "4096",
+                 "bytes above which a message of the program's own has progress while it computes, "
+                 "with sidelight run --progress smart",
+                 read_number<&Settings::large_message, 0>, show_number<&Settings::large_message>},
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},

@@ -58,6 +58,7 @@ struct Settings {
     bool sleep = true;
     int spin = -1; ///< polls before sleeping; -1: decided by the number of ranks and cores
     Progress progress = Progress::automatic;
+    int large_message = 4096; ///< bytes above which the host's messages have progress
     LogLevel log = LogLevel::error;
     std::string network = "auto"; ///< the transports between nodes, as UCX_TLS
     std::string ucx = "auto";     ///< path of libucp.so.0

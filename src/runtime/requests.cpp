@@ -6,6 +6,7 @@
 #include "host/mpi/errors.hpp"
 #include "host/mpi/progress.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "runtime/thread_level.hpp"
 
 namespace sidelight::runtime {
 
@@ -108,7 +109,8 @@ bool Requests::settle(NonblockingRequest& request) noexcept
 
 bool Requests::host_is_locked() noexcept
 {
-    return Engine::program_has_threads() && host::mpi::is_in_worker_hook();
+    const bool host_has_threads = Engine::program_has_threads() || host_has_more_threads();
+    return host_has_threads && host::mpi::is_in_worker_hook();
 }
 
 void Requests::complete(rma::Request& request) noexcept

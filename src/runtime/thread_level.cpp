@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/thread_level.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string_view>
@@ -14,6 +15,8 @@ namespace {
 /// Relaxed: only ever set, before the window that is the reason to ask.
 std::atomic<bool> session_seen{false};
 std::atomic<bool> session_with_threads{false};
+constexpr int not_told = -1;
+std::atomic<int> told_level{not_told};
 
 /// Whether the session has MPI_THREAD_MULTIPLE, also where the host does not tell.
 bool may_use_threads(MPI_Session session) noexcept
@@ -45,8 +48,22 @@ void learn_session(MPI_Session session) noexcept
     }
 }
 
+void learn_program_level(int level) noexcept
+{
+    told_level.store(std::max(level, told_level.load(std::memory_order_relaxed)),
+                     std::memory_order_relaxed);
+}
+
+bool host_has_more_threads() noexcept
+{
+    return told_level.load(std::memory_order_relaxed) != not_told;
+}
+
 bool threads_possible() noexcept
 {
+    if (const int level = told_level.load(std::memory_order_relaxed); level != not_told) {
+        return level == MPI_THREAD_MULTIPLE;
+    }
     const auto& mpi = host::mpi::table();
     int initialized = 0;
     int level =

@@ -10,6 +10,13 @@ namespace sidelight::runtime {
 /// A session was opened. Counts before the first window.
 void learn_session(MPI_Session session) noexcept;
 
+/// The program, or a session of it, has asked for that level, whatever the host says: that has
+/// MPI_THREAD_MULTIPLE, for a thread that is not the program's. Counts before the first window.
+void learn_program_level(int level) noexcept;
+
+/// Whether the host has MPI_THREAD_MULTIPLE although the program has not asked for it.
+[[nodiscard]] bool host_has_more_threads() noexcept;
+
 /// Whether any of the levels is MPI_THREAD_MULTIPLE. A program that has none, as far as the library
 /// has seen, is taken to have threads.
 [[nodiscard]] bool threads_possible() noexcept;

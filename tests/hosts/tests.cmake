@@ -46,3 +46,6 @@ sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
     SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(smart_computing RANKS 2 NODES 2 PROGRAM computing
     SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+foreach(program message_progress message_requests message_storm)
+    sidelight_mpi_test(${program} RANKS 2 NODES 2 MESSAGES SKIP_HOSTS ${finalize_hangs})
+endforeach()

@@ -138,3 +138,16 @@ include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)
+
+# Progress of the host's own messages
+sidelight_mpi_test(message_progress RANKS 2 MESSAGES)
+foreach(level 1 2 3)
+    sidelight_mpi_test(message_progress_level_${level} RANKS 2 MESSAGES PROGRAM message_progress
+        ARGS ${level})
+endforeach()
+sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
+sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
+sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
+sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
+sidelight_mpi_test(message_storm_long RANKS 2 MESSAGES PROGRAM message_storm ARGS 100000
+    TIMEOUT 900 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=900)

@@ -44,7 +44,7 @@ class Linked(unittest.TestCase):
         program = self.place / "program"
         linked = [self.library(name) for name in libraries]
         self.compile(MAIN, "main", ["-o", program, *linked])
-        return profilers.linked_to(program, self.library("sidelight"))
+        return profilers.linked_to(program, [self.library("sidelight")])
 
     def test_a_program_without_tools(self):
         self.assertEqual(self.tools("user", "mpi"), [])
@@ -64,7 +64,7 @@ class Linked(unittest.TestCase):
         script.write_text("#!/bin/sh\n")
         os.chmod(script, 0o755)
         for program in (script, self.place / "missing"):
-            self.assertEqual(profilers.linked_to(program, self.library("sidelight")), [])
+            self.assertEqual(profilers.linked_to(program, [self.library("sidelight")]), [])
 
     def test_what_a_library_exports(self):
         names = profilers.exported(self.library("tool"))

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import unittest
@@ -38,6 +39,37 @@ def dry_run(host, *arguments):
     if "is not installed" in ended.stderr:
         raise unittest.SkipTest(ended.stderr)
     return ended
+
+
+class Messages(unittest.TestCase):
+    """The library for progress of messages is loaded where it is asked for, and never else."""
+
+    def preloaded(self, *arguments):
+        for host in ("mpich4", "openmpi4", "mpich5", "openmpi5"):
+            ended = run("--host", host, "--dry-run", *arguments, "true")
+            if ended.returncode == 0:
+                (word,) = [w for w in shlex.split(ended.stdout) if w.startswith("LD_PRELOAD=")]
+                return word.partition("=")[2].split(":"), ended.stdout
+        raise unittest.SkipTest("Sidelight is built for no host")
+
+    def test_only_with_smart(self):
+        for arguments in ((), ("--progress", "calls"), ("--progress", "thread")):
+            with self.subTest(arguments=arguments):
+                libraries, _ = self.preloaded(*arguments)
+                self.assertNotIn("messages", "".join(libraries))
+
+    @mock.patch.dict(os.environ, {"SIDELIGHT_PROGRESS": "smart"})
+    def test_not_by_the_variable_alone(self):
+        libraries, _ = self.preloaded()
+        self.assertNotIn("messages", "".join(libraries))
+
+    def test_above_the_other_library(self):
+        libraries, command = self.preloaded("--progress", "smart")
+        names = [library.rpartition("/")[2] for library in libraries]
+        self.assertEqual(
+            names.index("libsidelight_messages.so") + 1, names.index("libsidelight.so")
+        )
+        self.assertIn("SIDELIGHT_PROGRESS=smart", command)
 
 
 class DryRun(unittest.TestCase):

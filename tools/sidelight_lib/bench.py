@@ -20,6 +20,7 @@ from . import (
     late_target,
     latency_runs,
     memhandle,
+    messages,
     notify,
     one_sided_progress,
     ordered_put,
@@ -93,6 +94,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.set_defaults(action=main)
     am.add(kinds)
     memhandle.add(kinds)
+    messages.add(kinds)
     notify.add(kinds)
     window_kinds.add(kinds)
     flush_local.add(kinds)

@@ -141,6 +141,14 @@ class Host:
         return self.library
 
 
+    def require_message_library(self) -> Path:
+        """The library for progress of this host's messages. Raises HostError if it is not built."""
+        library = self.require_library().with_name("libsidelight_messages.so")
+        if not library.exists():
+            raise HostError(f"there is no {library} beside {self.library}: run `make`")
+        return library
+
+
 def _debian(
     name: str, family: str, library: str, packages: str, settings: Mapping[str, str]
 ) -> Host:

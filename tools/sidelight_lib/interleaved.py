@@ -41,6 +41,7 @@ class Series:
     options: Sequence[str] = ()  # of the program
     program: str = ""  # which one, where they are not the same
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
+    messages: bool = False  # with the library for progress of messages
 
 
 ALONE = Series("", "alone", under=False)
@@ -225,7 +226,10 @@ def where(column: str) -> str:
 def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Results:
     """One run, on nodes of its own where there are several."""
     host, series = column.host, column.series
-    preload = host.require_library() if series.under else None
+    libraries = [host.require_library()] if series.under else []
+    if series.messages:
+        libraries.insert(0, host.require_message_library())
+    preload = ":".join(map(str, libraries)) or None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
     settings |= {**program.settings, **series.settings}
     with contextlib.ExitStack() as stack:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import hosts
@@ -20,12 +20,13 @@ _ELF_64_LITTLE = b"\x7fELF\x02\x01"
 _DYNSYM = 11  # the section type of a library's table of dynamic symbols
 
 
-def linked_to(program: str | Path, library: Path) -> list[Path]:
-    """The tools among the libraries of `program`: those that define a function of MPI which
-    `library` takes over, and are no MPI themselves."""
+def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
+    """The tools among the libraries of `program`: those that define a function of MPI which one of
+    `libraries` takes over, and are no MPI themselves."""
     if shutil.which(str(program)) is None:
         return []
-    taken_over = {name for name in exported(library) if name.startswith("MPI_")}
+    names = set().union(*(exported(library) for library in libraries))
+    taken_over = {name for name in names if name.startswith("MPI_")}
     return [path for path in _libraries(hosts.ldd(program)) if _is_tool(path, taken_over)]
 
 

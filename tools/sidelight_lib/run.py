@@ -51,6 +51,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         "--without", action="store_true", help="run on the host alone, as it comes"
     )
     parser.add_argument(
+        "--progress",
+        choices=("auto", "calls", "thread", "smart"),
+        help="who moves operations on while ranks compute, as SIDELIGHT_PROGRESS; smart: the MPI's "
+        "own messages and collectives, too",
+    )
+    parser.add_argument(
         "--trace",
         type=Path,
         metavar="DIR",
@@ -90,6 +96,8 @@ def main(arguments: argparse.Namespace) -> int:
     host = hosts.find(arguments.host, arguments.program, arguments.mpiexec)
     if arguments.trace is not None:
         os.environ["SIDELIGHT_TRACE"] = str(_folder_for_trace(arguments))
+    if arguments.progress is not None:
+        os.environ["SIDELIGHT_PROGRESS"] = arguments.progress
     if os.environ.get("SIDELIGHT_LOG") in ("info", "debug"):
         _say_host(host, arguments.without)
     if arguments.nodes is not None:
@@ -145,16 +153,20 @@ def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, A
     return {
         "ranks": arguments.ranks,
         "argv": [arguments.program, *arguments.arguments],
-        "preload": None if arguments.without else _preload(host, arguments.program),
+        "preload": None if arguments.without else _preload(host, arguments),
         "extra_env": {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")},
         "mpiexec_arguments": arguments.mpiexec_args,
     }
 
 
-def _preload(host: hosts.Host, program: str) -> str:
-    """The library, and ahead of it the profilers that it would hide."""
-    library = host.require_library()
-    return ":".join(str(part) for part in [*profilers.linked_to(program, library), library])
+def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:
+    """The library, where it is asked for that of messages above it, and ahead of them the profilers
+    that they would hide."""
+    libraries = [host.require_library()]
+    if arguments.progress == "smart":
+        libraries.insert(0, host.require_message_library())
+    tools = profilers.linked_to(arguments.program, libraries)
+    return ":".join(str(part) for part in [*tools, *libraries])
 
 
 def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:

@@ -30,4 +30,8 @@ void stop_hook() noexcept;
 /// MPI_THREAD_MULTIPLE MPICH holds a lock there, which its own calls would take again.
 [[nodiscard]] bool is_in_worker_hook() noexcept;
 
+/// The host's loop does not sweep on this thread from now on: it is none of the program's, and not
+/// the engine's.
+void leave_out_this_thread() noexcept;
+
 } // namespace sidelight::host::mpi

@@ -25,6 +25,14 @@ int find_host(dl_phdr_info* library, std::size_t /*size*/, void* found) noexcept
     return 1;
 }
 
+/// The host's own library; null where none is named like one.
+void* own_library() noexcept
+{
+    void* found = nullptr;
+    dl_iterate_phdr(find_host, &found);
+    return found;
+}
+
 /// Where the host's symbols are: after this library in the order of search, or, where the host came
 /// by a dlopen that kept its symbols to itself (a Python module), in its own library.
 void* host_library() noexcept
@@ -32,15 +40,21 @@ void* host_library() noexcept
     if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) {
         return RTLD_NEXT;
     }
-    void* found = nullptr;
-    dl_iterate_phdr(find_host, &found);
+    void* found = own_library();
     return found != nullptr ? found : RTLD_NEXT;
+}
+
+/// What comes next may be another library of ours, which has not all of the host's.
+void* find_in(void* library, const char* name) noexcept
+{
+    void* found = dlsym(library, name);
+    return found == nullptr && library == RTLD_NEXT ? find_in_host(name) : found;
 }
 
 template <typename Function>
 void fill(void* library, const char* symbol, Function*& function) noexcept
 {
-    function = reinterpret_cast<Function*>(dlsym(library, symbol));
+    function = reinterpret_cast<Function*>(find_in(library, symbol));
 }
 
 Table load() noexcept
@@ -61,7 +75,13 @@ const Table& table() noexcept
     return loaded;
 }
 
-void* find_symbol(const char* name) noexcept { return dlsym(host_library(), name); }
+void* find_symbol(const char* name) noexcept { return find_in(host_library(), name); }
+
+void* find_in_host(const char* name) noexcept
+{
+    void* library = own_library();
+    return library != nullptr ? dlsym(library, name) : nullptr;
+}
 
 void* find_in_program(const char* name) noexcept { return dlsym(RTLD_DEFAULT, name); }
 

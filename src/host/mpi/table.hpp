@@ -20,6 +20,9 @@ struct Table {
 /// The host's symbol of that name, also one that is not MPI's; null where it has none.
 [[nodiscard]] void* find_symbol(const char* name) noexcept;
 
+/// The same, past any library that stands between the program and its host.
+[[nodiscard]] void* find_in_host(const char* name) noexcept;
+
 /// The program's, or that of a library which it is linked to: the host's Fortran is in libraries of
 /// its own. Null where there is none.
 [[nodiscard]] void* find_in_program(const char* name) noexcept;

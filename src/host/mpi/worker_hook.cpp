@@ -38,7 +38,7 @@ struct Host {
 };
 
 std::atomic<bool> seen{false}; ///< relaxed: the asker has been in the loop itself
-std::atomic<bool (*)(bool) noexcept> hook{nullptr};
+std::atomic<bool (*)(bool) noexcept> worker_sweep{nullptr};
 
 int measure(dl_phdr_info* library, std::size_t /*size*/, void* wanted) noexcept
 {
@@ -76,11 +76,11 @@ Progress* look_up_for(const void* caller) noexcept
     void* library = dladdr(caller, &info) != 0 && info.dli_fname != nullptr
                         ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
                         : nullptr;
-    void* own = dlsym(library != nullptr ? library : RTLD_NEXT, "ucp_worker_progress");
+    void* linked = dlsym(library != nullptr ? library : RTLD_NEXT, "ucp_worker_progress");
     if (library != nullptr) {
         dlclose(library); // its caller holds it
     }
-    return reinterpret_cast<Progress*>(own);
+    return reinterpret_cast<Progress*>(linked);
 }
 
 /// The same, without asking the loader each time: beside an MPI that this library does not fit, the
@@ -115,11 +115,11 @@ unsigned progress(void* worker, const void* caller) noexcept
 {
     const Host* from = host();
     if (from == nullptr || !from->library.holds(caller)) [[unlikely]] {
-        Progress* own = progress_for(caller);
-        return own != nullptr ? own(worker) : 0;
+        Progress* linked = progress_for(caller);
+        return linked != nullptr ? linked(worker) : 0;
     }
     const unsigned events = from->progress(worker);
-    if (bool (*const sweep)(bool) noexcept = hook.load(std::memory_order_acquire)) {
+    if (bool (*const sweep)(bool) noexcept = worker_sweep.load(std::memory_order_acquire)) {
         sweep(events != 0);
     } else if (!seen.load(std::memory_order_relaxed)) {
         seen.store(true, std::memory_order_relaxed);
@@ -133,7 +133,7 @@ bool has_worker_hook() noexcept { return seen.load(std::memory_order_relaxed); }
 
 void set_worker_hook(bool (*sweep)(bool host_moved) noexcept) noexcept
 {
-    hook.store(sweep, std::memory_order_release);
+    worker_sweep.store(sweep, std::memory_order_release);
 }
 
 } // namespace sidelight::host::mpi

@@ -73,7 +73,7 @@ function(sidelight_fortran_programs host)
     set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
     foreach(flavour IN LISTS flavours)
         set(flags -D${macro_of_${flavour}})
-        foreach(program windows operations)
+        foreach(program windows operations messages)
             sidelight_fortran_program(${host} ${program}_${flavour}
                 SOURCES ${here}/checks.F90 ${here}/${program}.F90 FLAGS ${flags})
         endforeach()
@@ -124,6 +124,11 @@ foreach(flavour IN LISTS flavours)
     sidelight_fortran_test(epochs_${flavour} NO_PRELOAD)
     sidelight_fortran_test(notified_${flavour} NO_PRELOAD)
     sidelight_fortran_test(active_${flavour} NO_PRELOAD)
+endforeach()
+
+foreach(flavour IN LISTS flavours)
+    sidelight_mpi_test(fortran.messages_${flavour} PROGRAM fortran/messages_${flavour} RANKS 2
+        MESSAGES TIMEOUT 60 SKIP_HOSTS ${without_fortran})
 endforeach()
 
 # Between nodes the bindings are the same: one program will do.

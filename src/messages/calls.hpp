@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "host/mpi/declarations.hpp"
+
+/// The calls of calls.def and who serves them below this library: libsidelight.so where that takes
+/// a call over too, else the host. As there, no exported function takes handles, whose size is not
+/// the same in each family of hosts: it takes words (api/entry.hpp).
+#if defined(OPEN_MPI)
+#define SIDELIGHT_HOST_HAS_PARTITIONS (OMPI_MAJOR_VERSION >= 5)
+#define SIDELIGHT_HOST_HAS_LARGE_COUNTS (OMPI_MAJOR_VERSION >= 6)
+#else
+#define SIDELIGHT_HOST_HAS_PARTITIONS (MPI_VERSION >= 4)
+#define SIDELIGHT_HOST_HAS_LARGE_COUNTS (MPI_VERSION >= 4)
+#endif
+
+namespace sidelight::messages {
+
+/// An argument as it comes: what a register or a place on the stack holds.
+using Word = std::intptr_t;
+
+/// No call takes more words; those that a call does not have are not looked at.
+constexpr std::size_t most_words = 12;
+using Words = std::array<Word, most_words>;
+#define SIDELIGHT_EACH_WORD(what)                                                                  \
+    what a, what b, what c, what d, what e, what f, what g, what h, what i, what j, what k, what l
+#define SIDELIGHT_WORD_NAMES a, b, c, d, e, f, g, h, i, j, k, l
+using Served = Word(SIDELIGHT_EACH_WORD(Word)) noexcept;
+
+enum class Call : std::size_t {
+#define SIDELIGHT_ATTENDED(name) name,
+#define SIDELIGHT_STARTED(name, request, size) name,
+#define SIDELIGHT_MADE(name, request, size) name,
+#define SIDELIGHT_OF_LIFE(name) name,
+#define SIDELIGHT_OF_REQUESTS(name) name,
+#include "messages/calls.def"
+    count
+};
+
+/// Below this library. A call that nobody has gives MPI_ERR_OTHER.
+[[nodiscard]] Served* find_below(Call call) noexcept;
+
+/// A function of libsidelight.so's that is not MPI's; null where that is not loaded below.
+[[nodiscard]] void* find_sidelight(const char* name) noexcept;
+
+/// What our own thread needs of it (api/message_library.cpp).
+struct ThreadCalls {
+    void (*start)(void (*start)(void*), void* context) = nullptr;
+    void (*leave_out)() = nullptr;
+
+    explicit operator bool() const noexcept { return start != nullptr && leave_out != nullptr; }
+};
+[[nodiscard]] ThreadCalls find_thread_calls() noexcept;
+
+/// The host's own, past libsidelight.so, for our own thread: that library looks after its requests
+/// in what it takes over, which is for threads of the program.
+using AskStatus = int(MPI_Request, int*, MPI_Status*);
+[[nodiscard]] AskStatus* find_status_of_host() noexcept;
+
+namespace detail {
+
+/// Relaxed: whoever finds none looks it up, to the same end.
+inline std::array<std::atomic<Served*>, static_cast<std::size_t>(Call::count)> below{};
+
+} // namespace detail
+
+inline Served* below(Call call) noexcept
+{
+    auto& place = detail::below[static_cast<std::size_t>(call)];
+    Served* found = place.load(std::memory_order_relaxed);
+    if (found == nullptr) [[unlikely]] {
+        found = find_below(call);
+        place.store(found, std::memory_order_relaxed);
+    }
+    return found;
+}
+
+/// Hands a call on.
+template <class... Arguments>
+Word hand_on(Call call, Arguments... arguments) noexcept
+{
+    static_assert(sizeof...(Arguments) <= most_words);
+    Words words{};
+    std::size_t count = 0;
+    ((words[count++] = Word(arguments)), ...);
+    const auto& [SIDELIGHT_WORD_NAMES] = words;
+    return below(call)(SIDELIGHT_WORD_NAMES);
+}
+
+template <class Type>
+Type narrowed(Word word) noexcept
+{
+    if constexpr (std::is_pointer_v<Type>) {
+        return reinterpret_cast<Type>(word);
+    } else {
+        return static_cast<Type>(word);
+    }
+}
+
+} // namespace sidelight::messages

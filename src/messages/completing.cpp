@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <new>
+#include <vector>
+
+#include "messages/calls.hpp"
+#include "messages/entry.hpp"
+#include "messages/messages.hpp"
+
+/// The calls that start, complete and free requests which the program has already. A completing
+/// call overwrites the handles of what it has freed, and the host may give them to others at once:
+/// so those that are looked after are noted before the call.
+namespace sidelight::messages {
+namespace {
+
+/// Nested where the host calls functions of the program which call MPI: so a stack.
+struct Noted {
+    int index;
+    Handle handle;
+    LiveRequests::Serial serial;
+};
+thread_local std::vector<Noted> noted;
+
+class Watch {
+public:
+    Watch(Messages& messages, const MPI_Request* requests, int count) noexcept
+        : messages_(messages), requests_(requests), first_(noted.size())
+    {
+        if (requests == nullptr || messages.requests().empty()) {
+            return;
+        }
+        for (int i = 0; i < count; ++i) {
+            note(i);
+        }
+    }
+    ~Watch() { noted.erase(noted.begin() + static_cast<std::ptrdiff_t>(first_), noted.end()); }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    /// After the call. `complete` says of an index whether the call has completed that request.
+    template <class IsComplete>
+    void settle(IsComplete complete) noexcept
+    {
+        for (std::size_t i = first_; i < noted.size(); ++i) {
+            const Noted& one = noted[i];
+            if (requests_[one.index] == MPI_REQUEST_NULL) {
+                messages_.requests().forget(one.handle, one.serial);
+            } else if (complete(one.index)) {
+                messages_.requests().complete(one.handle, one.serial);
+            }
+        }
+    }
+    /// The call has failed: what is over is seen from the requests that are left, where they may be
+    /// asked for. A persistent one that is over and not known to be is looked after in vain.
+    void settle_failed() noexcept
+    {
+        settle([this](int index) {
+            return may_ask_for_persistent && messages_.is_over(requests_[index]);
+        });
+    }
+    void settle_all(Word code) noexcept
+    {
+        if (is_success(code)) {
+            settle([](int) { return true; });
+        } else {
+            settle_failed();
+        }
+    }
+    void settle_none() noexcept
+    {
+        settle([](int) { return false; });
+    }
+    void settle_one(int which) noexcept
+    {
+        settle([which](int index) { return index == which; });
+    }
+    void settle_some(int count, const int* indices) noexcept
+    {
+        settle([&](int index) {
+            for (int i = 0; i < count; ++i) {
+                if (indices[i] == index) {
+                    return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    /// All were started, and may have other handles now.
+    void start() noexcept
+    {
+        for (std::size_t i = first_; i < noted.size(); ++i) {
+            const Noted& one = noted[i];
+            messages_.requests().start(one.handle, one.serial, handle_of(requests_[one.index]));
+            messages_.has_started();
+        }
+    }
+
+private:
+    void note(int index) noexcept
+    {
+        const Handle handle = handle_of(requests_[index]);
+        const LiveRequests::Serial serial = messages_.requests().find(handle);
+        if (serial == LiveRequests::none) {
+            return;
+        }
+        try {
+            noted.push_back({index, handle, serial});
+        } catch (const std::bad_alloc&) {
+            messages_.requests().forget(handle, serial); // what cannot be noted is not looked after
+        }
+    }
+
+    Messages& messages_;
+    const MPI_Request* requests_;
+    std::size_t first_;
+};
+
+} // namespace
+
+SIDELIGHT_OWN Word own_Wait(MPI_Request* request, MPI_Status* status) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, request, 1);
+        const Word code = hand_on(Call::Wait, request, status);
+        watch.settle_all(code);
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Waitall, count, requests, statuses);
+        watch.settle_all(code);
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Waitany(int count, MPI_Request* requests, int* index,
+                               MPI_Status* status) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Waitany, count, requests, index, status);
+        if (is_success(code)) {
+            watch.settle_one(*index);
+        } else {
+            watch.settle_failed();
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Waitsome(int count, MPI_Request* requests, int* done, int* indices,
+                                MPI_Status* statuses) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Waitsome, count, requests, done, indices, statuses);
+        if (is_success(code)) {
+            watch.settle_some(*done, indices);
+        } else {
+            watch.settle_failed();
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Test(MPI_Request* request, int* flag, MPI_Status* status) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, request, 1);
+        const Word code = hand_on(Call::Test, request, flag, status);
+        if (!is_success(code) || *flag != 0) {
+            watch.settle_all(code);
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Testall(int count, MPI_Request* requests, int* flag,
+                               MPI_Status* statuses) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Testall, count, requests, flag, statuses);
+        if (!is_success(code) || *flag != 0) {
+            watch.settle_all(code);
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Testany(int count, MPI_Request* requests, int* index, int* flag,
+                               MPI_Status* status) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Testany, count, requests, index, flag, status);
+        if (!is_success(code)) {
+            watch.settle_failed();
+        } else if (*flag != 0) {
+            watch.settle_one(*index);
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Testsome(int count, MPI_Request* requests, int* done, int* indices,
+                                MPI_Status* statuses) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Testsome, count, requests, done, indices, statuses);
+        if (is_success(code)) {
+            watch.settle_some(*done, indices);
+        } else {
+            watch.settle_failed();
+        }
+        return code;
+    });
+}
+
+/// Under way or not: the program has it no more, so nobody looks after it.
+SIDELIGHT_OWN Word own_Request_free(MPI_Request* request) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, request, 1);
+        const Word code = hand_on(Call::Request_free, request);
+        watch.settle_none();
+        return code;
+    });
+}
+
+/// A request that is found complete stays the program's, and is looked after no more.
+SIDELIGHT_OWN Word own_Request_get_status(MPI_Request request, int* flag,
+                                          MPI_Status* status) noexcept
+{
+    return attended([&](Messages& messages) {
+        const Word code = hand_on(Call::Request_get_status, handle_of(request), flag, status);
+        if (is_success(code) && *flag != 0) {
+            const Handle handle = handle_of(request);
+            messages.requests().found_complete(handle, messages.requests().find(handle));
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Start(MPI_Request* request) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, request, 1);
+        const Word code = hand_on(Call::Start, request);
+        if (is_success(code)) {
+            watch.start();
+        }
+        return code;
+    });
+}
+
+SIDELIGHT_OWN Word own_Startall(int count, MPI_Request* requests) noexcept
+{
+    return attended([&](Messages& messages) {
+        Watch watch(messages, requests, count);
+        const Word code = hand_on(Call::Startall, count, requests);
+        if (is_success(code)) {
+            watch.start();
+        }
+        return code;
+    });
+}
+
+} // namespace sidelight::messages

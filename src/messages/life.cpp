@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/fit.hpp"
+#include "host/mpi/table.hpp"
+#include "messages/entry.hpp"
+#include "messages/host_threads.hpp"
+#include "messages/session_levels.hpp"
+
+/// MPI's own life. The host is initialised with MPI_THREAD_MULTIPLE, for our own thread; the
+/// program is told the level that it has asked for, and so is libsidelight.so.
+namespace sidelight::messages {
+namespace {
+
+/// The program's level by MPI_Init or MPI_Init_thread, while that is not the host's.
+constexpr int not_ours = -1;
+std::atomic<int> level_of_world{not_ours};
+/// Relaxed: MPI forbids to end the last one beside any other call.
+std::atomic<int> sessions{0};
+
+bool is_wanted() noexcept
+{
+    return settings().enable && settings().progress == Progress::smart && host::mpi::fits_host();
+}
+
+/// The host has been initialised with what it provides; a level is answered to the program.
+int settle_level(int required, int provided) noexcept
+{
+    if (provided != MPI_THREAD_MULTIPLE) {
+        log(LogLevel::warn, "no progress of messages: MPI gives no MPI_THREAD_MULTIPLE");
+        return provided < required ? provided : required;
+    }
+    if (Messages::begin(required)) {
+        tell_program_level(required);
+        level_of_world.store(required, std::memory_order_relaxed);
+    }
+    return required;
+}
+
+/// Where the environment says the level of MPI_Init, that is what the program asks for.
+bool environment_sets_level() noexcept
+{
+    return std::getenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL") != nullptr ||
+           std::getenv("OMPI_MPI_THREAD_LEVEL") != nullptr;
+}
+
+bool world_is_up() noexcept
+{
+    int initialized = 0;
+    int finalized = 0;
+    const auto& mpi = host::mpi::table();
+    return mpi.Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&
+           mpi.Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
+}
+
+} // namespace
+
+SIDELIGHT_OWN Word own_Init(int* argc, char*** argv) noexcept
+{
+    if (!is_wanted() || environment_sets_level() || threads_would_harm()) {
+        return hand_on(Call::Init, argc, argv);
+    }
+    int provided = MPI_THREAD_SINGLE;
+    const Word code = hand_on(Call::Init_thread, argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    if (is_success(code)) {
+        settle_level(MPI_THREAD_SINGLE, provided);
+    }
+    return code;
+}
+
+SIDELIGHT_OWN Word own_Init_thread(int* argc, char*** argv, int required, int* provided) noexcept
+{
+    const bool known = required >= MPI_THREAD_SINGLE && required <= MPI_THREAD_MULTIPLE;
+    const bool raises = known && provided != nullptr && is_wanted() &&
+                        (required == MPI_THREAD_MULTIPLE || !threads_would_harm());
+    if (!raises) {
+        return hand_on(Call::Init_thread, argc, argv, required, provided);
+    }
+    const Word code = hand_on(Call::Init_thread, argc, argv, MPI_THREAD_MULTIPLE, provided);
+    if (is_success(code)) {
+        *provided = settle_level(required, *provided);
+    }
+    return code;
+}
+
+SIDELIGHT_OWN Word own_Query_thread(int* provided) noexcept
+{
+    const Word code = hand_on(Call::Query_thread, provided);
+    const int level = level_of_world.load(std::memory_order_relaxed);
+    if (is_success(code) && level != not_ours) {
+        *provided = level;
+    }
+    return code;
+}
+
+SIDELIGHT_OWN Word own_Finalize() noexcept
+{
+    Messages::end(sessions.load(std::memory_order_relaxed) == 0);
+    return hand_on(Call::Finalize);
+}
+
+SIDELIGHT_OWN Word own_Session_init(Word info, Word errhandler, MPI_Session* session) noexcept
+{
+    if (!is_wanted() || host::mpi::table().Session_init == nullptr || threads_would_harm()) {
+        return hand_on(Call::Session_init, info, errhandler, session);
+    }
+    const int level = level_asked_for(narrowed<MPI_Info>(info));
+    tell_program_level(level); // libsidelight.so asks for it within the call
+    MPI_Info raised = with_threads(narrowed<MPI_Info>(info));
+    const Word code = hand_on(Call::Session_init, raised, errhandler, session);
+    host::mpi::table().Info_free(&raised);
+    if (is_success(code)) {
+        sessions.fetch_add(1, std::memory_order_relaxed);
+        remember_level(*session, level);
+        if (!has_threads(*session)) {
+            log(LogLevel::warn, "no progress of messages: the session has no MPI_THREAD_MULTIPLE");
+        } else {
+            Messages::begin(level);
+        }
+    }
+    return code;
+}
+
+SIDELIGHT_OWN Word own_Session_get_info(Word session, MPI_Info* info) noexcept
+{
+    const Word code = hand_on(Call::Session_get_info, session, info);
+    if (is_success(code)) {
+        answer_level(narrowed<MPI_Session>(session), *info);
+    }
+    return code;
+}
+
+SIDELIGHT_OWN Word own_Session_finalize(MPI_Session* session) noexcept
+{
+    if (sessions.load(std::memory_order_relaxed) == 1 && !world_is_up()) {
+        Messages::end(true);
+    }
+    const MPI_Session ending = session != nullptr ? *session : MPI_Session{};
+    const Word code = hand_on(Call::Session_finalize, session);
+    if (is_success(code) && forget_level(ending)) {
+        sessions.fetch_sub(1, std::memory_order_relaxed);
+    }
+    return code;
+}
+
+/// Of libsidelight.so's, in any mode; messages have progress in this one alone.
+SIDELIGHT_ENTRY int MPIX_Progress_set(int mode)
+{
+    auto* below_us = reinterpret_cast<int (*)(int)>(find_sidelight("MPIX_Progress_set"));
+    const int code = below_us != nullptr ? below_us(mode) : MPI_ERR_OTHER;
+    if (Messages* messages = Messages::active(); messages != nullptr && code == MPI_SUCCESS) {
+        messages->set_wanted(mode == static_cast<int>(Progress::smart));
+    }
+    return code;
+}
+
+} // namespace sidelight::messages

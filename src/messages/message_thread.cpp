@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "messages/message_thread.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include <ctime>
+#include <sched.h>
+
+#include "host/node/own_thread.hpp"
+#include "messages/messages.hpp"
+#include "messages/rules.hpp"
+
+namespace sidelight::messages {
+
+namespace {
+
+/// With no request under way the thread naps this often before it sleeps for good: programs that
+/// send and wait in turns would wake it each time.
+constexpr int naps_before_sleep = 16;
+/// Complete requests are told in one step, before the one that lets the host progress.
+constexpr unsigned most_found_by_step = 64;
+
+/// Written by one thread: no atomic instruction.
+void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
+{
+    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+/// Of this thread, whoever else is on its core.
+Time processor_time() noexcept
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + Time(time.tv_nsec);
+}
+
+} // namespace
+
+void MessageThread::rouse() noexcept
+{
+    const std::scoped_lock lock(mutex_);
+    asleep_.store(false, std::memory_order_relaxed);
+    if (!thread_.joinable()) {
+        stopping_ = false;
+        below_.start([](void* self) { static_cast<MessageThread*>(self)->start(); }, this);
+    }
+    changed_.notify_one();
+}
+
+/// libsidelight.so watches who starts here, and takes it for none of the program's.
+void MessageThread::start() noexcept
+{
+    thread_ = host::node::start_own_thread(
+        "message", [](void* self) noexcept { static_cast<MessageThread*>(self)->run(); }, this);
+}
+
+void MessageThread::stop() noexcept
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        changed_.notify_one();
+    }
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+    asleep_.store(true, std::memory_order_seq_cst);
+}
+
+void MessageThread::forget() noexcept { new (&thread_) std::thread; }
+
+void MessageThread::run() noexcept
+{
+    below_.leave_out();
+    int naps = 0;
+    Time used_before = processor_time();
+    pace_.begin(now());
+    Time pause = Pace::shortest;
+    while (rest(pause)) {
+        Time cost{};
+        naps = requests_.live() != 0 ? 0 : naps + 1;
+        if (naps > naps_before_sleep) {
+            sleep_for_good();
+            pace_.begin(now());
+            pause = Pace::shortest;
+            naps = 0;
+            continue;
+        }
+        const Pace::Saw saw = naps == 0 ? look(cost) : Pace::Saw::program;
+        const Time used = processor_time();
+        pause = pace_.next(saw, now(), std::max(cost, used - used_before)); // with the wake
+        used_before = used;
+    }
+    idle_.end();
+}
+
+/// Answers false when the thread is to end.
+bool MessageThread::rest(Time pause) noexcept
+{
+    std::unique_lock lock(mutex_);
+    if (pause == Time(0)) {
+        lock.unlock();
+        sched_yield();
+        lock.lock();
+    } else if (!stopping_) {
+        changed_.wait_for(lock, pause);
+    }
+    return !stopping_;
+}
+
+/// Whoever starts a request counts it and then looks who sleeps; whoever sleeps says so and then
+/// looks for requests.
+void MessageThread::sleep_for_good() noexcept
+{
+    std::unique_lock lock(mutex_);
+    asleep_.store(true, std::memory_order_seq_cst);
+    while (!stopping_ && requests_.live() == 0) {
+        changed_.wait(lock);
+        asleep_.store(requests_.live() == 0, std::memory_order_seq_cst);
+    }
+    asleep_.store(false, std::memory_order_seq_cst);
+    add(counts_.wakes);
+}
+
+bool MessageThread::may_step() const noexcept
+{
+    return rules::may_step(
+        {.live = requests_.live(),
+         .live_foreign = requests_.live_foreign(),
+         .polls = conditions_.polls.load(std::memory_order_relaxed),
+         .program_has_threads = conditions_.program_has_threads.load(std::memory_order_relaxed),
+         .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
+}
+
+Pace::Saw MessageThread::look(Time& cost) noexcept
+{
+    add(counts_.looks);
+    const std::uint64_t visits = presence_.visits();
+    if (visits != visits_) {
+        visits_ = visits;
+        return Pace::Saw::program;
+    }
+    if (!may_step()) {
+        return Pace::Saw::nothing;
+    }
+    if (!presence_.try_begin_step()) {
+        return Pace::Saw::program;
+    }
+    // What is under way can change until the step has begun.
+    const Pace::Saw saw = may_step() ? step(cost) : Pace::Saw::nothing;
+    presence_.end_step();
+    return saw;
+}
+
+/// Nobody of the program is in MPI: every request under way is one that the host knows. To ask for
+/// one that is not complete makes the host progress, once.
+Pace::Saw MessageThread::step(Time& cost) noexcept
+{
+    const Time before = processor_time();
+    const unsigned found = requests_.look(most_found_by_step, [this](Handle handle,
+                                                                     bool persistent) {
+        if (persistent && !may_ask_for_persistent) {
+            idle_.ask(status_);
+            return false;
+        }
+        int flag = 0;
+        return status_(request_of(handle), &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+    });
+    cost = processor_time() - before;
+    const bool moved = motion_.moved(cost) || found > 0;
+    add(counts_.steps);
+    add(counts_.moved, moved ? 1 : 0);
+    add(counts_.found, found);
+    add(counts_.busy_ns, static_cast<std::uint64_t>(cost.count()));
+    return moved ? Pace::Saw::motion : Pace::Saw::nothing;
+}
+
+} // namespace sidelight::messages

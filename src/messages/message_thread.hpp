@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "messages/calls.hpp"
+#include "messages/idle_request.hpp"
+#include "messages/live_requests.hpp"
+#include "messages/pace.hpp"
+#include "messages/presence.hpp"
+
+namespace sidelight::messages {
+
+/// What else decides whether the thread may call the host. Relaxed: the program changes them in
+/// calls, before what they are about can happen.
+struct Conditions {
+    std::atomic<bool> program_has_threads{false};
+    std::atomic<bool> polls{false};
+    std::atomic<bool> wanted{true};
+};
+
+/// What the thread has done so far. Written by it alone; anybody may read.
+struct StepCounts {
+    std::atomic<std::uint64_t> wakes{0}; ///< out of a sleep for good
+    std::atomic<std::uint64_t> looks{0}; ///< at whether the host could use a step
+    std::atomic<std::uint64_t> steps{0};
+    std::atomic<std::uint64_t> moved{0}; ///< steps that have moved something
+    std::atomic<std::uint64_t> found{0}; ///< requests that were complete after one
+    std::atomic<std::uint64_t> busy_ns{0};
+};
+
+/// Gives the host one step of progress after the other while the program computes and has large
+/// requests under way (P4, chapters 3 and 4). See docs/design/two-sided.md.
+class MessageThread {
+public:
+    MessageThread(Presence& presence, LiveRequests& requests, Conditions& conditions,
+                  AskStatus* status, ThreadCalls below) noexcept
+        : presence_(presence),
+          requests_(requests),
+          conditions_(conditions),
+          status_(status),
+          below_(below)
+    {}
+
+    /// A request is under way that was not. Starts the thread where there is none; by a thread of
+    /// the program, in MPI.
+    void wake() noexcept
+    {
+        if (asleep_.load(std::memory_order_seq_cst)) [[unlikely]] {
+            rouse();
+        }
+    }
+    /// Returns when it has ended; the next request starts another one. Nobody else may call.
+    void stop() noexcept;
+    /// There is no thread in a child, whatever its parent has.
+    void forget() noexcept;
+
+    [[nodiscard]] const StepCounts& counts() const noexcept { return counts_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void rouse() noexcept;
+    void start() noexcept;
+    void run() noexcept;
+    bool rest(Time pause) noexcept;
+    void sleep_for_good() noexcept;
+    [[nodiscard]] Pace::Saw look(Time& cost) noexcept;
+    [[nodiscard]] Pace::Saw step(Time& cost) noexcept;
+    [[nodiscard]] bool may_step() const noexcept;
+    static Time now() noexcept { return Clock::now().time_since_epoch(); }
+
+    Presence& presence_;
+    LiveRequests& requests_;
+    Conditions& conditions_;
+    AskStatus* const status_;
+    const ThreadCalls below_;
+
+    std::uint64_t visits_ = 0; ///< of the program, when the thread looked last
+    IdleRequest idle_;
+    Motion motion_;
+    Pace pace_;
+    StepCounts counts_;
+
+    std::mutex mutex_; ///< guards what follows
+    std::condition_variable changed_;
+    bool stopping_ = false;
+    std::thread thread_;
+    std::atomic<bool> asleep_{true}; ///< for good, or there is no thread; also read without
+};
+
+} // namespace sidelight::messages

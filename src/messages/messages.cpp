@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "messages/messages.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include "base/log.hpp"
+#include "base/settings.hpp"
+
+namespace sidelight::messages {
+
+namespace {
+
+void log_counts(const StepCounts& counts) noexcept
+{
+    const auto of = [](const std::atomic<std::uint64_t>& count) {
+        return static_cast<unsigned long long>(count.load(std::memory_order_relaxed));
+    };
+    log(LogLevel::info,
+        "message thread: woken %llu times, looked %llu times; %llu steps of the host's progress, "
+        "%llu of which have moved something; found %llu requests complete; %llu us in the host",
+        of(counts.wakes), of(counts.looks), of(counts.steps), of(counts.moved), of(counts.found),
+        of(counts.busy_ns) / 1000);
+}
+
+} // namespace
+
+Messages::Messages(AskStatus* status, ThreadCalls below) noexcept
+    : limit_(static_cast<std::uint64_t>(settings().large_message)),
+      status_(status),
+      thread_(presence_, requests_, conditions_, status, below)
+{}
+
+bool Messages::begin(int level) noexcept
+{
+    if (made_ == nullptr) {
+        AskStatus* status = find_status_of_host();
+        const ThreadCalls below = find_thread_calls();
+        if (status == nullptr || !below) {
+            log(LogLevel::warn, "no progress of messages: %s is not loaded behind this library",
+                status == nullptr ? "MPI" : "libsidelight.so");
+            return false;
+        }
+        made_ = new (std::nothrow) Messages(status, below);
+        if (made_ == nullptr) {
+            return false;
+        }
+        pthread_atfork(before_fork, in_parent, in_child);
+        std::atexit(at_exit);
+    }
+    if (level == MPI_THREAD_MULTIPLE) {
+        made_->conditions_.program_has_threads.store(true, std::memory_order_relaxed);
+    }
+    active_.store(made_, std::memory_order_release);
+    return true;
+}
+
+void Messages::end(bool for_good) noexcept
+{
+    Messages* messages = active();
+    if (messages == nullptr) {
+        return;
+    }
+    messages->thread_.stop();
+    if (for_good) {
+        active_.store(nullptr, std::memory_order_release);
+        messages->requests_.forget_all();
+        log_counts(messages->thread_.counts());
+    }
+}
+
+/// The host and the C library are left alone while the process is copied.
+void Messages::before_fork() noexcept
+{
+    if (Messages* messages = active(); messages != nullptr) {
+        messages->presence_.enter();
+    }
+}
+
+void Messages::in_parent() noexcept
+{
+    if (Messages* messages = active(); messages != nullptr) {
+        messages->presence_.leave();
+    }
+}
+
+/// A child has none of its parent's threads, and no MPI.
+void Messages::in_child() noexcept
+{
+    if (Messages* messages = active_.exchange(nullptr); messages != nullptr) {
+        messages->thread_.forget();
+    }
+}
+
+/// A program may end without MPI_Finalize; then the host's objects go while the thread is there. It
+/// makes no further step. Not for ever: it may be in the host, waiting for whoever ends here.
+void Messages::at_exit() noexcept
+{
+    constexpr int most_looks = 100;
+    constexpr timespec look{.tv_sec = 0, .tv_nsec = 1'000'000};
+    if (Messages* messages = active(); messages != nullptr) {
+        messages->set_wanted(false);
+        for (int looks = 0; looks < most_looks && messages->presence_.is_stepping(); ++looks) {
+            nanosleep(&look, nullptr);
+        }
+    }
+}
+
+} // namespace sidelight::messages

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "messages/calls.hpp"
+#include "messages/live_requests.hpp"
+#include "messages/message_thread.hpp"
+#include "messages/presence.hpp"
+
+namespace sidelight::messages {
+
+/// What this process has of two-sided progress, from MPI's initialisation to its end: where the
+/// host has MPI_THREAD_MULTIPLE and the mode is smart. Made once and never destroyed, because
+/// threads may be in MPI while a process ends.
+class Messages {
+public:
+    /// Null while nothing is looked after: then every call is handed on as it came.
+    [[nodiscard]] static Messages* active() noexcept
+    {
+        return active_.load(std::memory_order_acquire);
+    }
+
+    /// MPI is up, and the host has threads; the program has asked for `level`. A second time raises
+    /// the level. Answers false, and says why, where there is something amiss.
+    static bool begin(int level) noexcept;
+    /// Before MPI ends. Returns when the thread has ended. Not `for_good`: sessions go on, and
+    /// the next large request that is started has a thread again.
+    static void end(bool for_good) noexcept;
+
+    [[nodiscard]] Presence& presence() noexcept { return presence_; }
+    [[nodiscard]] LiveRequests& requests() noexcept { return requests_; }
+    [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+
+    /// A large request has been started by the calling thread, which is in MPI.
+    void has_started() noexcept { thread_.wake(); }
+    /// The program has given the host functions that it may poll.
+    void has_polls() noexcept { conditions_.polls.store(true, std::memory_order_relaxed); }
+    /// Whether the mode of progress is smart.
+    void set_wanted(bool wanted) noexcept
+    {
+        conditions_.wanted.store(wanted, std::memory_order_relaxed);
+    }
+    /// Whether this request is complete, of a persistent one, whether it is idle.
+    [[nodiscard]] bool is_over(MPI_Request request) const noexcept
+    {
+        int flag = 0;
+        return status_(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+    }
+
+private:
+    Messages(AskStatus* status, ThreadCalls below) noexcept;
+
+    static void before_fork() noexcept;
+    static void in_parent() noexcept;
+    static void in_child() noexcept;
+    static void at_exit() noexcept;
+
+    static inline std::atomic<Messages*> active_{nullptr};
+    static inline Messages* made_ = nullptr; ///< by the thread that initialises MPI
+
+    const std::uint64_t limit_;
+    AskStatus* const status_;
+    Presence presence_;
+    LiveRequests requests_;
+    Conditions conditions_;
+    MessageThread thread_;
+};
+
+/// A call of the program's, from its beginning to its end.
+class Inside {
+public:
+    explicit Inside(Messages& messages) noexcept : presence_(messages.presence())
+    {
+        presence_.enter();
+    }
+    ~Inside() { presence_.leave(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+private:
+    Presence& presence_;
+};
+
+template <class Request>
+[[nodiscard]] Handle handle_of(Request request) noexcept
+{
+    if constexpr (std::is_pointer_v<Request>) {
+        return reinterpret_cast<Handle>(request);
+    } else {
+        return static_cast<std::make_unsigned_t<Request>>(request);
+    }
+}
+
+template <class Request = MPI_Request>
+[[nodiscard]] Request request_of(Handle handle) noexcept
+{
+    if constexpr (std::is_pointer_v<Request>) {
+        return reinterpret_cast<Request>(handle);
+    } else {
+        return static_cast<Request>(handle);
+    }
+}
+
+} // namespace sidelight::messages

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+/// Which requests another thread should look after, and when it may. Pure functions.
+namespace sidelight::messages::rules {
+
+/// What a request asks of its host.
+struct Demand {
+    std::uint64_t bytes = 0;
+    bool always = false;  ///< progress matters whatever its size: synchronous mode, collectives
+    bool foreign = false; ///< the host may call functions of the program to move it on
+};
+
+/// Small messages leave within the call that starts them, and arrive in memory of the host's own.
+[[nodiscard]] constexpr bool is_large(const Demand& demand, std::uint64_t limit) noexcept
+{
+    return demand.always || demand.bytes > limit;
+}
+
+/// What the thread finds when it has slept.
+struct Situation {
+    unsigned live = 0;         ///< large requests that are not known to be complete
+    unsigned live_foreign = 0; ///< of these, those for which functions of the program may run
+    bool polls = false;        ///< the program has given the host functions to poll
+    bool program_has_threads = false; ///< it has asked for MPI_THREAD_MULTIPLE
+    bool wanted = true;               ///< the mode of progress is smart
+};
+
+/// Whether the thread may give the host a step while no thread of the program is in MPI: functions
+/// of a program that has not asked for threads run on its own threads alone.
+[[nodiscard]] constexpr bool may_step(const Situation& now) noexcept
+{
+    const bool foreign = now.live_foreign > 0 || now.polls;
+    return now.wanted && now.live > 0 && (now.program_has_threads || !foreign);
+}
+
+} // namespace sidelight::messages::rules

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "messages/pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sidelight::messages {
+namespace {
+
+using namespace std::chrono_literals;
+using Saw = Pace::Saw;
+
+TEST(Pace, GrowsWithTheTimeWaited)
+{
+    Pace pace;
+    pace.begin(0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 100us, 500ns), Pace::shortest);
+    EXPECT_EQ(pace.next(Saw::nothing, 4ms, 1us), 500us);
+    EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
+}
+
+TEST(Pace, GoesOnAtOnceWhileThingsMove)
+{
+    Pace pace;
+    pace.begin(0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
+    EXPECT_EQ(pace.next(Saw::motion, 41ms, 100us), 0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 41ms + 100us, 500ns), Pace::shortest);
+}
+
+TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
+{
+    Pace pace;
+    pace.begin(0ns);
+    Time last = 0ns;
+    for (int i = 0; i < 10; ++i) {
+        const Time pause = pace.next(Saw::program, 1ms * i, 0ns);
+        EXPECT_GE(pause, last);
+        last = pause;
+    }
+    EXPECT_EQ(last, Pace::longest);
+    EXPECT_EQ(pace.next(Saw::nothing, 11ms, 1us), 250us);
+    EXPECT_EQ(pace.next(Saw::program, 12ms, 0ns), 2 * Pace::shortest);
+}
+
+/// Whatever a step costs: the processor time of steps and wakes that move nothing, over seconds.
+TEST(Pace, TakesLessThanTwoPercentOfACoreWhileNothingMoves)
+{
+    constexpr Time wake = 6us;
+    for (const Time cost : {1us, 5us, 20us, 100us, 300us}) {
+        Pace pace;
+        pace.begin(0ns);
+        Time now = 0ns;
+        Time busy = 0ns;
+        while (now < 10s) {
+            now += wake + cost;
+            busy += wake + cost;
+            now += pace.next(Saw::nothing, now, cost);
+        }
+        EXPECT_LT(busy, now / 50) << cost.count() << " ns a step";
+    }
+}
+
+TEST(Motion, IsAStepThatTakesSeveralTimesAsLong)
+{
+    Motion motion;
+    EXPECT_FALSE(motion.moved(5us));
+    EXPECT_FALSE(motion.moved(1us));
+    EXPECT_FALSE(motion.moved(2us));
+    EXPECT_TRUE(motion.moved(30us));
+    EXPECT_FALSE(motion.moved(1us));
+}
+
+/// Else a host whose every step takes longer than once would never be left alone.
+TEST(Motion, WhatTakesLongForEverIsNoMotion)
+{
+    Motion motion;
+    EXPECT_FALSE(motion.moved(1us));
+    int moved = 0;
+    for (int step = 0; step < 2000; ++step) {
+        moved += motion.moved(20us) ? 1 : 0;
+    }
+    EXPECT_GT(moved, 50);
+    EXPECT_LT(moved, 1000);
+    EXPECT_FALSE(motion.moved(20us));
+}
+
+} // namespace
+} // namespace sidelight::messages
