@@ -10,6 +10,7 @@
  */
 #include "survivors.h"
 #include <sidelight.h>
+#include <stddef.h>
 #include <sys/time.h>
 
 enum { TARGET, OTHER, VICTIM, RANKS };

@@ -6,6 +6,7 @@
  */
 #include "survivors.h"
 #include <sidelight.h>
+#include <stddef.h>
 
 enum { CELLS = 256, WINDOWS = 3, LARGE = 2000 };
 
