@@ -67,6 +67,8 @@ sidelight_emulated_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
 sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 200000 unordered
     TIMEOUT 600 LABEL long
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=600)
+sidelight_mpi_test(emulated.smart_first_message RANKS 2 PROGRAM first_message
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=smart)
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 8)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)

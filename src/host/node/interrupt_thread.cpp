@@ -58,12 +58,14 @@ void InterruptThread::run() noexcept
     sweep(); // what was asked for before there was anybody to call
     while (!stopping_.load(std::memory_order_seq_cst)) {
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
+        // UCX (1.13, TCP) does not wake whom a first connection comes to.
+        const bool deaf = waiter_->listens();
         const Roused by = waiter_->doze_for_call(
             [](void* self) noexcept {
                 return static_cast<InterruptThread*>(self)->stopping_.load(
                     std::memory_order_seq_cst);
             },
-            this, asks ? longest_deaf_sleep : for_good);
+            this, asks || deaf ? longest_deaf_sleep : for_good);
         if (!stopping_.load(std::memory_order_relaxed)) {
             answer(by);
         }

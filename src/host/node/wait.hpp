@@ -34,6 +34,9 @@ public:
     /// Before the network goes. Returns when no sleeper uses it; does nothing if there is none.
     void stop_listening() noexcept;
 
+    /// Whether they do.
+    [[nodiscard]] bool listens() const noexcept { return listens_.load(std::memory_order_relaxed); }
+
     /// There are that many ranks on this process's cores. The largest number counts. With a core
     /// for each, those who wait linger at the doorbell (Doorbell::let_linger), else not any more.
     void learn_neighbours(int ranks) noexcept;
