@@ -12,18 +12,16 @@
 namespace sidelight::messages {
 namespace {
 
-/// Nested where the host calls functions of the program which call MPI: so a stack.
 struct Noted {
     int index;
     Handle handle;
     LiveRequests::Serial serial;
 };
-thread_local std::vector<Noted> noted;
 
 class Watch {
 public:
     Watch(Messages& messages, const MPI_Request* requests, int count) noexcept
-        : messages_(messages), requests_(requests), first_(noted.size())
+        : messages_(messages), requests_(requests)
     {
         if (requests == nullptr || messages.requests().empty()) {
             return;
@@ -32,7 +30,7 @@ public:
             note(i);
         }
     }
-    ~Watch() { noted.erase(noted.begin() + static_cast<std::ptrdiff_t>(first_), noted.end()); }
+    ~Watch() = default;
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
@@ -40,8 +38,7 @@ public:
     template <class IsComplete>
     void settle(IsComplete complete) noexcept
     {
-        for (std::size_t i = first_; i < noted.size(); ++i) {
-            const Noted& one = noted[i];
+        for (const Noted& one : noted_) {
             if (requests_[one.index] == MPI_REQUEST_NULL) {
                 messages_.requests().forget(one.handle, one.serial);
             } else if (complete(one.index)) {
@@ -50,11 +47,11 @@ public:
         }
     }
     /// The call has failed: what is over is seen from the requests that are left, where they may be
-    /// asked for. A persistent one that is over and not known to be is looked after in vain.
+    /// asked for. One that is over and not known to be is looked after in vain.
     void settle_failed() noexcept
     {
         settle([this](int index) {
-            return may_ask_for_persistent && messages_.is_over(requests_[index]);
+            return may_ask_for_requests && messages_.is_over(requests_[index]);
         });
     }
     void settle_all(Word code) noexcept
@@ -88,8 +85,7 @@ public:
     /// All were started, and may have other handles now.
     void start() noexcept
     {
-        for (std::size_t i = first_; i < noted.size(); ++i) {
-            const Noted& one = noted[i];
+        for (const Noted& one : noted_) {
             messages_.requests().start(one.handle, one.serial, handle_of(requests_[one.index]));
             messages_.has_started();
         }
@@ -104,7 +100,7 @@ private:
             return;
         }
         try {
-            noted.push_back({index, handle, serial});
+            noted_.push_back({index, handle, serial});
         } catch (const std::bad_alloc&) {
             messages_.requests().forget(handle, serial); // what cannot be noted is not looked after
         }
@@ -112,7 +108,7 @@ private:
 
     Messages& messages_;
     const MPI_Request* requests_;
-    std::size_t first_;
+    std::vector<Noted> noted_; ///< few are large: as a rule it is empty, and takes no memory
 };
 
 } // namespace

@@ -18,12 +18,12 @@ private:
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// MPICH 5 makes a persistent request idle when it is asked for and complete: MPI_Waitany then
-/// finds none. What no host should do is not tried on others of the family either.
+/// MPICH calls an error handler where a request that is asked for has failed, on whatever thread; 5
+/// makes a persistent one idle that is complete, and MPI_Waitany then finds none.
 #ifdef MPICH_NUMVERSION
-constexpr bool may_ask_for_persistent = false;
+constexpr bool may_ask_for_requests = false;
 #else
-constexpr bool may_ask_for_persistent = true;
+constexpr bool may_ask_for_requests = true;
 #endif
 
 } // namespace sidelight::messages

@@ -40,6 +40,17 @@ int settle_level(int required, int provided) noexcept
     return required;
 }
 
+/// Where the level was not raised, it is the host's: libsidelight.so must not learn of a lower one
+/// by a session.
+Word as_the_host_has_it(Word code) noexcept
+{
+    int level = MPI_THREAD_SINGLE;
+    if (is_wanted() && is_success(code) && is_success(hand_on(Call::Query_thread, &level))) {
+        tell_program_level(level);
+    }
+    return code;
+}
+
 /// Where the environment says the level of MPI_Init, that is what the program asks for.
 bool environment_sets_level() noexcept
 {
@@ -61,7 +72,7 @@ bool world_is_up() noexcept
 SIDELIGHT_OWN Word own_Init(int* argc, char*** argv) noexcept
 {
     if (!is_wanted() || environment_sets_level() || threads_would_harm()) {
-        return hand_on(Call::Init, argc, argv);
+        return as_the_host_has_it(hand_on(Call::Init, argc, argv));
     }
     int provided = MPI_THREAD_SINGLE;
     const Word code = hand_on(Call::Init_thread, argc, argv, MPI_THREAD_MULTIPLE, &provided);
@@ -77,7 +88,7 @@ SIDELIGHT_OWN Word own_Init_thread(int* argc, char*** argv, int required, int* p
     const bool raises = known && provided != nullptr && is_wanted() &&
                         (required == MPI_THREAD_MULTIPLE || !threads_would_harm());
     if (!raises) {
-        return hand_on(Call::Init_thread, argc, argv, required, provided);
+        return as_the_host_has_it(hand_on(Call::Init_thread, argc, argv, required, provided));
     }
     const Word code = hand_on(Call::Init_thread, argc, argv, MPI_THREAD_MULTIPLE, provided);
     if (is_success(code)) {

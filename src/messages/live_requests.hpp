@@ -57,7 +57,7 @@ public:
         return live_foreign_.load(std::memory_order_relaxed);
     }
 
-    /// Asks of the ones under way, each in its turn, by `is_complete(handle, persistent)`, until
+    /// Asks of the ones under way, each in its turn, by `is_complete(handle)`, until
     /// one is not or `most` were asked. Answers how many were found complete; they are live no
     /// more.
     template <class IsComplete>
@@ -67,7 +67,7 @@ public:
         while (found < most && next_ != nullptr) {
             Entry& entry = *next_;
             next_ = entry.later;
-            if (!is_complete(entry.handle, entry.traits.persistent)) {
+            if (!is_complete(entry.handle)) {
                 break;
             }
             end_life(entry);

@@ -148,6 +148,7 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
         return Pace::Saw::program;
     }
     // What is under way can change until the step has begun.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     const Pace::Saw saw = may_step() ? step(cost) : Pace::Saw::nothing;
     presence_.end_step();
     return saw;
@@ -158,15 +159,16 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
 Pace::Saw MessageThread::step(Time& cost) noexcept
 {
     const Time before = processor_time();
-    const unsigned found = requests_.look(most_found_by_step, [this](Handle handle,
-                                                                     bool persistent) {
-        if (persistent && !may_ask_for_persistent) {
-            idle_.ask(status_);
-            return false;
-        }
-        int flag = 0;
-        return status_(request_of(handle), &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
-    });
+    unsigned found = 0;
+    if (may_ask_for_requests) {
+        found = requests_.look(most_found_by_step, [this](Handle handle) {
+            int flag = 0;
+            return status_(request_of(handle), &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+                   flag != 0;
+        });
+    } else {
+        idle_.ask(status_);
+    }
     cost = processor_time() - before;
     const bool moved = motion_.moved(cost) || found > 0;
     add(counts_.steps);

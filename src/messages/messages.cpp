@@ -105,6 +105,8 @@ void Messages::at_exit() noexcept
     constexpr timespec look{.tv_sec = 0, .tv_nsec = 1'000'000};
     if (Messages* messages = active(); messages != nullptr) {
         messages->set_wanted(false);
+        // Pairs with the one in `look`: it sees this, or is seen stepping.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         for (int looks = 0; looks < most_looks && messages->presence_.is_stepping(); ++looks) {
             nanosleep(&look, nullptr);
         }

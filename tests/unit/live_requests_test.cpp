@@ -77,7 +77,7 @@ TEST(LiveRequests, WhatIsFoundCompleteIsKnownUntilTheProgramHasIt)
 {
     LiveRequests requests;
     requests.hand_out(7, plain, true);
-    EXPECT_EQ(requests.look(10, [](Handle, bool) { return true; }), 1U);
+    EXPECT_EQ(requests.look(10, [](Handle) { return true; }), 1U);
     EXPECT_EQ(requests.live(), 0U);
     EXPECT_NE(requests.find(7), LiveRequests::none);
     requests.forget(7, requests.find(7));
@@ -91,7 +91,7 @@ TEST(LiveRequests, ALookEndsAtTheFirstThatIsNotComplete)
         requests.hand_out(handle, plain, true);
     }
     std::vector<Handle> asked;
-    const auto complete = [&](Handle handle, bool) {
+    const auto complete = [&](Handle handle) {
         asked.push_back(handle);
         return handle % 2 == 0;
     };
@@ -111,7 +111,7 @@ TEST(LiveRequests, ALookAsksNoMoreThanItMay)
     for (Handle handle = 1; handle <= 10; ++handle) {
         requests.hand_out(handle, plain, true);
     }
-    EXPECT_EQ(requests.look(3, [](Handle, bool) { return true; }), 3U);
+    EXPECT_EQ(requests.look(3, [](Handle) { return true; }), 3U);
     EXPECT_EQ(requests.live(), 7U);
 }
 
@@ -161,7 +161,7 @@ TEST(LiveRequests, RandomLivesAreCountedRight)
                 known->second.live = true;
             }
         } else if (random() % 3 == 0) {
-            requests.look(1, [&](Handle one, bool) {
+            requests.look(1, [&](Handle one) {
                 expected[one].live = false;
                 return true;
             });
