@@ -36,7 +36,8 @@ void enter_access(const EpochSurroundings& with, Epoch& epoch) noexcept
 bool follows_early(const EpochSurroundings& with, const Epoch& epoch,
                    const PeerEpoch& peer) noexcept
 {
-    return rules::may_follow_early(peer.early, with.contacts.peer(peer.rank).early_over,
+    return peer.early == 0 ||
+           rules::may_follow_early(peer.early, with.contacts.peer(peer.rank).early_over,
                                    epoch.reorder);
 }
 

@@ -20,7 +20,9 @@ void Completions::moved(Op& op, OperationState from) noexcept
     }
     if (from < OperationState::local && op.state >= OperationState::local) {
         --peer.local;
-        drop_kept(op);
+        if (op.kept != nullptr) [[unlikely]] {
+            drop_kept(op);
+        }
         if (op.operation.thread != no_thread) [[unlikely]] {
             peer.by_thread->local(op.operation.thread);
         }

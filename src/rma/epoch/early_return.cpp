@@ -99,8 +99,8 @@ void EarlyEpochs::tell(bool any) noexcept
 /// Where memory runs out in between, those that have their data apart keep them so.
 bool EarlyReturn::keep(Epoch& epoch) noexcept
 {
-    if (!waits_for_grants(epoch)) {
-        return false;
+    if (!others_finish() || !waits_for_grants(epoch)) {
+        return false; // it costs little to ask this first, in each sweep
     }
     std::size_t record = record_bytes(epoch);
     std::size_t data = 0;

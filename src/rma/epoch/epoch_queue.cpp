@@ -201,7 +201,8 @@ void EpochQueue::finish_at(Epoch& epoch, PeerEpoch& peer) noexcept
     peer.done = true;
     ++epoch.peers_done;
     if (epoch.early == Early::returned) {
-        with_.contacts.peer(peer.rank).early_over = peer.number;
+        std::uint64_t& over = with_.contacts.peer(peer.rank).early_over;
+        over = std::max(over, peer.number); // with A_A_A_R they may end in any order
     }
 }
 
@@ -316,7 +317,8 @@ bool EpochQueue::return_early(Epoch& epoch) noexcept
     hold_back_no_more(epoch);
     for (const PeerEpoch& peer : epoch.peers) {
         if (epoch.active() && !peer.done) { // else it is told when the number is known
-            with_.contacts.peer(peer.rank).early = peer.number;
+            std::uint64_t& early = with_.contacts.peer(peer.rank).early;
+            early = std::max(early, peer.number);
         }
     }
     conclude(std::exchange(epoch.closing, nullptr), Status::ok);

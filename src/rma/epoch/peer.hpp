@@ -19,8 +19,6 @@ struct alignas(64) Peer {
     std::uint64_t accesses = 0;      ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;     ///< exposure epochs activated towards it (P1: e)
     std::uint64_t done = 0;          ///< accesses to it that are finished and announced
-    std::uint64_t early = 0;         ///< the last of them whose closing call has returned early
-    std::uint64_t early_over = 0;    ///< the last of those that is over towards it
     std::uint64_t lock_requests = 0; ///< places asked for in its queue, where it is elsewhere
     std::uint64_t lock_grants = 0;   ///< those of them that were admitted
 
@@ -31,6 +29,9 @@ struct alignas(64) Peer {
     std::uint32_t leaving[2] = {};        ///< places that it leaves when the notices count, by type
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
+
+    std::uint64_t early = 0;      ///< the last access to it whose closing call has returned early
+    std::uint64_t early_over = 0; ///< the last of those that is over towards it
 
     /// Operations on it belong to that epoch from now on; null: to none.
     void lead_to(Epoch* open, std::uint32_t of_the_peer = 0) noexcept
