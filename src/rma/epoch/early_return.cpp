@@ -99,10 +99,11 @@ void EarlyEpochs::tell(bool any) noexcept
 /// Where memory runs out in between, those that have their data apart keep them so.
 bool EarlyReturn::keep(Epoch& epoch) noexcept
 {
-    if (!others_finish() || !waits_for_grants(epoch)) {
-        return false; // it costs little to ask this first, in each sweep
-    }
     std::size_t record = record_bytes(epoch);
+    if (!rules::may_return_early(others_finish(), free_bytes(), record) ||
+        !waits_for_grants(epoch)) {
+        return false; // the operations are gone through only where it may come to something
+    }
     std::size_t data = 0;
     const bool can_be = for_each_recorded(epoch, [&](const Op& op, const Op* like) {
         record += kept_overhead;
