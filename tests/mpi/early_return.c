@@ -3,8 +3,9 @@
  * target posts only when it has been told that the call has returned; the origin makes no call
  * until the target has seen the data. */
 #include "check.h"
+#include "signals.h"
 
-enum { ORIGIN, TARGET, ROUNDS = 20, WORDS = 3000, PATIENCE_SECONDS = 20 };
+enum { ORIGIN, TARGET, ROUNDS = 20, WORDS = 3000 };
 
 struct Pair {
     double value;
@@ -14,8 +15,7 @@ struct Pair {
 struct Job {
     MPI_Win win;
     int *memory;
-    MPI_Win signals; /* where the target says that it has gone on */
-    volatile int *signal;
+    struct signals signals; /* where the target says that it has gone on */
     MPI_Group other;
 };
 
@@ -31,20 +31,6 @@ static MPI_Win make_window(int words, const char *room, int **memory)
     memset(*memory, 0, sizeof(int) * (size_t)words);
     MPI_Barrier(MPI_COMM_WORLD);
     return win;
-}
-
-static void compute_until(const struct Job *job, int round)
-{
-    const double end = MPI_Wtime() + PATIENCE_SECONDS;
-    while (*job->signal != round && MPI_Wtime() < end) {}
-    CHECK_EQ(*job->signal, round);
-}
-
-static void say_gone_on(const struct Job *job, int round)
-{
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ORIGIN, 0, job->signals);
-    MPI_Put(&round, 1, MPI_INT, ORIGIN, 0, 1, MPI_INT, job->signals);
-    MPI_Win_unlock(ORIGIN, job->signals);
 }
 
 static void expose(const struct Job *job)
@@ -146,12 +132,12 @@ static void check_kind(const struct Job *job, const char *name, Operations *oper
         if (check_rank == ORIGIN) {
             operations(job, round);
             check_tell(TARGET);
-            compute_until(job, round);
+            compute_until(&job->signals, round);
         } else {
             check_hear(ORIGIN);
             expose(job);
             has(job, round);
-            say_gone_on(job, round);
+            signal_to(&job->signals, ORIGIN, round);
         }
     }
 }
@@ -289,19 +275,14 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     const int other = 1 - check_rank;
-    int *signal = NULL;
     struct Job job = {.other = check_group(1, &other)};
     job.win = make_window(3 * WORDS, "auto", &job.memory);
-    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signal,
-                     &job.signals);
-    *signal = -1;
-    job.signal = signal;
-    MPI_Barrier(MPI_COMM_WORLD);
+    job.signals = make_signals();
     check_keys(job.win);
     check_kind(&job, "put", put_block, has_block);
-    *job.signal = -1;
+    *job.signals.word = -1;
     check_kind(&job, "strided put", put_strided, has_strided);
-    *job.signal = -1;
+    *job.signals.word = -1;
     check_kind(&job, "accumulate", accumulate, has_accumulated);
     check_far_ahead(&job);
     check_get(&job);
@@ -311,6 +292,6 @@ int main(int argc, char **argv)
     check_freed(&job, "off");
     MPI_Group_free(&job.other);
     CHECK_OK(MPI_Win_free(&job.win));
-    MPI_Win_free(&job.signals);
+    free_signals(&job.signals);
     return check_end();
 }

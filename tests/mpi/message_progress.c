@@ -6,7 +6,11 @@
  *     message_progress [LEVEL]     the level that the program asks for, 0 to 3; none: MPI_Init
  */
 #include "check.h"
-#include "message_windows.h"
+#include "signals.h"
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_PARTITIONS
+#endif
 
 enum { FIRST, SECOND, ROUNDS = 10, BYTES = 1 << 20 };
 

@@ -3,17 +3,17 @@
  * rank that computes here does so until a neighbour has written into its memory what it writes only
  * after its own wait; without progress that never happens. */
 #include "check.h"
+#include "signals.h"
 
 #include <dirent.h>
 
 #include <sidelight.h>
 
-enum { ORIGIN, TARGET, ROUNDS = 20, PATIENCE_SECONDS = 20, WORDS = 1000 };
+enum { ORIGIN, TARGET, ROUNDS = 20, WORDS = 1000 };
 
 struct Job {
-    MPI_Win win;     /* what epochs are about */
-    MPI_Win signals; /* where the target says that it has gone on */
-    volatile int *signal;
+    MPI_Win win;            /* what epochs are about */
+    struct signals signals; /* where the target says that it has gone on */
     int *memory;
     MPI_Group other;
     bool mapped; /* all by words of memory */
@@ -28,21 +28,6 @@ static struct Counts counts(void)
     struct Counts now;
     CHECK_OK(MPIX_Progress_counts(&now.calls, &now.messages, &now.futile, &now.delay));
     return now;
-}
-
-/* No call of MPI until the other has gone on. */
-static void compute_until(const struct Job *job, int round)
-{
-    const double end = MPI_Wtime() + PATIENCE_SECONDS;
-    while (*job->signal != round && MPI_Wtime() < end) {}
-    CHECK_EQ(*job->signal, round);
-}
-
-static void say_gone_on(const struct Job *job, int round)
-{
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ORIGIN, 0, job->signals);
-    MPI_Put(&round, 1, MPI_INT, ORIGIN, 0, 1, MPI_INT, job->signals);
-    MPI_Win_unlock(ORIGIN, job->signals);
 }
 
 /* The origin has recorded what it does, and computes by now. */
@@ -72,14 +57,14 @@ static void access_epoch(const struct Job *job, int round)
     MPI_Request requests[2];
     if (check_rank == TARGET) {
         post_and_wait(job, round);
-        say_gone_on(job, round);
+        signal_to(&job->signals, ORIGIN, round);
         return;
     }
     CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
     put_all(job, round);
     CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
     check_tell(TARGET);
-    compute_until(job, round);
+    compute_until(&job->signals, round);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
@@ -91,14 +76,14 @@ static void fence_epoch(const struct Job *job, int round)
         CHECK_OK(MPI_Win_fence(0, job->win));
         CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, job->win));
         CHECK_EQ(job->memory[0], round);
-        say_gone_on(job, round);
+        signal_to(&job->signals, ORIGIN, round);
         return;
     }
     CHECK_OK(MPIX_Win_ifence(0, job->win, &requests[0]));
     put_all(job, round);
     CHECK_OK(MPIX_Win_ifence(MPI_MODE_NOSUCCEED, job->win, &requests[1]));
     check_tell(TARGET);
-    compute_until(job, round);
+    compute_until(&job->signals, round);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
@@ -116,14 +101,14 @@ static void lock_epoch(const struct Job *job, int round)
         if (job->mapped) /* else the origin's place may be asked for later */
             CHECK_EQ(job->memory[0], round);
         CHECK_OK(MPI_Win_unlock(TARGET, job->win));
-        say_gone_on(job, round);
+        signal_to(&job->signals, ORIGIN, round);
         return;
     }
     CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, TARGET, 0, job->win, &requests[0]));
     put_all(job, round);
     CHECK_OK(MPIX_Win_iunlock(TARGET, job->win, &requests[1]));
     check_tell(TARGET);
-    compute_until(job, round);
+    compute_until(&job->signals, round);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
@@ -161,10 +146,10 @@ static void check_silence(const struct Job *job)
     for (int round = 0; round < ROUNDS; ++round) {
         if (check_rank == TARGET) {
             CHECK_OK(MPI_Win_post(job->other, 0, job->win));
-            say_gone_on(job, 1000 + round);
+            signal_to(&job->signals, ORIGIN, 1000 + round);
             CHECK_OK(MPI_Win_wait(job->win));
         } else {
-            compute_until(job, 1000 + round);
+            compute_until(&job->signals, 1000 + round);
             CHECK_OK(MPI_Win_start(job->other, 0, job->win));
             CHECK_OK(MPI_Win_complete(job->win));
         }
@@ -242,7 +227,6 @@ int main(int argc, char **argv)
     struct Job job;
     MPI_Comm node;
     int here = 0;
-    int *signal = NULL;
     CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_SMART));
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
@@ -251,11 +235,7 @@ int main(int argc, char **argv)
     job.other = check_group(1, &other);
     MPI_Win_allocate(WORDS * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                      &job.memory, &job.win);
-    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signal,
-                     &job.signals);
-    *signal = -1;
-    job.signal = signal;
-    MPI_Barrier(MPI_COMM_WORLD);
+    job.signals = make_signals();
     check_kind(&job, access_epoch, "access epochs", 100);
     check_kind(&job, fence_epoch, "fence epochs", 200);
     check_kind(&job, lock_epoch, "lock epochs", 300);
@@ -263,7 +243,7 @@ int main(int argc, char **argv)
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
     check_modes(&job);
     MPI_Group_free(&job.other);
-    MPI_Win_free(&job.signals);
+    free_signals(&job.signals);
     MPI_Win_free(&job.win);
     return check_end();
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How one rank tells another one that computes, which is in no call of MPI's: by a window, whose
- * interrupt thread takes it in. */
-#ifndef SIDELIGHT_TESTS_MESSAGE_WINDOWS_H
-#define SIDELIGHT_TESTS_MESSAGE_WINDOWS_H
+/* How one rank tells another one that computes, and is in no call of MPI's: by a window. Where it
+ * is reached by messages, a thread for progress has to take them in. */
+#ifndef SIDELIGHT_TESTS_SIGNALS_H
+#define SIDELIGHT_TESTS_SIGNALS_H
 
 #include "check.h"
 
 #include <time.h>
-
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define HAS_PARTITIONS
-#endif
 
 enum { PATIENCE_SECONDS = 20 };
 
@@ -34,9 +30,6 @@ static inline struct signals make_signals(void)
     MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &word, &made.win);
     *word = -1;
     made.word = word;
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int rank = 0; rank < check_size; ++rank)
-        signal_to(&made, rank, 0);
     MPI_Barrier(MPI_COMM_WORLD);
     return made;
 }
