@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import paper_applications, plots, simulate_am, simulate_lu, simulate_scale, simulations
-from .console import output, progress, rich
+from .console import progress, rich
 
 _DESCRIPTION = """\
 Massive unstructured transactions (figure 12 of the paper on nonblocking epochs) on simulated ranks:
@@ -49,13 +49,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--ranks", default="64,128,256,512", metavar="N,M", help="(default 64,128,256,512)"
     )
-    parser.add_argument(
-        "--network",
-        type=Path,
-        default=simulations.NETWORKS / "qdr-infiniband.txt",
-        metavar="FILE",
-        help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
-    )
+    simulations.add_options(parser)
     parser.add_argument(
         "--transactions", type=int, default=100, metavar="K", help="of each rank (default 100)"
     )
@@ -63,8 +57,6 @@ def add(commands: Any) -> None:
         "--pending", type=int, default=64, metavar="P", help="epochs ahead (default 64)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
     parser.set_defaults(action=main)
     simulate_am.add(kinds)
     simulate_lu.add(kinds)
@@ -72,17 +64,15 @@ def add(commands: Any) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    simulations.require(arguments.network)
-    if arguments.plot:
-        plots.require(arguments.plot)
+    simulations.require(arguments)
     found = measure(arguments, simulations.run)
-    if arguments.json:
-        rows = [asdict(run) | {"gain": gain(found, run)} for run in found]
-        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
-    else:
-        output().print(_table(found, arguments.network))
-    if arguments.plot:
-        plots.draw(arguments.plot, [panel(found)], "Figure 12, simulated")
+    simulations.show(
+        arguments,
+        [asdict(run) | {"gain": gain(found, run)} for run in found],
+        lambda: [_table(found, arguments.network)],
+        lambda: [panel(found)],
+        "Figure 12, simulated",
+    )
     return 0
 
 

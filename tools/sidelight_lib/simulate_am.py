@@ -13,8 +13,7 @@ from typing import Any
 
 from . import plots, simulations
 from .am import ATTACHED, ROOMS, ROOMS_OF_ORIGINS, UNITS, WORKS
-from .console import output, progress, rich
-from .hosts import HostError
+from .console import progress, rich
 
 _DESCRIPTION = """\
 Active messages of 100 segments, 20 characters or 100 integers each way, from simulated ranks to the
@@ -83,16 +82,8 @@ def add(kinds: Any) -> None:
     parser.add_argument(
         "--segment-ns", type=int, default=30, metavar="T", help="and each of its segments (30)"
     )
-    parser.add_argument(
-        "--network",
-        type=Path,
-        default=simulations.NETWORKS / "qdr-infiniband.txt",
-        metavar="FILE",
-        help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
-    )
+    simulations.add_options(parser)
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
     parser.set_defaults(action=main)
 
 
@@ -162,35 +153,24 @@ FIGURES: Mapping[str, Figure] = {
 
 
 def numbers(wanted: str) -> list[int]:
-    words = wanted.split(",")
-    if not all(word.isdigit() and 1 <= int(word) < ONE_NODE for word in words):
-        raise HostError(f"--origins takes numbers from 1 on, less than {ONE_NODE}, not {wanted}")
-    return [int(word) for word in words]
+    return simulations.numbers("origins", wanted, 1, ONE_NODE)
 
 
 def chosen(wanted: str) -> list[str]:
-    names = wanted.split(",")
-    unknown = [name for name in names if name not in FIGURES]
-    if unknown:
-        raise HostError(f"no figure {', '.join(unknown)}; there are {', '.join(FIGURES)}")
-    return names
+    return simulations.chosen("figure", wanted, FIGURES)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    simulations.require(arguments.network)
-    if arguments.plot:
-        plots.require(arguments.plot)
+    simulations.require(arguments)
     found = measure(arguments, simulations.run)
-    if arguments.json:
-        rows = [asdict(run) for run in found]
-        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
-    else:
-        console = output()
-        for name in chosen(arguments.figures):
-            console.print(_table(name, found, arguments.network))
-    if arguments.plot:
-        drawn = [panel(name, found) for name in chosen(arguments.figures)]
-        plots.draw(arguments.plot, drawn, "Active messages (P5, figures 3 to 7), simulated")
+    names = chosen(arguments.figures)
+    simulations.show(
+        arguments,
+        [asdict(run) for run in found],
+        lambda: [_table(name, found, arguments.network) for name in names],
+        lambda: [panel(name, found) for name in names],
+        "Active messages (P5, figures 3 to 7), simulated",
+    )
     return 0
 
 

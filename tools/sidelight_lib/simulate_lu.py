@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import paper_applications, plots, simulations
-from .console import output, progress, rich
-from .hosts import HostError
+from .console import progress, rich
 
 _DESCRIPTION = """\
 LU decomposition of a full matrix by rows in turn (figure 13 of the paper on nonblocking epochs) on
@@ -56,13 +55,7 @@ def add(kinds: Any) -> None:
     parser.add_argument(
         "--ways", default=",".join(WAYS), metavar="A,B", help=f"of {', '.join(WAYS)} (default all)"
     )
-    parser.add_argument(
-        "--network",
-        type=Path,
-        default=simulations.NETWORKS / "qdr-infiniband.txt",
-        metavar="FILE",
-        help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
-    )
+    simulations.add_options(parser)
     parser.add_argument(
         "--mflops", type=int, metavar="R", help="of a core, in place of what the file says"
     )
@@ -71,24 +64,22 @@ def add(kinds: Any) -> None:
     )
     parser.add_argument("--jobs", type=int, default=2, metavar="J", help="at a time (default 2)")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
     parser.set_defaults(action=main)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    simulations.require(arguments.network)
-    if arguments.plot:
-        plots.require(arguments.plot)
+    simulations.require(arguments)
     found = measure(arguments, simulations.run)
-    if arguments.json:
-        rows = [asdict(run) | {"less": less(found, run)} for run in found]
-        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
-    else:
-        for rows in dict.fromkeys(run.rows for run in found):
-            output().print(_table([run for run in found if run.rows == rows], arguments.network))
-    if arguments.plot:
-        plots.draw(arguments.plot, panels(found), "Figure 13, simulated")
+    simulations.show(
+        arguments,
+        [asdict(run) | {"less": less(found, run)} for run in found],
+        lambda: [
+            _table([run for run in found if run.rows == rows], arguments.network)
+            for rows in dict.fromkeys(run.rows for run in found)
+        ],
+        lambda: panels(found),
+        "Figure 13, simulated",
+    )
     return 0
 
 
@@ -96,9 +87,9 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
     """All runs, smaller matrices and fewer ranks first."""
     steps = [
         (rows, ranks, way)
-        for rows in _sizes(arguments.rows)
+        for rows in simulations.numbers("rows", arguments.rows, 2)
         for ranks in paper_applications.read_ranks(arguments.ranks)
-        for way in _ways(arguments.ways)
+        for way in simulations.chosen("way", arguments.ways, WAYS)
     ]
 
     def measured(step: tuple[int, int, str]) -> Run:
@@ -114,21 +105,6 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
             advance(f"{rows} rows, {ranks} ranks: {way}")
             found.append(one)
     return found
-
-
-def _sizes(wanted: str) -> list[int]:
-    words = wanted.split(",")
-    if not all(word.isdigit() and int(word) >= 2 for word in words):
-        raise HostError(f"--rows takes numbers from 2 on, not {wanted}")
-    return [int(word) for word in words]
-
-
-def _ways(wanted: str) -> list[str]:
-    names = wanted.split(",")
-    unknown = [name for name in names if name not in WAYS]
-    if unknown:
-        raise HostError(f"no way {', '.join(unknown)}; there are {', '.join(WAYS)}")
-    return names
 
 
 def _options(arguments: argparse.Namespace, rows: int, ranks: int, way: str) -> list[str]:

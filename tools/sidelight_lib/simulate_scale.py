@@ -7,12 +7,10 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from . import plots, simulations
-from .console import output, progress, rich
-from .hosts import HostError
+from .console import progress, rich
 
 _DESCRIPTION = """\
 Messages and memory of a process in a window of many members: each process puts to its peers, in a
@@ -50,30 +48,20 @@ def add(kinds: Any) -> None:
             f"--{name}", default=default, metavar="N,M", help=f"(default {default})"
         )
     parser.add_argument("--node", type=int, default=8, metavar="N", help="ranks of a node (8)")
-    parser.add_argument(
-        "--network",
-        type=Path,
-        default=simulations.NETWORKS / "qdr-infiniband.txt",
-        metavar="FILE",
-        help="parameters (default bench/networks/qdr-infiniband.txt)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
+    simulations.add_options(parser)
     parser.set_defaults(action=main)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    simulations.require(arguments.network)
-    if arguments.plot:
-        plots.require(arguments.plot)
+    simulations.require(arguments)
     found = measure(arguments, simulations.run)
-    if arguments.json:
-        rows = [asdict(run) for run in found]
-        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
-    else:
-        output().print(_table(found))
-    if arguments.plot:
-        plots.draw(arguments.plot, panels(found), "A process in a large window")
+    simulations.show(
+        arguments,
+        [asdict(run) for run in found],
+        lambda: [_table(found)],
+        lambda: panels(found),
+        "A process in a large window",
+    )
     return 0
 
 
@@ -81,12 +69,12 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
     """All runs, smaller windows first."""
     steps = [
         (members, *step)
-        for members in numbers("members", arguments.members)
+        for members in simulations.numbers("members", arguments.members, 1)
         for step in [
             *(
                 (LOCK, peers, epochs)
-                for peers in numbers("peers", arguments.peers)
-                for epochs in numbers("epochs", arguments.epochs)
+                for peers in simulations.numbers("peers", arguments.peers, 1)
+                for epochs in simulations.numbers("epochs", arguments.epochs, 1)
             ),
             (LOCK_ALL, USED, 2 * USED),
         ]
@@ -102,13 +90,6 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
             figures = [said[key] for key in ("messages", "bytes", "window_bytes", "pending_bytes")]
             found.append(Run(members, way, peers, epochs, *figures))
     return found
-
-
-def numbers(name: str, wanted: str) -> list[int]:
-    words = wanted.split(",")
-    if not all(word.isdigit() and int(word) >= 1 for word in words):
-        raise HostError(f"--{name} takes numbers from 1 on, not {wanted}")
-    return [int(word) for word in words]
 
 
 def panels(found: Sequence[Run]) -> list[plots.Panel]:

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program of simulations, build/bench/simulate: where it is, and how it is run."""
+"""The program of simulations, build/bench/simulate: where it is, how it is run, and what all
+commands have in common that run it."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from . import hosts
+from . import hosts, plots
+from .console import output
 from .hosts import HostError
 
 NETWORKS = hosts.ROOT / "bench" / "networks"
@@ -21,12 +26,62 @@ def program() -> Path:
     return hosts.build_directory() / "bench" / "simulate"
 
 
-def require(network: Path) -> None:
-    """Raises unless the program and the file of the network are there."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network, and how the figures are shown."""
+    parser.add_argument(
+        "--network",
+        type=Path,
+        default=NETWORKS / "qdr-infiniband.txt",
+        metavar="FILE",
+        help="parameters (default that of the paper: bench/networks/qdr-infiniband.txt)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
+
+
+def require(arguments: argparse.Namespace) -> None:
+    """Raises unless the program, the file of the network and what draws are there."""
     if not program().exists():
         raise HostError(f"not built: {program()}; run `make`")
-    if not network.exists():
-        raise HostError(f"--network {network}: there is no such file")
+    if not arguments.network.exists():
+        raise HostError(f"--network {arguments.network}: there is no such file")
+    if arguments.plot:
+        plots.require(arguments.plot)
+
+
+def show(
+    arguments: argparse.Namespace,
+    rows: Sequence[Mapping[str, Any]],
+    tables: Callable[[], Iterable[Any]],
+    panels: Callable[[], Sequence[plots.Panel]],
+    title: str,
+) -> None:
+    """As tables or as JSON, and drawn where that is asked for."""
+    if arguments.json:
+        print(json.dumps({"network": str(arguments.network), "rows": rows}, indent=2))
+    else:
+        for table in tables():
+            output().print(table)
+    if arguments.plot:
+        plots.draw(arguments.plot, panels(), title)
+
+
+def numbers(option: str, wanted: str, least: int, below: int | None = None) -> list[int]:
+    """A list of them, as an option has it."""
+    words = wanted.split(",")
+    if not all(w.isdigit() and least <= int(w) < (below or int(w) + 1) for w in words):
+        end = f", less than {below}" if below is not None else ""
+        raise HostError(f"--{option} takes numbers from {least} on{end}, not {wanted}")
+    return [int(word) for word in words]
+
+
+def chosen(kind: str, wanted: str, known: Iterable[str]) -> list[str]:
+    """A list of names, of those that are known."""
+    names, all_names = wanted.split(","), list(known)
+    unknown = [name for name in names if name not in all_names]
+    if unknown:
+        raise HostError(f"no {kind} {', '.join(unknown)}; there are {', '.join(all_names)}")
+    return names
 
 
 def run(options: Sequence[str]) -> str:
