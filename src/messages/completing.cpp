@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -66,20 +67,24 @@ public:
     {
         settle([](int) { return false; });
     }
-    void settle_one(int which) noexcept
+    void settle_any(Word code, const int* which) noexcept
     {
-        settle([which](int index) { return index == which; });
+        if (is_success(code)) {
+            settle([which](int index) { return index == *which; });
+        } else {
+            settle_failed();
+        }
     }
-    void settle_some(int count, const int* indices) noexcept
+    void settle_some(Word code, const int* count, const int* indices) noexcept
     {
-        settle([&](int index) {
-            for (int i = 0; i < count; ++i) {
-                if (indices[i] == index) {
-                    return true;
-                }
-            }
-            return false;
-        });
+        if (is_success(code)) {
+            settle([&](int index) {
+                const int* end = indices + std::max(*count, 0); // MPI_UNDEFINED is below zero
+                return std::find(indices, end, index) != end;
+            });
+        } else {
+            settle_failed();
+        }
     }
 
     /// All were started, and may have other handles now.
@@ -139,11 +144,7 @@ SIDELIGHT_OWN Word own_Waitany(int count, MPI_Request* requests, int* index,
     return attended([&](Messages& messages) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Waitany, count, requests, index, status);
-        if (is_success(code)) {
-            watch.settle_one(*index);
-        } else {
-            watch.settle_failed();
-        }
+        watch.settle_any(code, index);
         return code;
     });
 }
@@ -154,11 +155,7 @@ SIDELIGHT_OWN Word own_Waitsome(int count, MPI_Request* requests, int* done, int
     return attended([&](Messages& messages) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Waitsome, count, requests, done, indices, statuses);
-        if (is_success(code)) {
-            watch.settle_some(*done, indices);
-        } else {
-            watch.settle_failed();
-        }
+        watch.settle_some(code, done, indices);
         return code;
     });
 }
@@ -194,10 +191,8 @@ SIDELIGHT_OWN Word own_Testany(int count, MPI_Request* requests, int* index, int
     return attended([&](Messages& messages) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Testany, count, requests, index, flag, status);
-        if (!is_success(code)) {
-            watch.settle_failed();
-        } else if (*flag != 0) {
-            watch.settle_one(*index);
+        if (!is_success(code) || *flag != 0) {
+            watch.settle_any(code, index);
         }
         return code;
     });
@@ -209,11 +204,7 @@ SIDELIGHT_OWN Word own_Testsome(int count, MPI_Request* requests, int* done, int
     return attended([&](Messages& messages) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Testsome, count, requests, done, indices, statuses);
-        if (is_success(code)) {
-            watch.settle_some(*done, indices);
-        } else {
-            watch.settle_failed();
-        }
+        watch.settle_some(code, done, indices);
         return code;
     });
 }
