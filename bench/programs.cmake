@@ -10,8 +10,9 @@ file(GLOB pattern_sources CONFIGURE_DEPENDS ${directory}/patterns/*.c)
 sidelight_mpi_program(${host} ${kind} patterns
     SOURCES ${pattern_sources} ${directory}/epochs.c ${directory}/measure.c
     LIBRARIES ${CMAKE_DL_LIBS})
+file(GLOB halo_sources CONFIGURE_DEPENDS ${directory}/halo/*.c)
 sidelight_mpi_program(${host} ${kind} halo
-    SOURCES ${directory}/halo.c ${directory}/epochs.c ${directory}/measure.c
+    SOURCES ${halo_sources} ${directory}/epochs.c ${directory}/measure.c
     LIBRARIES ${CMAKE_DL_LIBS})
 sidelight_mpi_program(${host} ${kind} transactions
     SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c

@@ -20,11 +20,13 @@ sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transacti
     ARGS --quick --nonblocking --key)
 sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
     ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
-foreach(way persistent isend gats nonblocking)
+foreach(way persistent isend gats nonblocking ahead notified)
     sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo ARGS --quick --way=${way})
 endforeach()
-sidelight_mpi_test(emulated.halo_nonblocking RANKS 4 PROGRAM ../bench/halo
-    ARGS --quick --way=nonblocking ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+foreach(way nonblocking ahead notified)
+    sidelight_mpi_test(emulated.halo_${way} RANKS 4 PROGRAM ../bench/halo
+        ARGS --quick --way=${way} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+endforeach()
 
 # Programs of examples/ that check what they find: reads in a made-up genome, in three ways, and
 # sums of absolute values; also where there is room for one segment at a time.

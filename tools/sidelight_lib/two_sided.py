@@ -17,8 +17,9 @@ from .series import Shown
 _DESCRIPTION = """\
 A halo exchange on a 2-D grid of processes, over the length of an edge; or LU factorisation of a
 full matrix, over its rows. With sends and receives on the host alone; with one-sided epochs and
-standard calls on the host alone and under Sidelight; and with nonblocking epochs. In turns, round
-after round; medians over the rounds.
+standard calls on the host alone and under Sidelight; and with nonblocking epochs. The halo exchange
+also with exposures that are posted one exchange ahead, on two windows in turn, and with notified
+puts. In turns, round after round; medians over the rounds.
 """
 
 HALO_SIZES = {8: "8 B", 1024: "1 KB", 16384: "16 KB", 65536: "64 KB", 262144: "256 KB"}
@@ -30,6 +31,8 @@ HALO_SERIES = (
     replace(ALONE, title="epochs", options=("--way=gats",)),
     replace(STANDARD, title="epochs,\nsidelight", options=("--way=gats",)),
     Series("+nonblocking", "non-\nblocking", options=("--way=nonblocking",)),
+    Series("+ahead", "posted\nahead", options=("--way=ahead",)),
+    Series("+notified", "notified", options=("--way=notified",)),
 )
 LU_SERIES = (
     Series("+isend", "isend", under=False, program="lu_two_sided"),
