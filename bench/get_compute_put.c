@@ -32,13 +32,6 @@ struct Work {
     char *buffers[BUFFERS];
 };
 
-static void compute(double microseconds)
-{
-    const double end = now_microseconds() + microseconds;
-    while (now_microseconds() < end) {
-    }
-}
-
 static char *buffer(const struct Work *work, int block) { return work->buffers[block % BUFFERS]; }
 
 static MPI_Aint place(const struct Work *work, int block) { return (MPI_Aint)block * work->bytes; }

@@ -22,6 +22,13 @@ double now_microseconds(void)
     return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
 }
 
+void compute(double microseconds)
+{
+    const double end = now_microseconds() + microseconds;
+    while (now_microseconds() < end) {
+    }
+}
+
 static int compare_doubles(const void *left, const void *right)
 {
     const double a = *(const double *)left;

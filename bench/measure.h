@@ -65,6 +65,9 @@ void measure_several(const struct Team *team, const struct Line *line, void *con
 /* The clock that all processes of a machine have in common. */
 double now_microseconds(void);
 
+/* Keeps the processor for so long, and calls nothing of MPI. */
+void compute(double microseconds);
+
 /* Sorts them. */
 double median(double *values, int count);
 

@@ -28,13 +28,6 @@ static double time_puts(const struct PairWindow *window, int puts)
     return (now_microseconds() - start) / puts;
 }
 
-static void compute(double microseconds)
-{
-    const double end = now_microseconds() + microseconds;
-    while (now_microseconds() < end) {
-    }
-}
-
 /* Collective: microseconds in the origin. */
 static double measure_state(const struct Pair *pair, const struct PairWindow *window,
                             enum State state)

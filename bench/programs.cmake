@@ -19,6 +19,11 @@ sidelight_mpi_program(${host} ${kind} transactions
         ${directory}/measure.c
     LIBRARIES z ${CMAKE_DL_LIBS})
 
+sidelight_mpi_program(${host} ${kind} undelayed
+    SOURCES ${directory}/undelayed.c ${directory}/epochs.c ${directory}/pair.c
+        ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
+
 foreach(program memhandle ordered_put)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/ways.c ${directory}/pair.c

@@ -42,13 +42,6 @@ struct Late {
     double computing; /* microseconds */
 };
 
-static void compute(double microseconds)
-{
-    const double end = now_microseconds() + microseconds;
-    while (now_microseconds() < end) {
-    }
-}
-
 static void issue(const struct Late *late, enum Kind kind)
 {
     const MPI_Win win = late->window.win;

@@ -32,13 +32,6 @@ struct Access {
     char *here;
 };
 
-static void compute(double microseconds)
-{
-    const double end = now_microseconds() + microseconds;
-    while (now_microseconds() < end) {
-    }
-}
-
 static void access_and_flush(void *context, long repetitions)
 {
     const struct Access *access = context;

@@ -28,6 +28,7 @@ from sidelight_lib import (
     series,
     sizes,
     thread_flush,
+    undelayed,
     window_kinds,
 )
 from sidelight_lib.interleaved import ALONE, STANDARD, Column, Measured, Sample
@@ -100,6 +101,15 @@ class Programs(unittest.TestCase):
         self.assertEqual(names(text, "figures"), list(late_target.SHOWN.figures))
         self.assertEqual(names(text, "lines"), list(late_target.MILLISECONDS))
 
+    def test_undelayed(self):
+        text = source("undelayed")
+        self.assertEqual(names(text, "figures"), list(undelayed.SHOWN.figures))
+        (listed,) = re.findall(r"sizes\[\] = \{(.*?)\}", text)
+        terms = [[int(term) for term in size.split("<<")] for size in listed.split(",")]
+        self.assertEqual([term[0] << sum(term[1:]) for term in terms], list(undelayed.SIZES))
+        places = [f"{op}_{size}" for op in names(text, "operations") for size in undelayed.SIZES]
+        self.assertEqual(places, list(undelayed.LINES))
+
     def test_one_sided_progress(self):
         text = source("one_sided_progress")
         self.assertEqual(names(text, "figures"), list(one_sided_progress.SHOWN.figures))
@@ -128,6 +138,13 @@ class Notes(unittest.TestCase):
         (said,) = late_target.notes(waits)
         self.assertIn("put 100.0%", said)
         self.assertIn("get 0.1%", said)
+
+    def test_what_takes_longer_than_on_the_host_is_named(self):
+        host = {"gats": 2.0, "fence": 2.0, "lock": 2.0}
+        ours = {"gats": 1.0, "fence": 2.05, "lock": 2.2}
+        found = [row("put_8", under=False, **host), row("put_8", **ours)]
+        (said,) = undelayed.notes(found)
+        self.assertEqual(said, "a: put, 8 B, lock: 1.10 of the host alone")
 
     def test_no_progress_is_said(self):
         good = row("allocated", waits=1.0, computes=1.1)

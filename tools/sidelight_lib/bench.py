@@ -29,6 +29,7 @@ from . import (
     paper_figures,
     thread_flush,
     two_sided,
+    undelayed,
     window_kinds,
     window_times,
 )
@@ -107,6 +108,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     paper_applications.add(kinds)
     thread_flush.add(kinds)
     two_sided.add(kinds)
+    undelayed.add(kinds)
     window_times.add(kinds)
 
 
