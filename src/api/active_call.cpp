@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/active_call.hpp"
 
-#include <climits>
-
 #include "datatype/mpi/cache.hpp"
 
 namespace sidelight::api {
@@ -60,7 +58,7 @@ Status find_handler(const WindowObject& object, MPI_Op op, std::uint32_t& number
         const RegisteredOperation& candidate = registered[index - 1];
         if (candidate.handle == op && candidate.operation != nullptr) {
             number = static_cast<std::uint32_t>(index - 1);
-            most = candidate.operation->form == HandlerForm::large ? INT64_MAX : INT_MAX;
+            most = most_told(candidate.operation->form);
             return Status::ok;
         }
     }

@@ -6,6 +6,7 @@
 #include "base/bytes.hpp"
 #include "datatype/mpi/predefined.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "rma/operation/active_directly.hpp"
 #include "runtime/active_runner.hpp"
 #include "runtime/runtime.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 
 using Handler = void (*)(void*, int, MPI_Datatype, void*, int, MPI_Datatype, void*, int,
                          MPI_Datatype, int, int);
-
-/// Bytes of the input's copy, which lies on the stack.
-constexpr std::size_t most_direct_input = 1024;
 
 /// What a program says again and again: all but where the data are.
 struct Said {
@@ -83,35 +81,18 @@ Said said_of(const WindowObject& object, const ActiveArguments& with) noexcept
             .segments = with.segments};
 }
 
-/// A side that is one block, here and there.
-bool is_plain(const datatype::Buffer& here, const rma::ActiveSide& there) noexcept
-{
-    return there.count == 0 || (here.layout->predefined && here.layout->contiguous &&
-                                there.layout->predefined && there.layout->contiguous);
-}
-
-bool is_simple(const WindowObject& object, const rma::Operation& operation,
-               const rma::ActiveCall& call) noexcept
-{
-    const rma::ActiveRoom room = rma::room_of(call, call.segments);
-    return object.region == nullptr && !object.ordered && operation.layout->predefined &&
-           operation.layout->contiguous && operation.count != 0 && operation.layout->size != 0 &&
-           call.segments != 0 &&
-           call.segments <= static_cast<std::uint64_t>(settings().active_unit) &&
-           is_plain(operation.origin, call.input) && is_plain(operation.result, call.output) &&
-           !room.overflow && room.input.bytes <= most_direct_input &&
-           room.bytes <= static_cast<std::size_t>(settings().active_buffer);
-}
-
 /// The long way finds what is wrong, too.
 [[gnu::noinline]] void learn(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
     latest = {.said = said_of(object, arguments)};
     rma::Operation operation;
     rma::ActiveCall call;
+    const rma::ActiveLimits limits{.internal_bytes =
+                                       static_cast<std::size_t>(settings().active_buffer),
+                                   .unit = static_cast<std::uint64_t>(settings().active_unit)};
     const EngineToken token(Runtime::existing()->engine());
-    if (translate(object, arguments, operation, call) != Status::ok ||
-        !is_simple(object, operation, call)) {
+    if (object.region != nullptr || translate(object, arguments, operation, call) != Status::ok ||
+        !rma::is_for_direct_path(operation, call, limits)) {
         return;
     }
     rma::ActiveMessages& active = object.window->parts().active;
@@ -139,7 +120,7 @@ MPI_Datatype told(MPI_Datatype type, int elements) noexcept
 [[gnu::always_inline]] inline void call(const Meaning& known, const ActiveArguments& with,
                                         std::byte* memory) noexcept
 {
-    alignas(std::max_align_t) std::array<std::byte, most_direct_input> input;
+    alignas(std::max_align_t) std::array<std::byte, rma::most_direct_input> input;
     if (known.input_bytes != 0) {
         store_bytes(input.data(), with.input.address, known.input_bytes);
     }
@@ -158,9 +139,6 @@ MPI_Datatype told(MPI_Datatype type, int elements) noexcept
 
 } // namespace
 
-/// Those of this process that wait, in whichever window, are before it: the long way has the order.
-/// To enter is the barrier before the handler; that behind it is left to the next flush, before
-/// which nobody may rely on what it has done.
 bool run_directly(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
     if (HandlerCaller::inside() || arguments.notification >= 0) {
@@ -172,30 +150,22 @@ bool run_directly(const WindowObject& object, const ActiveArguments& arguments) 
     const Meaning& known = latest;
     const bool has_buffers = (known.input_bytes == 0 || arguments.input.address != nullptr) &&
                              (known.output_bytes == 0 || arguments.output.address != nullptr);
-    if (known.operation == nullptr || !has_buffers ||
-        Runtime::existing()->engine().process().has_active()) {
+    if (known.operation == nullptr || !has_buffers) {
         return false;
     }
-    std::byte* memory =
-        object.mapped->memory(arguments.target, arguments.displacement, known.persistent_bytes);
-    if (memory == nullptr) {
+    rma::DirectStay stay =
+        rma::enter_directly(*object.mapped, known.active->exclusion,
+                            {.target = arguments.target,
+                             .displacement = arguments.displacement,
+                             .bytes = known.persistent_bytes,
+                             .room = known.room},
+                            Runtime::existing()->engine().process().has_active());
+    if (!stay.hold) [[unlikely]] {
         return false;
     }
-    rma::Exclusion& exclusion = known.active->exclusion;
-    const int target = arguments.target;
-    rma::Exclusion::Hold hold = object.mapped->is_concurrent(target)
-                                    ? exclusion.try_share(target)
-                                    : exclusion.try_enter(target, false, 0);
-    if (!hold) [[unlikely]] {
-        return false;
-    }
-    const bool fits = known.room <= hold.block->largest_room.load(std::memory_order_acquire);
-    if (fits) [[likely]] {
-        call(known, arguments, memory);
-    }
-    rma::Exclusion::leave(hold);
-    object.mapped->made_plain_access();
-    return fits;
+    call(known, arguments, stay.memory);
+    rma::leave_directly(*object.mapped, stay);
+    return true;
 }
 
 } // namespace sidelight::api

@@ -144,6 +144,14 @@ int create(void* function, HandlerForm form, MPI_Op* op) noexcept
     return MPI_SUCCESS;
 }
 
+void create_for_fortran(void (*function)(), HandlerForm form, MPI_Fint* op,
+                        MPI_Fint* error) noexcept
+{
+    MPI_Op made = MPI_OP_NULL;
+    const int code = create(reinterpret_cast<void*>(function), form, &made);
+    return_to_fortran(code, made, op, error);
+}
+
 /// Takes the next number in any case, so that all members count alike. Nobody sends a message with
 /// it before all have it.
 int register_operation(const WindowObject& object, MPI_Op op) noexcept
@@ -318,9 +326,11 @@ SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, 
 
 SIDELIGHT_ENTRY void mpix_am_op_create_(void (*function)(), MPI_Fint* am_op, MPI_Fint* error)
 {
-    MPI_Op made = MPI_OP_NULL;
-    const int code = create(reinterpret_cast<void*>(function), HandlerForm::fortran, &made);
-    return_to_fortran(code, made, am_op, error);
+    create_for_fortran(function, HandlerForm::fortran, am_op, error);
+}
+SIDELIGHT_ENTRY void mpix_am_op_create_c_(void (*function)(), MPI_Fint* am_op, MPI_Fint* error)
+{
+    create_for_fortran(function, HandlerForm::large_fortran, am_op, error);
 }
 SIDELIGHT_ENTRY void mpix_am_win_op_register_(FortranArgument<MPI_Op> am_op,
                                               FortranArgument<MPI_Win> win, MPI_Fint* error)

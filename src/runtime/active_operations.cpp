@@ -122,9 +122,10 @@ namespace {
 template <class Count>
 using InC = void (*)(void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, void*, Count,
                      MPI_Datatype, Count, Count);
-using InFortran = void (*)(void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*,
-                           const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,
-                           const MPI_Fint*, const MPI_Fint*);
+template <class Count>
+using InFortran = void (*)(void*, const Count*, const MPI_Fint*, void*, const Count*,
+                           const MPI_Fint*, void*, const Count*, const MPI_Fint*, const Count*,
+                           const Count*);
 
 /// Counts that the form cannot hold were refused where the message was issued.
 template <class Count>
@@ -138,16 +139,17 @@ void call_in_c(void* function, const rma::ActiveInvocation& with) noexcept
         count(with.offset));
 }
 
+template <class Count>
 void call_in_fortran(void* function, const rma::ActiveInvocation& with) noexcept
 {
-    const auto count = [](std::uint64_t number) { return static_cast<MPI_Fint>(number); };
-    const std::array<MPI_Fint, 8> passed{count(with.input_count),      with.input_type,
-                                         count(with.persistent_count), with.persistent_type,
-                                         count(with.output_count),     with.output_type,
-                                         count(with.segments),         count(with.offset)};
-    reinterpret_cast<InFortran>(function)(with.input, &passed[0], &passed[1], with.persistent,
-                                          &passed[2], &passed[3], with.output, &passed[4],
-                                          &passed[5], &passed[6], &passed[7]);
+    const auto count = [](std::uint64_t number) { return static_cast<Count>(number); };
+    const std::array<Count, 5> counts{count(with.input_count), count(with.persistent_count),
+                                      count(with.output_count), count(with.segments),
+                                      count(with.offset)};
+    const std::array<MPI_Fint, 3> types{with.input_type, with.persistent_type, with.output_type};
+    reinterpret_cast<InFortran<Count>>(function)(with.input, &counts[0], &types[0], with.persistent,
+                                                 &counts[1], &types[1], with.output, &counts[2],
+                                                 &types[2], &counts[3], &counts[4]);
 }
 
 } // namespace
@@ -164,7 +166,10 @@ void HandlerCaller::call(const rma::ActiveInvocation& with) noexcept
         call_in_c<MPI_Count>(operation.function, with);
         break;
     case HandlerForm::fortran:
-        call_in_fortran(operation.function, with);
+        call_in_fortran<MPI_Fint>(operation.function, with);
+        break;
+    case HandlerForm::large_fortran:
+        call_in_fortran<MPI_Count>(operation.function, with);
         break;
     }
 }

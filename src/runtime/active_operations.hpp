@@ -13,10 +13,18 @@ namespace sidelight::runtime {
 
 /// How a handler takes its arguments.
 enum class HandlerForm : std::uint8_t {
-    plain,   ///< counts are ints
-    large,   ///< counts are MPI_Count
-    fortran, ///< all by reference, counts are integers
+    plain,         ///< counts are ints
+    large,         ///< counts are MPI_Count
+    fortran,       ///< all by reference, counts are integers
+    large_fortran, ///< likewise, counts are of MPI_COUNT_KIND
 };
+
+/// The largest count that a handler of that form can be told.
+[[nodiscard]] constexpr std::uint64_t most_told(HandlerForm form) noexcept
+{
+    const bool large = form == HandlerForm::large || form == HandlerForm::large_fortran;
+    return large ? INT64_MAX : INT32_MAX;
+}
 
 /// A handler of active messages, as the program has made it an operation.
 struct ActiveOperation {

@@ -8,6 +8,7 @@
 #include "datatype/basic_layout.hpp"
 #include "rma/active/message.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "rma/operation/active_directly.hpp"
 
 namespace sidelight::sim {
 
@@ -58,6 +59,8 @@ public:
     [[nodiscard]] bool finished() const noexcept { return next_ == acts.size() && !waits_; }
     [[nodiscard]] std::string describe();
     [[nodiscard]] rma::Window& window() noexcept { return *window_; }
+    /// Whether its program's thread is in a handler that it runs on the direct path.
+    [[nodiscard]] bool in_direct() const noexcept { return direct_.end != 0; }
 
     std::vector<Act> acts;
     std::vector<std::uint64_t> put_values;
@@ -67,7 +70,18 @@ private:
         rma::ActiveJob job;
         Time end = 0;
     };
+    /// The program's own thread in a handler, on the direct path.
+    struct Direct {
+        std::size_t number = 0;
+        rma::DirectStay stay{};
+        Time end = 0; ///< 0: there is none
+    };
     [[nodiscard]] bool may_go_on() const;
+    [[nodiscard]] bool is_busy() const;
+    [[nodiscard]] bool try_directly(std::size_t number, const rma::Operation& operation,
+                                    const rma::ActiveCall& call);
+    void end_direct();
+    [[nodiscard]] Time handler_time();
     void sweep();
     void end_handlers();
     void begin_handlers();
@@ -81,6 +95,7 @@ private:
     rma::Process process_;
     rma::Window* window_ = nullptr;
     std::vector<Running> running_;
+    Direct direct_;
     Block buffer_;
     rma::Request request_;
     std::size_t next_ = 0;
@@ -127,9 +142,9 @@ public:
     int node_size = 1;
     bool carried = false;
     bool ordered = false; ///< the window
+    bool direct = false;  ///< programs try the direct path first
     int threads = 1;
-    std::size_t internal = 0;
-    std::uint64_t unit = 0;
+    rma::ActiveLimits limits;
     std::vector<std::size_t> attached;
     int dies = -1;
     datatype::LayoutPointer spread;
@@ -203,7 +218,7 @@ Member::Member(Team& team, int rank)
     : team_(team), rank_(rank), process_(team.network.endpoint(rank))
 {
     process_.set_messages(team.node_size < team.ranks || team.carried);
-    process_.set_active({.internal_bytes = team.internal, .unit = team.unit});
+    process_.set_active(team.limits);
     const int first = rank / team.node_size * team.node_size;
     const auto node = static_cast<std::uint32_t>(rank / team.node_size);
     rma::WindowShape shape;
@@ -233,8 +248,8 @@ void Member::run()
 {
     Network& network = team_.network;
     end_handlers();
-    const bool busy = team_.threads == 1 && !running_.empty();
-    if (!busy) {
+    end_direct();
+    if (!is_busy()) {
         sweep();
         begin_handlers();
         while (may_go_on()) {
@@ -252,6 +267,9 @@ void Member::run()
     Time next = ~Time{0}; // one run for all that is to come
     for (const Running& running : running_) {
         next = std::min(next, running.end);
+    }
+    if (in_direct()) {
+        next = std::min(next, direct_.end);
     }
     if (may_go_on()) {
         next = std::min(next, network.now() + 1);
@@ -271,6 +289,7 @@ std::string Member::describe()
                        ", " + std::to_string(team_.node_size) + " to a node, at step " +
                        std::to_string(next_) + (waits_ ? ", which waits" : "") + ", with " +
                        std::to_string(running_.size()) + " handlers" +
+                       (in_direct() ? " and one on the direct path" : "") +
                        (process_.has_active() ? " and messages that wait" : "");
     window_->describe(
         [](void* context, const char* line) {
@@ -300,9 +319,12 @@ std::string Member::describe()
 /// Whether the program's thread has something to do.
 bool Member::may_go_on() const
 {
-    return (!waits_ || request_.complete) && (team_.threads > 1 || running_.empty()) &&
+    return (!waits_ || request_.complete) && !is_busy() && !in_direct() &&
            (waits_ || next_ < acts.size());
 }
+
+/// Whether its only thread is in a handler.
+bool Member::is_busy() const { return team_.threads == 1 && (!running_.empty() || in_direct()); }
 
 void Member::sweep()
 {
@@ -324,10 +346,60 @@ void Member::begin_handlers()
 {
     rma::ActiveJob job;
     while (running_.size() < static_cast<std::size_t>(team_.threads) && process_.take_active(job)) {
-        const Time longest = team_.random.chance(5) ? 100'000 : 3'000;
         team_.begins(number_of(job));
-        running_.push_back({job, team_.network.now() + 1 + team_.random.below(longest)});
+        running_.push_back({job, team_.network.now() + handler_time()});
     }
+}
+
+Time Member::handler_time()
+{
+    return 1 + team_.random.below(team_.random.chance(5) ? 100'000 : 3'000);
+}
+
+/// As `run_directly` of the API. What it does sends nothing: nobody pushes behind it.
+bool Member::try_directly(std::size_t number, const rma::Operation& operation,
+                          const rma::ActiveCall& call)
+{
+    if (!team_.direct || !rma::is_for_direct_path(operation, call, team_.limits)) {
+        return false;
+    }
+    direct_.stay = rma::enter_directly(window_->mapped(), window_->parts().active.exclusion,
+                                       {.target = operation.target,
+                                        .displacement = operation.displacement,
+                                        .bytes = operation.layout->size * operation.count,
+                                        .room = rma::room_of(call, 1).bytes},
+                                       process_.has_active());
+    if (process_.must_push()) {
+        team_.fail("a message on the direct path has sent what nobody pushes");
+    }
+    if (!direct_.stay.hold) {
+        return false;
+    }
+    direct_.number = number;
+    direct_.end = team_.network.now() + handler_time();
+    ++team_.tally.direct;
+    team_.begins(number);
+    return true;
+}
+
+void Member::end_direct()
+{
+    if (!in_direct() || direct_.end > team_.network.now()) {
+        return;
+    }
+    ActiveIssued& message = team_.issued[direct_.number];
+    std::vector<std::uint64_t> input = message.input;
+    Handler handler(team_, direct_.number);
+    handler.call({.input = reinterpret_cast<std::byte*>(input.data()),
+                  .input_count = message.input_words,
+                  .persistent = direct_.stay.memory,
+                  .persistent_count = message.cells,
+                  .output = reinterpret_cast<std::byte*>(message.output.data()),
+                  .output_count = message.output_words,
+                  .segments = message.segments});
+    rma::leave_directly(window_->mapped(), direct_.stay);
+    team_.ends(direct_.number);
+    direct_ = {};
 }
 
 void Member::end_handlers()
@@ -442,6 +514,9 @@ void Member::issue(std::size_t number)
     }
     operation.active = &call;
     ++team_.tally.messages;
+    if (try_directly(number, operation, call)) {
+        return;
+    }
     if (window_->issue(operation, nullptr) != Status::ok) {
         message.failed = true;
         if (!team_.may_fail(message)) {
@@ -479,8 +554,8 @@ Team::Team(std::uint64_t seed, ActiveDeaths deaths)
     threads = random.chance(50) ? 1 : 3;
     constexpr std::size_t rooms[] = {0, 24, 64, 200, 8192};
     constexpr std::uint64_t units[] = {1, 2, 5, 40};
-    internal = rooms[random.below(5)];
-    unit = units[random.below(4)];
+    limits = {.internal_bytes = rooms[random.below(5)], .unit = units[random.below(4)]};
+    direct = random.chance(60);
     const auto size = static_cast<std::size_t>(ranks);
     everybody.resize(size);
     std::iota(everybody.begin(), everybody.end(), 0);
@@ -563,7 +638,7 @@ ActiveIssued Team::draw_message(int origin, bool in_order, rma::ActiveOrder orde
     message.input.assign(message.segments * message.input_words * stride + 1, unfilled);
     message.output.assign(message.segments * message.output_words * stride + 1, unfilled);
     const auto target = static_cast<std::size_t>(message.target);
-    message.too_large = segment_bytes(message) > std::max(internal, attached[target]);
+    message.too_large = segment_bytes(message) > std::max(limits.internal_bytes, attached[target]);
     return message;
 }
 
@@ -580,7 +655,8 @@ void Team::draw_locked(int rank, rma::ActiveOrder order)
         ActiveIssued message = draw_message(rank, false, order);
         message.target = target;
         message.too_large =
-            segment_bytes(message) > std::max(internal, attached[static_cast<std::size_t>(target)]);
+            segment_bytes(message) >
+            std::max(limits.internal_bytes, attached[static_cast<std::size_t>(target)]);
         message.concurrent = concurrent;
         message.locked = true;
         acts.push_back({.what = Do::issue, .message = issued.size()});
@@ -757,6 +833,7 @@ std::string Team::run()
             fail("deadlock: " + members[static_cast<std::size_t>(rank)]->describe());
         }
     }
+    tally.died_inside += dies >= 0 && members[static_cast<std::size_t>(dies)]->in_direct() ? 1 : 0;
     for (std::size_t number = 0; failure.empty() && dies < 0 && number < issued.size(); ++number) {
         tally.failures += issued[number].too_large ? 1 : 0;
         if (!issued[number].too_large) {
@@ -780,6 +857,8 @@ std::string run_active(std::uint64_t seed, ActiveDeaths deaths, ActiveTally& tal
     tally.beside += team.tally.beside;
     tally.failures += team.tally.failures;
     tally.overtaken += team.tally.overtaken;
+    tally.direct += team.tally.direct;
+    tally.died_inside += team.tally.died_inside;
     return failure;
 }
 

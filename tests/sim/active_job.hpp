@@ -11,7 +11,8 @@
 #include "rma/engine/process.hpp"
 #include "world.hpp"
 
-/// Random programs of active messages, and what must hold of each run: every segment is run once,
+/// Random programs of active messages, some run within their calls beside others that are queued,
+/// and what must hold of each run: every segment is run once,
 /// with its own input, and its output comes back; messages that exclude one another never
 /// interleave, those that keep their order do; what a flush has waited for has been run, and what
 /// was issued under an exclusive lock before the next one has it; room in attached buffers is given
@@ -48,9 +49,11 @@ struct ActiveIssued {
 struct ActiveTally {
     std::uint64_t messages = 0;
     std::uint64_t pieces = 0;
-    std::uint64_t beside = 0;    ///< pieces that began while another one ran at the same target
-    std::uint64_t failures = 0;  ///< messages that could not be run
-    std::uint64_t overtaken = 0; ///< messages that began before an earlier one to the same target
+    std::uint64_t beside = 0;      ///< pieces that began while another one ran at the same target
+    std::uint64_t failures = 0;    ///< messages that could not be run
+    std::uint64_t overtaken = 0;   ///< messages that began before an earlier one to the same target
+    std::uint64_t direct = 0;      ///< messages that were run within their call
+    std::uint64_t died_inside = 0; ///< runs in which somebody died within such a call
 };
 
 /// Whether anybody dies.

@@ -32,8 +32,10 @@ ActiveTally run_all(ActiveDeaths deaths)
         }
     }
     std::printf("%" PRIu64 " seeds: %" PRIu64 " messages in %" PRIu64 " pieces, %" PRIu64
-                " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large\n",
-                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures);
+                " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large, %" PRIu64
+                " within their calls, in which %" PRIu64 " died\n",
+                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures,
+                tally.direct, tally.died_inside);
     return tally;
 }
 
@@ -46,8 +48,13 @@ TEST(ActiveMessages, RunOnceEachInTheirOrder)
     EXPECT_GT(tally.beside, 0U);
     EXPECT_GT(tally.overtaken, 0U);
     EXPECT_GT(tally.failures, 0U);
+    EXPECT_GT(tally.direct, 0U);
 }
 
-TEST(ActiveMessages, SurvivorsComeToTheirEnds) { run_all(ActiveDeaths::one); }
+TEST(ActiveMessages, SurvivorsComeToTheirEnds)
+{
+    const ActiveTally tally = run_all(ActiveDeaths::one);
+    EXPECT_GT(tally.died_inside, 0U);
+}
 
 } // namespace sidelight::sim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/active/exclusion.hpp"
 
+#include "rma/active/rules.hpp"
+
 namespace sidelight::rma {
 
 namespace {
@@ -77,7 +79,8 @@ bool Exclusion::is_shared(std::uint32_t number, bool look_for_dead) noexcept
             if (slot.target.load(std::memory_order_seq_cst) != number) {
                 continue;
             }
-            if (!look_for_dead || neighbour.rank == rank_ || !members_->has_ended(neighbour.rank)) {
+            if (!look_for_dead || neighbour.rank == rank_ ||
+                !rules::exclusion_is_taken(members_->has_ended(neighbour.rank))) {
                 return true;
             }
             slot.target.store(0, std::memory_order_relaxed);
@@ -91,7 +94,7 @@ void Exclusion::take_from_dead(ActiveBlock& block) noexcept
 {
     std::uint32_t held = block.holder.load(std::memory_order_acquire);
     const int rank = static_cast<int>(held) - 1;
-    if (held != 0 && rank != rank_ && members_->has_ended(rank)) {
+    if (held != 0 && rank != rank_ && rules::exclusion_is_taken(members_->has_ended(rank))) {
         block.holder.compare_exchange_strong(held, 0, std::memory_order_seq_cst);
     }
 }

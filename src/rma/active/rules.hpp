@@ -24,6 +24,16 @@ constexpr bool active_may_share(bool one_concurrent, bool other_concurrent) noex
     return one_concurrent && other_concurrent;
 }
 
+/// Whether a message may run within its call, at the origin: none of that process, to whomever,
+/// waits. One that waits may be one whose order it keeps, and only the long way looks.
+constexpr bool active_may_run_directly(bool others_wait) noexcept { return !others_wait; }
+
+/// Whether a handler enters beside others that are there, which its epoch asserts.
+constexpr bool active_enters_shared(bool concurrent) noexcept { return concurrent; }
+
+/// Whether what keeps a handler out is taken away: it is that of a process that has ended.
+constexpr bool exclusion_is_taken(bool holder_has_ended) noexcept { return holder_has_ended; }
+
 /// Whether a message may begin to leave, and so take its turn at the target: one that has begun
 /// always has room for a segment, so it never waits for one that comes after it.
 constexpr bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept

@@ -7,7 +7,7 @@ module handlers
     implicit none
     INCLUDE_MPI
     private
-    public :: add_up, ten_times
+    public :: add_up, negative, ten_times
 
 contains
 
@@ -53,6 +53,20 @@ contains
         answers(1, :) = sum(asked, 1)
     end subroutine add_up
 
+    ! With large counts: each answer is minus what was asked, or -1 where a count is wrong.
+    subroutine negative(input, input_count, input_type, own, own_count, own_type, output, &
+                        output_count, output_type, segments, offset) bind(C)
+        type(c_ptr), value :: input, own, output
+        integer(c_int64_t) :: input_count, own_count, output_count, segments, offset
+        HANDLE(MPI_Datatype) :: input_type, own_type, output_type
+        integer(c_int64_t), pointer :: asked(:), answers(:)
+        call c_f_pointer(input, asked, [input_count * segments])
+        call c_f_pointer(output, answers, [output_count * segments])
+        answers = -asked
+        if (own_count /= 2 .or. segments /= 3 .or. offset /= 0) answers = -1
+        if (.not. all_words(input_type, own_type, output_type)) answers = -1
+    end subroutine negative
+
 end module handlers
 
 #ifdef MPIF_H
@@ -71,9 +85,11 @@ program active
     USE_MPI
 #ifdef MODULE_MPI_F08
     use sidelight_am_f08
+    use sidelight_notify_f08
 #endif
 #ifdef MODULE_MPI
     use sidelight_am_mpi
+    use sidelight_notify_mpi
 #endif
     use checks
     use handlers
@@ -110,6 +126,8 @@ program active
     call MPI_Barrier(MPI_COMM_WORLD, ierror)
     call three_segments
     call with_a_request
+    call notified
+    call handler_of_large_counts
 #ifdef MODULE_MPI_F08
     call large_counts_and_no_ierror
 #endif
@@ -165,6 +183,53 @@ contains
         call MPI_Win_unlock_all(win, ierror)
     end subroutine with_a_request
 
+    subroutine check_counter(counter, expected)
+        integer, intent(in) :: counter, expected
+        integer(MPI_COUNT_KIND) :: value
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPI_Win_get_notify_value(win, counter, value, ierror)
+        call check(value == expected, 'the counter of a notified active message')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    end subroutine check_counter
+
+    subroutine notified
+        call MPI_Win_set_num_notify(win, MPI_INFO_NULL, 2, ierror)
+        call expect_success(ierror, 'MPI_Win_set_num_notify')
+        call ask(250_word)
+        call MPI_Win_lock_all(0, win, ierror)
+        call MPIX_Am_notify(asked, 1, MPI_INTEGER8, answers, 1, MPI_INTEGER8, 3, right, &
+                            MPI_INTEGER8, start, 2, MPI_INTEGER8, MPI_INTEGER8, op, 0, win, ierror)
+        call expect_success(ierror, 'MPIX_Am_notify')
+        call MPI_Win_flush(right, win, ierror)
+        call check_answers('MPIX_Am_notify')
+        call check_counter(0, 1)
+        call ask(270_word)
+        call MPIX_Ram_notify(asked, 1, MPI_INTEGER8, answers, 1, MPI_INTEGER8, 3, right, &
+                             MPI_INTEGER8, start, 2, MPI_INTEGER8, MPI_INTEGER8, op, 1, win, &
+                             request, ierror)
+        call expect_success(ierror, 'MPIX_Ram_notify')
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+        call expect_success(ierror, 'the request of a notified active message')
+        call check_answers('MPIX_Ram_notify')
+        call MPI_Win_flush(right, win, ierror)
+        call check_counter(1, 1)
+        call MPI_Win_unlock_all(win, ierror)
+    end subroutine notified
+
+    subroutine handler_of_large_counts
+        call MPIX_Am_op_create_c(negative, other, ierror)
+        call expect_success(ierror, 'MPIX_Am_op_create_c')
+        call MPIX_Am_win_op_register(other, win, ierror)
+        call ask(290_word)
+        call MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win, ierror)
+        call MPIX_Am(asked, 1, MPI_INTEGER8, answers, 1, MPI_INTEGER8, 3, right, MPI_INTEGER8, &
+                     start, 2, MPI_INTEGER8, MPI_INTEGER8, other, win, ierror)
+        call MPI_Win_unlock(right, win, ierror)
+        call check(all(answers == -asked), 'a handler that takes large counts')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPI_Op_free(other, ierror)
+    end subroutine handler_of_large_counts
+
 #ifdef MODULE_MPI_F08
     subroutine large_counts_and_no_ierror
         integer(MPI_COUNT_KIND), parameter :: one = 1, two = 2, three = 3
@@ -179,6 +244,20 @@ contains
                       MPI_INTEGER8, start, two, MPI_INTEGER8, MPI_INTEGER8, op, win, request)
         call MPI_Wait(request, MPI_STATUS_IGNORE)
         call check_answers('MPIX_Ram with large counts')
+        call ask(430_word)
+        call MPIX_Am_notify(asked, one, MPI_INTEGER8, answers, one, MPI_INTEGER8, three, right, &
+                            MPI_INTEGER8, start, two, MPI_INTEGER8, MPI_INTEGER8, op, 0, win)
+        call MPI_Win_flush(right, win)
+        call check_answers('MPIX_Am_notify with large counts')
+        call check_counter(0, 2)
+        call ask(460_word)
+        call MPIX_Ram_notify(asked, one, MPI_INTEGER8, answers, one, MPI_INTEGER8, three, right, &
+                             MPI_INTEGER8, start, two, MPI_INTEGER8, MPI_INTEGER8, op, 1, win, &
+                             request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call check_answers('MPIX_Ram_notify with large counts')
+        call MPI_Win_flush(right, win)
+        call check_counter(1, 2)
         call MPI_Win_unlock_all(win)
     end subroutine large_counts_and_no_ierror
 #endif

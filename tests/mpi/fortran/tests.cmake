@@ -82,7 +82,8 @@ function(sidelight_fortran_programs host)
         sidelight_fortran_program(${host} notified_${flavour} LINKED FLAGS ${flags}
             SOURCES ${notify_for_${flavour}} ${here}/checks.F90 ${here}/notified.F90)
         sidelight_fortran_program(${host} active_${flavour} LINKED FLAGS ${flags}
-            SOURCES ${am_for_${flavour}} ${here}/checks.F90 ${here}/active.F90)
+            SOURCES ${am_for_${flavour}} ${notify_for_${flavour}} ${here}/checks.F90
+                ${here}/active.F90)
     endforeach()
     sidelight_fortran_program(${host} fixed_form
         SOURCES ${here}/fixed_form.F FLAGS -fcray-pointer)

@@ -20,6 +20,7 @@ struct WrongActiveCase {
     const char* name;
     WrongActive wrong;
     const char* property; ///< a part of what is said
+    ActiveDeaths deaths = ActiveDeaths::none;
 };
 
 void PrintTo(const WrongActiveCase& tried, std::ostream* out) { *out << tried.name; }
@@ -37,7 +38,7 @@ TEST_P(WrongActiveRule, IsCaught)
     rma::rules::wrong_active = GetParam().wrong;
     ActiveTally tally;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const std::string failure = run_active(seed, ActiveDeaths::none, tally);
+        const std::string failure = run_active(seed, GetParam().deaths, tally);
         if (failure.find(GetParam().property) != std::string::npos) {
             std::printf("%s: seed %" PRIu64 ": %s\n", GetParam().name, seed, failure.c_str());
             return;
@@ -56,7 +57,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongActiveCase{"served_early", WrongActive::served_early, "came earlier"},
         WrongActiveCase{"unanswered", WrongActive::unanswered, "a lock was given away"},
         WrongActiveCase{"slivers", WrongActive::slivers, "a sliver"},
-        WrongActiveCase{"begins_at_once", WrongActive::begins_at_once, "deadlock"}),
+        WrongActiveCase{"begins_at_once", WrongActive::begins_at_once, "deadlock"},
+        WrongActiveCase{"passes_waiting", WrongActive::passes_waiting, "has overtaken one"},
+        WrongActiveCase{"all_enter", WrongActive::all_enter, "interleave"},
+        WrongActiveCase{"kept_by_dead", WrongActive::kept_by_dead, "never ends",
+                        ActiveDeaths::one}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
 /// What is then used twice is an object of the engine's: any end but a good one will do.

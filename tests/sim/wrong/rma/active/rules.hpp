@@ -4,6 +4,9 @@
 // The rules of active messages, as in ../rules.hpp.
 #define active_keeps_order right_active_keeps_order
 #define active_may_share right_active_may_share
+#define active_may_run_directly right_active_may_run_directly
+#define active_enters_shared right_active_enters_shared
+#define exclusion_is_taken right_exclusion_is_taken
 #define active_may_begin right_active_may_begin
 #define active_may_leave_beside right_active_may_leave_beside
 #define active_may_pass right_active_may_pass
@@ -14,6 +17,9 @@
 #include "../src/rma/active/rules.hpp"
 #undef active_keeps_order
 #undef active_may_share
+#undef active_may_run_directly
+#undef active_enters_shared
+#undef exclusion_is_taken
 #undef active_may_begin
 #undef active_may_leave_beside
 #undef active_may_pass
@@ -28,6 +34,9 @@ enum class WrongActive {
     none,
     order_forgotten, ///< overlapping memory is nothing to the order
     all_share,       ///< messages that exclude one another run at once
+    passes_waiting,  ///< one runs within its call though another whose order it keeps waits
+    all_enter,       ///< one that runs within its call excludes nobody
+    kept_by_dead,    ///< what a dead process holds keeps handlers out for ever
     leaves_beside,   ///< one leaves while another that has begun waits for room
     passes_ordered,  ///< one passes another whose order it keeps
     begins_at_once,  ///< one begins though nothing has room for its segments
@@ -49,6 +58,22 @@ inline bool active_may_share(bool one_concurrent, bool other_concurrent) noexcep
 {
     return wrong_active == WrongActive::all_share ||
            right_active_may_share(one_concurrent, other_concurrent);
+}
+
+inline bool active_may_run_directly(bool others_wait) noexcept
+{
+    return wrong_active == WrongActive::passes_waiting ||
+           right_active_may_run_directly(others_wait);
+}
+
+inline bool active_enters_shared(bool concurrent) noexcept
+{
+    return wrong_active == WrongActive::all_enter || right_active_enters_shared(concurrent);
+}
+
+inline bool exclusion_is_taken(bool holder_has_ended) noexcept
+{
+    return wrong_active != WrongActive::kept_by_dead && right_exclusion_is_taken(holder_has_ended);
 }
 
 inline bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept
