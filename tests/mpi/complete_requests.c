@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sidelight.h>
 
-enum { TURNS = 300, AT_ONCE = 5 };
+enum { TURNS = 100, AT_ONCE = 5 };
 
 /* Its value is not free before the next flush. */
 static MPI_Request start(struct window *w, int index, int64_t value)
