@@ -8,6 +8,7 @@
 #include "api/pass_through.hpp"
 #include "api/synchronization_call.hpp"
 #include "api/traced_call.hpp"
+#include "host/mpi/completed_request.hpp"
 #include "host/mpi/exposure_request.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/handle.hpp"
@@ -33,7 +34,7 @@ int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noe
         if (code != MPI_SUCCESS) {
             return code;
         }
-        const Status status = host::mpi::create_completed_request(
+        const Status status = host::mpi::CompletedRequest::create(
             host::mpi::own_communicator(MPI_COMM_NULL), request);
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
     }

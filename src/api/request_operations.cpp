@@ -6,12 +6,12 @@
 #include "api/operation_kinds.hpp"
 #include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
+#include "host/mpi/completed_request.hpp"
 #include "host/mpi/fit.hpp"
-#include "host/mpi/requests.hpp"
 #include "runtime/runtime.hpp"
 
 /// Operations with a request, which work in every kind of epoch, though the standard asks for a
-/// passive one. What is over within its call gets a request of the host that is complete.
+/// passive one. What is over within its call gets a request that is complete.
 using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
@@ -49,7 +49,7 @@ int issue_with(MPI_Request* request, const WindowObject& object, Arguments... ar
         call.request_scope = scope;
         return issue(object, call, request);
     }
-    const Status status = host::mpi::create_completed_request(object.own, request);
+    const Status status = host::mpi::CompletedRequest::create(object.own, request);
     Runtime::pass_by();
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "host/mpi/completed_request.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/progress.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -50,7 +51,7 @@ NonblockingRequest* Requests::take(const WindowObject& object) noexcept
 
 NonblockingRequest* Requests::give_up_spare() noexcept { return std::exchange(spare_, nullptr); }
 
-/// What is complete already gets the host's cheapest request, and the one that was started is kept
+/// What is complete already gets a request that says so, and the one that was started is kept
 /// for the next call; only what is not complete, or has failed, is watched.
 Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm own,
                           MPI_Request* handle) noexcept
@@ -65,7 +66,7 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
         *handle = request.handle();
         remember(&request);
     } else if (engine_side.status == Status::ok &&
-               host::mpi::create_completed_request(own, handle) == Status::ok) {
+               host::mpi::CompletedRequest::create(own, handle) == Status::ok) {
         spare_ = &request;
     } else {
         *handle = request.handle();

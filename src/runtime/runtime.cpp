@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "host/mpi/completed_request.hpp"
 #include "host/node/cores.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/thread_level.hpp"
@@ -26,6 +27,8 @@ Runtime::Runtime()
 {
     if (threads_possible()) {
         engine_.expect_program_threads();
+    } else {
+        host::mpi::CompletedRequest::keep(true);
     }
     begin_trace(engine_);
     Helpers::watch_requests();
@@ -76,6 +79,7 @@ void Runtime::stop(bool for_good) noexcept
     if (for_good) {
         network_.close();
     }
+    host::mpi::CompletedRequest::keep(false);
     requests_.complete_found();
     NonblockingRequest* spare = nullptr;
     {

@@ -175,36 +175,83 @@ static void unrelated_operation(struct window *w)
     MPI_Barrier(w->comm);
 }
 
-/* More than any host has numbers for. */
+/* --- More at once than any host has numbers for, of each kind --------------------------------- */
+
+/* The i-th, to the rank on the right. */
+typedef int starting(const struct window *w, int i, MPI_Request *r);
+
+static int64_t values[MANY], got[MANY];
+
+#define FROM(i) &values[i], 1, MPI_INT64_T
+#define INTO(i) &got[i], 1, MPI_INT64_T
+#define PLACE(i) right_of(w), at(w, right_of(w), i), 1, MPI_INT64_T
+
+static int rput(const struct window *w, int i, MPI_Request *r)
+{
+    return MPI_Rput(FROM(i), PLACE(i), w->win, r);
+}
+static int rget(const struct window *w, int i, MPI_Request *r)
+{
+    return MPI_Rget(INTO(i), PLACE(i), w->win, r);
+}
+static int raccumulate(const struct window *w, int i, MPI_Request *r)
+{
+    return MPI_Raccumulate(FROM(i), PLACE(i), MPI_REPLACE, w->win, r);
+}
+static int rget_accumulate(const struct window *w, int i, MPI_Request *r)
+{
+    return MPI_Rget_accumulate(FROM(i), INTO(i), PLACE(i), MPI_REPLACE, w->win, r);
+}
+static int rrput(const struct window *w, int i, MPI_Request *r)
+{
+    return MPIX_Rrput(FROM(i), PLACE(i), w->win, r);
+}
+static int rraccumulate(const struct window *w, int i, MPI_Request *r)
+{
+    return MPIX_Rraccumulate(FROM(i), PLACE(i), MPI_REPLACE, w->win, r);
+}
+static int rrget_accumulate(const struct window *w, int i, MPI_Request *r)
+{
+    return MPIX_Rrget_accumulate(FROM(i), INTO(i), PLACE(i), MPI_REPLACE, w->win, r);
+}
+
+static const struct {
+    starting *start;
+    bool writes, fetches;
+    bool waits; /* for its target: nobody flushes */
+} kinds[] = {
+    {rput, true, false, false},           {rget, false, true, true},
+    {raccumulate, true, false, false},    {rget_accumulate, true, true, true},
+    {rrput, true, false, true},           {rraccumulate, true, false, true},
+    {rrget_accumulate, true, true, true},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Each kind finds what the last that wrote has left. */
 static void many_at_once(struct window *w)
 {
-    int const to = right_of(w);
-    static int64_t values[MANY], old[MANY];
     static MPI_Request r[MANY];
+    int64_t before = 0; /* what cells have, but for their numbers; 0: nothing */
     begin(w, "many requests");
-    for (int i = 0; i < MANY; ++i) {
-        values[i] = i;
-        old[i] = -1;
-        MPI_Aint const place = at(w, to, i);
-        if (i % 3 == 0)
-            CHECK_OK(
-                MPIX_Rrput(&values[i], 1, MPI_INT64_T, to, place, 1, MPI_INT64_T, w->win, &r[i]));
-        else if (i % 3 == 1)
-            CHECK_OK(MPIX_Rraccumulate(&values[i], 1, MPI_INT64_T, to, place, 1, MPI_INT64_T,
-                                       MPI_SUM, w->win, &r[i]));
-        else
-            CHECK_OK(MPIX_Rrget_accumulate(&values[i], 1, MPI_INT64_T, &old[i], 1, MPI_INT64_T, to,
-                                           place, 1, MPI_INT64_T, MPI_SUM, w->win, &r[i]));
-    }
-    CHECK_OK(MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE));
-    tell_right(w);
-    for (int i = 0; i < MANY; ++i) {
-        int64_t const result = i % 3 == 2 ? 0 : -1;
-        if (cell(w, i) == i && old[i] == result)
-            continue;
-        expect_cell(w, i, i);
-        CHECK_EQ(old[i], result);
-        break; /* one is enough */
+    for (int kind = 0; kind < KINDS; ++kind) {
+        int64_t const after = kinds[kind].writes ? (kind + 1) * (int64_t)MANY : before;
+        int wrong = 0;
+        for (int i = 0; i < MANY; ++i) {
+            values[i] = after + i;
+            got[i] = -1;
+            CHECK_OK(kinds[kind].start(w, i, &r[i]));
+        }
+        CHECK_OK(MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE));
+        if (!kinds[kind].waits)
+            CHECK_OK(MPI_Win_flush(right_of(w), w->win));
+        tell_right(w);
+        for (int i = 0; i < MANY; ++i) {
+            wrong += cell(w, i) != after + i;
+            wrong += got[i] != (kinds[kind].fetches ? before + i : -1);
+        }
+        CHECK_EQ(wrong, 0);
+        MPI_Barrier(w->comm);
+        before = after;
     }
     end(w);
 }

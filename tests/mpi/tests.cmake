@@ -28,6 +28,7 @@ sidelight_mpi_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
 sidelight_mpi_test(active_abort RANKS 2 NO_SANITIZER PROGRAM active_crash ARGS abort
     PASS "has crashed, by SIGABRT: .*active_crash.*the program was asked")
 sidelight_mpi_test(waits RANKS 2 4)
+sidelight_mpi_test(complete_requests RANKS 1 2)
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)
 sidelight_mpi_test(intrinsic RANKS 2 ARGS mapped)

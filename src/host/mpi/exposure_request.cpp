@@ -5,6 +5,7 @@
 #include <new>
 #include <thread>
 
+#include "host/mpi/completed_request.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/requests.hpp"
@@ -148,7 +149,7 @@ int create_exposure_request(MPI_Win win, MPI_Request* handle) noexcept
         return code;
     }
     return answer_window(flag != 0
-                             ? create_completed_request(own_communicator(MPI_COMM_NULL), handle)
+                             ? CompletedRequest::create(own_communicator(MPI_COMM_NULL), handle)
                              : start(win, handle),
                          win);
 }

@@ -10,8 +10,6 @@ namespace {
 std::atomic<bool (*)() noexcept> request_sweep{nullptr};
 std::atomic<void (*)(bool) noexcept> request_pause{nullptr}; ///< set before the sweep
 
-int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
-
 } // namespace
 
 int query_nothing(void* /*state*/, MPI_Status* status) noexcept
@@ -22,6 +20,8 @@ int query_nothing(void* /*state*/, MPI_Status* status) noexcept
     status->MPI_TAG = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
+
+int ignore_freed(void* /*state*/) noexcept { return MPI_SUCCESS; }
 
 int ignore_cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
 
@@ -128,23 +128,6 @@ void HostRequest::let_go() noexcept
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         released_->push(this);
     }
-}
-
-/// An operation to MPI_PROC_NULL is complete when it starts, and most hosts keep one request for
-/// all such; without a communicator, a generalized request does.
-Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept
-{
-    if (comm != MPI_COMM_NULL) {
-        return table().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, handle) == MPI_SUCCESS
-                   ? Status::ok
-                   : Status::other;
-    }
-    MPI_Request made = MPI_REQUEST_NULL;
-    if (start_idle_request(&made) != Status::ok || table().Grequest_complete(made) != MPI_SUCCESS) {
-        return Status::other;
-    }
-    *handle = made;
-    return Status::ok;
 }
 
 Status start_idle_request(MPI_Request* handle) noexcept

@@ -22,6 +22,7 @@ using ExtendedStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_functi
 
 /// Callbacks of generalized requests that carry no data and cannot be cancelled.
 int query_nothing(void* state, MPI_Status* status) noexcept;
+int ignore_freed(void* state) noexcept;
 int ignore_cancel(void* state, int complete) noexcept;
 
 class HostRequest;
@@ -124,10 +125,6 @@ private:
     Pool<T> idle_;
     RequestList released_;
 };
-
-/// A request that is complete from the start, the cheapest that the host has. `comm` is any valid
-/// communicator of this process; nothing is sent.
-[[nodiscard]] Status create_completed_request(MPI_Comm comm, MPI_Request* handle) noexcept;
 
 /// A request that stays incomplete until it is ended: to ask for its status makes the host
 /// progress.
