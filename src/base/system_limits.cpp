@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 namespace sidelight {
@@ -65,6 +66,26 @@ Reason lack_of_files(int wanted) noexcept
                       "it takes %d files, and of the %d of ulimit -n only %d are left: raise it",
                       wanted, end, left);
     }
+    return reason;
+}
+
+Reason lack_of_addresses(std::size_t wanted) noexcept
+{
+    Reason reason;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return reason;
+    }
+    void* const place =
+        mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place != MAP_FAILED) {
+        munmap(place, wanted);
+        return reason;
+    }
+    std::snprintf(
+        reason.text.data(), reason.text.size(),
+        "it takes %zu MB of addresses, and of the %zu of ulimit -v fewer are left: raise it",
+        wanted >> 20, static_cast<std::size_t>(limit.rlim_cur >> 20));
     return reason;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 /// What the system refuses, in words that say what mends it.
 namespace sidelight {
@@ -20,5 +21,8 @@ struct Reason {
 /// Empty if this process may open so many more files, else why not. What is begun without them
 /// fails somewhere in the middle, in our libraries or in the host.
 [[nodiscard]] Reason lack_of_files(int wanted) noexcept;
+
+/// The same of addresses, in bytes.
+[[nodiscard]] Reason lack_of_addresses(std::size_t wanted) noexcept;
 
 } // namespace sidelight

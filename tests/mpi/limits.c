@@ -5,7 +5,7 @@
  * makes one says so to all its members alike. Prints "windows <rank> <ours> <host's> <refused>".
  *
  * An argument is a limit that begins after MPI_Init: on the last rank alone "nofile" (no
- * descriptor more) and "as" (hardly any address more), on all "fsize" (files of 1 KiB).
+ * descriptor more) and "as=MEGABYTES" (so many of addresses more), on all "fsize" (files of 1 KiB).
  */
 #include "windows.h"
 
@@ -134,11 +134,12 @@ static void set_limit(const char *name)
         return;
     if (strcmp(name, "nofile") == 0)
         no_more(RLIMIT_NOFILE, 0);
-    if (strcmp(name, "as") == 0) {
+    if (strncmp(name, "as=", 3) == 0) {
         unsigned long long pages = 0;
+        rlim_t const more = (rlim_t)strtoull(name + 3, NULL, 0) << 20;
         FILE *const file = fopen("/proc/self/statm", "r");
         if (file != NULL && fscanf(file, "%llu", &pages) == 1)
-            no_more(RLIMIT_AS, (rlim_t)pages * (rlim_t)getpagesize() + (2 << 20));
+            no_more(RLIMIT_AS, (rlim_t)pages * (rlim_t)getpagesize() + more);
         if (file != NULL)
             fclose(file);
     }

@@ -50,6 +50,20 @@ TEST(SystemLimits, CountsTheFilesThatAreLeft)
     EXPECT_NE(std::string(lack.c_str()).find("100 of ulimit -n"), std::string::npos);
 }
 
+TEST(SystemLimits, SaysWhereAddressesAreFew)
+{
+    rlimit before{};
+    getrlimit(RLIMIT_AS, &before);
+    EXPECT_FALSE(lack_of_addresses(std::size_t{64} << 20));
+    rlimit now = before;
+    now.rlim_cur = 1 << 20; // less than there is already
+    setrlimit(RLIMIT_AS, &now);
+    const Reason lack = lack_of_addresses(std::size_t{64} << 20);
+    setrlimit(RLIMIT_AS, &before);
+    ASSERT_TRUE(lack);
+    EXPECT_NE(std::string(lack.c_str()).find("ulimit -v"), std::string::npos);
+}
+
 TEST(SystemLimits, ADoorbellDoesNotTakeTheLastFiles)
 {
     const FileLimit limit(8);

@@ -34,11 +34,16 @@ ProcessPage* page_in(const Mapping& mapping) noexcept
     throw std::runtime_error(std::string("cannot make a doorbell: ") + why.c_str());
 }
 
-/// Not with the last files of a process: the host would lack them when the windows are its own.
+/// Not with the last files and addresses of a process: the host would lack them when the windows
+/// are its own, and already while the members tell one another that they are.
 File make_file()
 {
     constexpr int files = 8;
+    constexpr std::size_t addresses = std::size_t{32} << 20;
     if (const Reason lack = lack_of_files(files)) {
+        refuse(lack);
+    }
+    if (const Reason lack = lack_of_addresses(addresses)) {
         refuse(lack);
     }
     File file = create_memory_file();

@@ -34,6 +34,15 @@ std::string chosen_transports(const std::string& transports)
 
 } // namespace
 
+std::vector<std::string> choices(const std::string& transports)
+{
+    std::vector<std::string> all{transports};
+    if (chosen_transports(transports).empty()) {
+        all.emplace_back("^posix");
+    }
+    return all;
+}
+
 bool may_share_memory(const std::string& transports)
 {
     return may_choose(chosen_transports(transports), {"shm", "sm", "mm", "posix", "sysv"});

@@ -10,6 +10,10 @@
 /// they are set.
 namespace sidelight::fabric::ucx {
 
+/// What to try, one after the other: the choice itself, and, where it is UCX's own, that without
+/// the files in /dev/shm, which may be full or missing.
+[[nodiscard]] std::vector<std::string> choices(const std::string& transports);
+
 /// Whether that choice, which may be "auto", leaves room for shared memory.
 [[nodiscard]] bool may_share_memory(const std::string& transports);
 

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/system_limits.hpp"
+#include "fabric/ucx/transports.hpp"
 
 namespace sidelight::fabric {
 namespace ucx {
@@ -140,10 +141,23 @@ bool UcxFabric::arm() noexcept
 
 } // namespace ucx
 
-std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
+namespace {
+
+/// Some of UCX ends the process when it is refused what it begins with.
+Reason lack_for_worker() noexcept
 {
     constexpr int files = 32; // a worker has about 15, and some for each network and peer
-    if (const Reason lack = lack_of_files(files)) { // some of UCX ends the process over it
+    // Its thread's stack and heap, its buffers, and the queues of some peers.
+    constexpr std::size_t addresses = std::size_t{128} << 20;
+    const Reason lack = lack_of_files(files);
+    return lack ? lack : lack_of_addresses(addresses);
+}
+
+} // namespace
+
+std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
+{
+    if (const Reason lack = lack_for_worker()) {
         log(LogLevel::error,
             "no network: %s; until then windows that need messages are left to the host MPI",
             lack.c_str());
@@ -153,16 +167,21 @@ std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkO
     if (library == nullptr) {
         return nullptr;
     }
-    try {
-        return std::make_unique<ucx::UcxFabric>(*library, numbers, options);
-    } catch (const std::runtime_error& error) {
-        log(LogLevel::error,
-            "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use "
-            "(shared memory of its own takes room in /dev/shm); "
-            "until then windows that need messages are left to the host MPI",
-            error.what());
-        return nullptr;
+    std::string failure;
+    for (const std::string& transports : ucx::choices(options.transports)) {
+        try {
+            NetworkOptions chosen = options;
+            chosen.transports = transports;
+            return std::make_unique<ucx::UcxFabric>(*library, numbers, chosen);
+        } catch (const std::runtime_error& error) {
+            failure = error.what();
+        }
     }
+    log(LogLevel::error,
+        "no network: %s; SIDELIGHT_NETWORK, or UCX_TLS, says which transports UCX may use; "
+        "until then windows that need messages are left to the host MPI",
+        failure.c_str());
+    return nullptr;
 }
 
 } // namespace sidelight::fabric

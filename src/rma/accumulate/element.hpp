@@ -50,6 +50,20 @@ struct Scalar {
     }
 };
 
+/// The x87's numbers are loaded and stored where they are, at any alignment: a copy of their 16 bytes
+/// reads what has just been written in parts, for which the processor waits. What pads them stays.
+template <Kind k>
+struct Scalar<long double, k> {
+    using Type = long double;
+    using InPlace [[gnu::may_alias, gnu::aligned(1)]] = long double;
+    static constexpr Kind kind = k;
+    static Type load(const void* memory) noexcept { return *static_cast<const InPlace*>(memory); }
+    static void store(void* memory, const Type& value) noexcept
+    {
+        *static_cast<InPlace*>(memory) = value;
+    }
+};
+
 /// Reads and writes the two members apart: what lies between and behind them may be another's.
 template <typename Value, typename Index>
 struct PairOf {
