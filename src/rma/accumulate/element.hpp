@@ -50,8 +50,9 @@ struct Scalar {
     }
 };
 
-/// The x87's numbers are loaded and stored where they are, at any alignment: a copy of their 16 bytes
-/// reads what has just been written in parts, for which the processor waits. What pads them stays.
+/// The x87's numbers are loaded and stored where they are, at any alignment: a copy of their 16
+/// bytes reads what has just been written in parts, for which the processor waits. What pads them
+/// stays.
 template <Kind k>
 struct Scalar<long double, k> {
     using Type = long double;
