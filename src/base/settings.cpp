@@ -204,7 +204,7 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_KERNEL_COPY", nullptr, "auto",
                  "puts and gets of so many bytes or more, to private memory on the same node, are "
                  "copied by the kernel: auto (where that is quicker than messages), a number, or "
-                 "never",
+                 "never, which also keeps targets from performing what computing origins offer",
                  read_kernel_copy, show_kernel_copy},
     SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "8192",
                  "bytes that a process has for active messages of each other one, before the "

@@ -37,6 +37,13 @@ public:
     /// Whether the process of a member on this node has ended. May be slow.
     [[nodiscard]] virtual bool has_ended(int /*rank*/) noexcept { return false; }
 
+    /// All memory of the process of another member on this node; offsets are addresses there.
+    /// Belongs to whoever tells of the member. Null: it cannot be read. May be slow at first.
+    [[nodiscard]] virtual fabric::RemoteMemory* process_memory(int /*rank*/) noexcept
+    {
+        return nullptr;
+    }
+
 protected:
     ~Members() = default;
 };

@@ -50,7 +50,8 @@ bool Creation::get_memory()
     body().memory = host::node::allocate_node_memory(
         here(),
         {.common_bytes = member_table_at + (table != nullptr ? table->bytes() : 0),
-         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_)),
+         .control_bytes = rma::Control::bytes(static_cast<std::size_t>(members_),
+                                              static_cast<std::size_t>(neighbours())),
          .window_bytes =
              brings_memory(request_.flavor) ? 0 : static_cast<std::size_t>(request_.size),
          .placement = contiguous ? host::node::Placement::contiguous : host::node::Placement::pages,
@@ -89,7 +90,7 @@ bool Creation::meet_neighbours()
     Runtime& runtime = Runtime::instance();
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
-    const bool copied = brings && carried_ && settings().kernel_copy != kernel_copy_never;
+    const bool copied = settings().kernel_copy != kernel_copy_never;
     const Greeting mine{
         .peer = runtime.engine().fabric().address(),
         .bytes = bytes(),

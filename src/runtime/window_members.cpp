@@ -21,6 +21,7 @@ WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greetin
 {
     brought_by_.resize(greetings_.size());
     copied_.resize(greetings_.size());
+    processes_.resize(greetings_.size());
     neighbours_.reserve(greetings_.size());
     for (const Greeting& greeting : greetings_) {
         neighbours_.push_back(greeting.rank);
@@ -89,16 +90,36 @@ fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t addre
     return {.among_others = among_others, .alone = quick ? 0 : among_others};
 }
 
+/// Whether the kernel copies from and to the process. It is asked.
+bool WindowMembers::may_copy(const Greeting& from) noexcept
+{
+    return from.identity_at != 0 && settings().kernel_copy != kernel_copy_never &&
+           fabric::can_copy(from.peer.bell.owner, from.identity_at, from.peer.identity);
+}
+
+fabric::RemoteMemory* WindowMembers::process_memory(int rank) noexcept
+{
+    const std::optional<std::size_t> index = index_here(rank);
+    if (!index) {
+        return nullptr;
+    }
+    const Greeting& from = greetings_[*index];
+    auto& memory = processes_[*index];
+    if (!memory) {
+        memory.emplace(may_copy(from)
+                           ? new (std::nothrow)
+                                 fabric::CopiedMemory(from.peer.bell.owner, 0, fabric::Worthwhile{})
+                           : nullptr);
+    }
+    return memory->get();
+}
+
 /// Private memory that the kernel can copy to and from.
 void WindowMembers::find_copied(std::size_t index, rma::Member& found)
 {
     const Greeting& from = greetings_[index];
-    if (from.identity_at == 0 || settings().kernel_copy == kernel_copy_never) {
-        return;
-    }
-    const pid_t owner = from.peer.bell.owner;
-    if (copied_[index] == nullptr &&
-        fabric::can_copy(owner, from.identity_at, from.peer.identity)) {
+    if (copied_[index] == nullptr && may_copy(from)) {
+        const pid_t owner = from.peer.bell.owner;
         copied_[index] = std::make_unique<fabric::CopiedMemory>(
             owner, from.base, worth_copying(owner, from.identity_at));
     }

@@ -44,6 +44,7 @@ public:
 
     Status find(int rank, rma::Member& found) noexcept override;
     [[nodiscard]] bool has_ended(int rank) noexcept override;
+    [[nodiscard]] fabric::RemoteMemory* process_memory(int rank) noexcept override;
 
     /// Ranks on this node.
     [[nodiscard]] std::span<const std::int32_t> neighbours() const noexcept { return neighbours_; }
@@ -57,6 +58,7 @@ private:
     [[nodiscard]] std::optional<std::size_t> index_here(int rank) const noexcept;
     [[nodiscard]] static fabric::Worthwhile worth_copying(pid_t owner,
                                                           std::uint64_t address) noexcept;
+    [[nodiscard]] static bool may_copy(const Greeting& from) noexcept;
     void find_copied(std::size_t index, rma::Member& found);
     void find_here(int rank, std::size_t index, rma::Member& found) noexcept;
     [[nodiscard]] std::byte* map_brought(std::size_t index) noexcept;
@@ -67,6 +69,8 @@ private:
     fabric::JoinedFabric& fabric_;
     std::vector<std::int32_t> neighbours_;
     std::vector<std::unique_ptr<fabric::CopiedMemory>> copied_; ///< theirs that is not mapped
+    /// All that is theirs, once somebody has asked; null: the kernel refuses.
+    std::vector<std::optional<std::unique_ptr<fabric::CopiedMemory>>> processes_;
     std::vector<Mapping> brought_by_; ///< memory that members on this node bring, where mapped
     std::uint32_t node_ = 0;
     int bringer_ = -1;

@@ -15,6 +15,11 @@ foreach(kind create dynamic)
         ARGS 4000 1 ${kind} ENVIRONMENT ${by_the_kernel})
 endforeach()
 
+# What a target that waits does for an origin that computes
+sidelight_mpi_test(offers RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=calls)
+sidelight_mpi_test(offers.private_memory RANKS 2 PROGRAM offers
+    ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_SHARE_MEMORY=never)
+
 # By the network, also where UCX has no hardware for it: each process is a node of its own
 function(sidelight_native_test program)
     sidelight_mpi_test(native.${program} PROGRAM ${program}

@@ -102,6 +102,16 @@ void Rank::run()
     network.schedule(rank_, std::max(network.now(), busy_until_));
 }
 
+void Rank::look()
+{
+    if (waits_ && !spins()) {
+        process_.progress();
+        process_.push();
+        leave_engine();
+        world_.network().schedule(rank_, world_.network().now() + sweep_time);
+    }
+}
+
 /// The program calls nothing of the library: what its thread does, where there is one.
 void Rank::stand_aside()
 {

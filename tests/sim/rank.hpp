@@ -41,6 +41,8 @@ public:
     rma::Window& create_window(const rma::WindowShape& shape);
 
     void run() override;
+    /// Sweeps while another rank runs, if this one is in a blocking call.
+    void look();
 
     [[nodiscard]] bool finished() const noexcept { return position_ == script_.size(); }
     [[nodiscard]] int number() const noexcept { return rank_; }

@@ -299,6 +299,47 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
     return fabric::Access::complete;
 }
 
+fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
+{
+    if (world_.program_.unreadable || !world_.same_node(rank_, rank)) {
+        return nullptr;
+    }
+    processes_.resize(static_cast<std::size_t>(world_.program_.ranks));
+    auto& memory = processes_[static_cast<std::size_t>(rank)];
+    if (memory == nullptr) {
+        memory = std::make_unique<ReadMemory>(world_, rank);
+    }
+    return memory.get();
+}
+
+fabric::Access World::ReadMemory::put(std::span<const fabric::AccessPiece> /*pieces*/,
+                                      fabric::Completion& /*done*/) noexcept
+{
+    return fabric::Access::failed;
+}
+
+/// Some of it fails, half done, as where the process has ended. While it goes on its owner, if that
+/// is in a call, looks what has become of its epochs: before, in the middle, or not at all.
+fabric::Access World::ReadMemory::get(std::span<const fabric::AccessPiece> pieces,
+                                      fabric::Completion& /*done*/) noexcept
+{
+    ++world_.reads_;
+    const bool fails =
+        world_.network_.dead(rank_) || world_.random().chance(world_.program_.failing_reads);
+    const std::size_t pause = world_.random().below(2 * pieces.size() + 1);
+    for (std::size_t index = 0; index < pieces.size(); ++index) {
+        if (index == pause) {
+            world_.rank(rank_).look();
+        }
+        if (fails && index == pieces.size() / 2) {
+            return fabric::Access::failed;
+        }
+        std::memcpy(pieces[index].here, reinterpret_cast<void*>(pieces[index].there),
+                    pieces[index].bytes);
+    }
+    return fabric::Access::complete;
+}
+
 rma::WindowShape World::shape(int window, int rank)
 {
     const int node = rank / program_.node_size;

@@ -106,6 +106,8 @@ public:
     }
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
     [[nodiscard]] std::uint64_t futile_calls() const noexcept { return futile_calls_; }
+    /// Times that somebody has read the memory of another rank on its node.
+    [[nodiscard]] std::uint64_t reads() const noexcept { return reads_; }
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
     /// Two words with a hole after each.
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
@@ -186,10 +188,27 @@ private:
     public:
         Members(World& world, int window, int rank) : world_(world), window_(window), rank_(rank) {}
         Status find(int rank, rma::Member& found) noexcept override;
+        [[nodiscard]] fabric::RemoteMemory* process_memory(int rank) noexcept override;
 
     private:
         World& world_;
         int window_;
+        int rank_;
+        std::vector<std::unique_ptr<fabric::RemoteMemory>> processes_;
+    };
+    /// All memory of a rank, read at once.
+    class ReadMemory final : public fabric::RemoteMemory {
+    public:
+        ReadMemory(World& world, int rank) noexcept
+            : RemoteMemory({}, true), world_(world), rank_(rank)
+        {}
+        fabric::Access put(std::span<const fabric::AccessPiece> pieces,
+                           fabric::Completion& done) noexcept override;
+        fabric::Access get(std::span<const fabric::AccessPiece> pieces,
+                           fabric::Completion& done) noexcept override;
+
+    private:
+        World& world_;
         int rank_;
     };
 
@@ -231,6 +250,7 @@ private:
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
+    std::uint64_t reads_ = 0;
     std::uint64_t calls_ = 0;
     std::uint64_t futile_calls_ = 0;
     std::vector<int> meetings_; ///< arrivals at each, of those who do not die

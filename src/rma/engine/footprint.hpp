@@ -58,14 +58,16 @@ struct WindowExtent {
 /// Addresses in the node's memory that the block of one member takes.
 [[nodiscard]] inline std::size_t control_addresses(const WindowExtent& window) noexcept
 {
-    return Control::bytes(window.members);
+    return Control::bytes(window.members, window.on_node);
 }
 
 /// Memory of it: the notices of those with whom post and start are used are touched.
 [[nodiscard]] inline std::size_t control_bytes(const WindowExtent& window) noexcept
 {
     return touched_bytes(control_addresses(window),
-                         sizeof(Control) + window.on_node * sizeof(PeerNotices), window.elsewhere);
+                         sizeof(Control) +
+                             window.on_node * (sizeof(PeerNotices) + sizeof(OfferWord)),
+                         window.elsewhere);
 }
 
 } // namespace sidelight::rma

@@ -47,6 +47,7 @@ struct SharedParts {
     EarlyEpochs early{operations.room};
     Pool<Epoch> epochs{};
     Pool<Flush> flushes{};
+    Pool<Offer> offers{};
     Pool<LockWaiter> lock_waiters{};
     BusyWindows busy{};
     ActiveLimits active{};

@@ -40,6 +40,7 @@ struct WindowParts {
     Notices notices;
     NotificationCounters counters; ///< of this member
     Notifications notifications;
+    Offers offers;
     EpochSurroundings surroundings;
     EpochQueue queue;
     OpenEpochs open;

@@ -76,6 +76,13 @@ public:
         return with_.channels.open(rank, targets_[rank].peer);
     }
 
+    /// All memory of a neighbour's process, as far as the system lets this one read it; offsets are
+    /// addresses there. Null: it does not. Not for fast paths.
+    [[nodiscard]] fabric::RemoteMemory* process_memory(int rank) noexcept
+    {
+        return with_.members.process_memory(rank);
+    }
+
     /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
     void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
                  const Event& event) noexcept;

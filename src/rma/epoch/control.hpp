@@ -15,10 +15,17 @@
 /// own engine writes them when a message says so. Nothing here is ever waited for by a call.
 namespace sidelight::rma {
 
-/// The notices of one peer. Written by that peer alone, only ever upwards; read here.
+/// The notices of one peer. Written by that peer alone, only ever upwards; read here. What it has
+/// offered this member counts as done itself: then nobody else may.
 struct PeerNotices {
     std::atomic<std::uint64_t> granted{0}; ///< exposures that the peer has opened for this member
     std::atomic<std::uint64_t> done{0};    ///< accesses to this member that the peer has finished
+};
+
+/// What a neighbour offers this member. See Offers.
+struct OfferWord {
+    std::atomic<std::uint64_t> offer{0}; ///< the number of an access, and its OfferState
+    std::atomic<std::uint64_t> at{0};    ///< where in its memory the neighbour has the rest
 };
 
 /// Where a member's counters of notifications are; all zero: it has none. Written by the member
@@ -30,7 +37,8 @@ struct NotificationRoot {
     std::atomic<std::uint64_t> offset{0};
 };
 
-/// The block of one member, followed in memory by one PeerNotices for each member of the window.
+/// The block of one member, followed in memory by one PeerNotices for each member of the window and
+/// one OfferWord for each neighbour.
 struct Control {
     LockQueue lock;
     AccumulateBlock accumulates;
@@ -43,11 +51,25 @@ struct Control {
         return reinterpret_cast<PeerNotices*>(this + 1)[peer];
     }
 
-    /// Bytes of a block in a window of `members`, a multiple of a cache line.
+    /// Of the neighbour with that number among those on the node, in a window of `members`.
+    [[nodiscard]] OfferWord& offers(std::size_t members, std::uint32_t neighbour) noexcept
+    {
+        auto* const behind = reinterpret_cast<PeerNotices*>(this + 1) + members;
+        return reinterpret_cast<OfferWord*>(behind)[neighbour];
+    }
+
+    /// Bytes of a block in a window of `members`, so many of them on the node: a multiple of a
+    /// cache line.
+    [[nodiscard]] static std::size_t bytes(std::size_t members, std::size_t neighbours) noexcept
+    {
+        const std::size_t all =
+            sizeof(Control) + members * sizeof(PeerNotices) + neighbours * sizeof(OfferWord);
+        return (all + 63) / 64 * 64;
+    }
+    /// The same where all may be.
     [[nodiscard]] static std::size_t bytes(std::size_t members) noexcept
     {
-        const std::size_t all = sizeof(Control) + members * sizeof(PeerNotices);
-        return (all + 63) / 64 * 64;
+        return bytes(members, members);
     }
 
     /// Makes a block in `bytes(members)` bytes of zeroed, 64-byte aligned memory. The notices are

@@ -37,6 +37,7 @@ struct PeerEpoch {
     bool done = false;             ///< nothing left to do or to wait for
     bool announced = false;        ///< access, lock: the target has been told that it is closed
     bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
+    bool was_offered = false;      ///< access: to the target; or cannot be. See Offers
     Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here
@@ -58,7 +59,7 @@ struct PeerEpoch {
     void begin(int peer) noexcept
     {
         rank = peer;
-        granted = done = announced = to_be_flushed = false;
+        granted = done = announced = to_be_flushed = was_offered = false;
         failure = Status::ok;
         early = 0;
     }
@@ -81,6 +82,7 @@ struct Epoch {
     bool no_check = false;         ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
     bool concurrent = false;       ///< active messages of it may run beside one another
     bool last = false;             ///< of the window: MPI_Win_free's
+    bool left = false;             ///< access: its closing call returns at once
     bool queued = false;           ///< in the window's queue
     bool kept_ready = false;       ///< opened by SettledEpochs
     bool unsettled = false;        ///< in the window's count of epochs that need progress
@@ -119,7 +121,7 @@ struct Epoch {
     {
         kind = as;
         state = EpochState::deferred_open;
-        no_check = concurrent = last = kept_ready = false;
+        no_check = concurrent = last = left = kept_ready = false;
         early = Early::no;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;

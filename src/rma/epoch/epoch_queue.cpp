@@ -185,7 +185,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     const std::uint64_t barrier_steps = with_.barrier.steps();
     for (PeerEpoch& peer : epoch.peers) {
         if (!peer.granted) {
-            moved |= poll_grant(epoch, peer);
+            moved |= look_for_grant(epoch, peer);
         }
         if (closed && !peer.done && row.finish(with_, epoch, peer)) {
             finish_at(epoch, peer);
@@ -214,11 +214,26 @@ bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
     return peer.granted;
 }
 
+/// What waits for the grant alone is offered to who will give it.
+bool EpochQueue::look_for_grant(Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    return poll_grant(epoch, peer) || (epoch.state == EpochState::active_closed &&
+                                       with_.offers.make(epoch, peer) && poll_grant(epoch, peer));
+}
+
+/// What the target is performing itself is not granted before it has.
 bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
 {
     const EpochKindRow& row = row_of(epoch.kind);
     if (!row.granted(with_, epoch, peer)) {
         return false;
+    }
+    const Offers::Mine mine = with_.offers.take_back(peer);
+    if (mine == Offers::Mine::elsewhere) {
+        return false;
+    }
+    if (mine == Offers::Mine::performed) {
+        conclude_performed(peer);
     }
     peer.granted = true;
     ++epoch.peers_granted;
@@ -236,6 +251,14 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     return true;
 }
 
+/// The target has performed all that was recorded.
+void EpochQueue::conclude_performed(PeerEpoch& peer) noexcept
+{
+    while (!peer.recorded.empty()) {
+        with_.operations.conclude(*peer.recorded.pop(), Status::ok);
+    }
+}
+
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
 {
     while (!peer.recorded.empty() && peer.gates == 0) {
@@ -243,7 +266,7 @@ void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
         peer.gates += op.gates ? 1 : 0;
         if (with_.contacts.target(op.operation.target).lost || epoch.failed_for_all())
             [[unlikely]] {
-            with_.operations.give_up(op, Status::lost);
+            with_.operations.conclude(op, Status::lost);
         } else {
             with_.operations.execute(op);
         }

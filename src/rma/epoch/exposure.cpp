@@ -50,9 +50,13 @@ bool finish_exposure(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
 
 bool exposure_over(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 {
-    // Pairs with the release in `announce_access` at the origin.
-    return rules::exposure_done(peer.number,
-                                with.own().notices(peer.rank).done.load(std::memory_order_acquire));
+    const auto is_done = [&] {
+        // Pairs with the release in `announce_access` at the origin.
+        const std::uint64_t done =
+            with.own().notices(peer.rank).done.load(std::memory_order_acquire);
+        return rules::exposure_done(peer.number, done);
+    };
+    return is_done() || (with.offers.perform(peer.rank) && is_done());
 }
 
 const EpochKindRow exposure_epoch{.name = "exposure",

@@ -6,6 +6,7 @@
 #include "rma/epoch/barrier.hpp"
 #include "rma/epoch/lock_server.hpp"
 #include "rma/epoch/notifications.hpp"
+#include "rma/epoch/offers.hpp"
 #include "rma/operation/operations.hpp"
 
 namespace sidelight::rma {
@@ -23,6 +24,7 @@ struct EpochSurroundings {
     Operations& operations;
     Mapped& mapped;
     EarlyEpochs& early;
+    Offers& offers;
     bool dynamic;            ///< the window
     bool no_exclusive_locks; ///< by the program's word
     trace::Track trace{};

@@ -8,6 +8,8 @@
 
 namespace sidelight::rma {
 
+struct Offer;
+
 /// What the epochs of this process and one member of a window have counted. All zero: there was no
 /// contact yet. Guarded by the engine.
 struct alignas(64) Peer {
@@ -15,6 +17,7 @@ struct alignas(64) Peer {
     Epoch* epoch = nullptr;     ///< the open lock or access epoch that reaches it
     std::uint32_t index = 0;    ///< of the peer in that
     int next_lost = 0;          ///< the next member to give up, by rank + 1
+    std::uint32_t here = 0;     ///< its number among those on this node
 
     std::uint64_t accesses = 0;      ///< access epochs activated towards it (P1: a)
     std::uint64_t exposures = 0;     ///< exposure epochs activated towards it (P1: e)
@@ -30,6 +33,7 @@ struct alignas(64) Peer {
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
+    Offer* offer = nullptr;       ///< what it may perform of an access to it
     std::uint64_t early = 0;      ///< the last access to it whose closing call has returned early
     std::uint64_t early_over = 0; ///< the last of those that is over towards it
 

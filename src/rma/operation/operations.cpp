@@ -167,7 +167,7 @@ void Operations::execute(Op& op) noexcept
             : locate(op.operation, with_.targets[op.operation.target], with_.memory,
                      op.operation.target == with_.rank, true, destination);
     if (status != Status::ok) {
-        give_up(op, status);
+        conclude(op, status);
     } else {
         execute_at(op, destination);
     }
@@ -202,7 +202,7 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
     }
 }
 
-void Operations::give_up(Op& op, Status status) noexcept
+void Operations::conclude(Op& op, Status status) noexcept
 {
     with_.life.begin(op);
     with_.life.end(op, status);

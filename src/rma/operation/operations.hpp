@@ -53,8 +53,8 @@ public:
     void execute(Op& op) noexcept;
     /// The same where it has just been prepared.
     void execute_at(Op& op, const Destination& destination) noexcept;
-    /// It is not performed, and why. Gone on return.
-    void give_up(Op& op, Status status) noexcept;
+    /// It is not performed, and why; or it has been, by somebody else. Gone on return.
+    void conclude(Op& op, Status status) noexcept;
     /// It is complete, and nobody needs it any more.
     void retire(Op& op) noexcept;
 

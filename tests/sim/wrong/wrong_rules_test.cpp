@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "sim/early_return.hpp"
 #include "sim/generator.hpp"
 #include "sim/handles.hpp"
+#include "sim/offers.hpp"
 #include "sim/renewals.hpp"
 #include "sim/seeds.hpp"
 #include "sim/survivors.hpp"
@@ -135,26 +137,22 @@ INSTANTIATE_TEST_SUITE_P(
              "the memory is not what all operations together make of it"}),
     [](const auto& tried) { return std::string(tried.param.name); });
 
-/// What unchanged programs would suffer from calls that return too early.
-TEST(WrongRuleOfEarlyReturns, IsCaught)
+namespace {
+
+struct Rule {
+    Wrong wrong;
+    const char* property;
+};
+
+/// With each of them some of the programs that `draw` makes must say so.
+void expect_caught(std::initializer_list<Rule> rules, Program (*draw)(std::uint64_t seed))
 {
-    struct Rule {
-        Wrong wrong;
-        const char* property;
-    };
-    const Rule rules[] = {
-        {Wrong::early_for_nobody, "deadlock"},
-        {Wrong::early_without_room, "more is kept for calls that have returned"},
-        {Wrong::early_with_gets, "an epoch is complete before all its operations"},
-        {Wrong::early_overtaken, "an access has overtaken what was kept"},
-        {Wrong::locks_beside_early, "a fence or a lock did not wait"},
-    };
     for (const auto& [wrong, property] : rules) {
         rma::rules::wrong = wrong;
         Outcome outcome;
         for (std::uint64_t next = 0; next < seeds && outcome.failure.find(property) == nowhere;
              next = outcome.failed + 1) {
-            outcome = run_programs(next, seeds, false, draw_blocking);
+            outcome = run_programs(next, seeds, false, draw);
             if (outcome.ok) {
                 break;
             }
@@ -163,6 +161,29 @@ TEST(WrongRuleOfEarlyReturns, IsCaught)
         std::printf("seed %" PRIu64 ": %s\n", outcome.failed, outcome.failure.c_str());
         EXPECT_NE(outcome.failure.find(property), nowhere) << property;
     }
+}
+
+} // namespace
+
+/// What unchanged programs would suffer from calls that return too early.
+TEST(WrongRuleOfEarlyReturns, IsCaught)
+{
+    expect_caught({{Wrong::early_for_nobody, "deadlock"},
+                   {Wrong::early_without_room, "more is kept for calls that have returned"},
+                   {Wrong::early_with_gets, "an epoch is complete before all its operations"},
+                   {Wrong::early_overtaken, "an access has overtaken what was kept"},
+                   {Wrong::locks_beside_early, "a fence or a lock did not wait"}},
+                  draw_blocking);
+}
+
+/// What origin and target do that both believe to have an offer, or neither.
+TEST(WrongRuleOfOffers, IsCaught)
+{
+    expect_caught({{Wrong::offer_out_of_turn, access_over},
+                   {Wrong::offer_performed_twice, "the memory is not what all operations"},
+                   {Wrong::offer_over_early, "an epoch is complete before all its operations"},
+                   {Wrong::offer_never_over, "deadlock"}},
+                  draw_offers);
 }
 
 /// On mapped memory an origin that does not hear of a release goes on.

@@ -98,6 +98,10 @@ enum class Wrong {
     early_with_gets,          ///< or before what it fetches has come
     early_overtaken,          ///< what is kept for a target is overtaken by a later access to it
     locks_beside_early,       ///< a lock does not wait for what is kept
+    offer_out_of_turn,        ///< a target performs an access before an earlier one of the origin
+    offer_performed_twice,    ///< the origin performs what the target has taken
+    offer_over_early,         ///< what the target has taken is complete for the origin
+    offer_never_over,         ///< the origin does not see that the target has performed it
     release_unseen,           ///< an origin that has a region mapped does not hear of its release
 };
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/offers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/cpu.hpp"
+#include "base/log.hpp"
+#include "datatype/cursor.hpp"
+#include "rma/region/own_memory.hpp"
+
+namespace sidelight::rma {
+
+using fabric::AccessPiece;
+using fabric::RemoteMemory;
+using rules::OfferState;
+
+namespace {
+
+constexpr unsigned state_bits = 2;
+
+constexpr std::uint64_t word_of(std::uint64_t number, OfferState state) noexcept
+{
+    return number << state_bits | static_cast<std::uint64_t>(state);
+}
+
+constexpr OfferState state_of(std::uint64_t word) noexcept
+{
+    return static_cast<OfferState>(word & ((1U << state_bits) - 1));
+}
+
+constexpr std::uint64_t number_of(std::uint64_t word) noexcept { return word >> state_bits; }
+
+/// Puts alone, whose order nobody sees.
+bool is_simple(const Operation& operation) noexcept
+{
+    return operation.kind == OperationKind::put && !operation.ordered && !notifies(operation) &&
+           operation.region == nullptr;
+}
+
+/// Adds the pieces of one operation. False: there is no room for them.
+bool add(Offer& offer, const Op& op) noexcept
+{
+    const Operation& operation = op.operation;
+    datatype::Cursor there(
+        {reinterpret_cast<void*>(op.address), operation.layout, operation.count});
+    datatype::Cursor here(operation.origin);
+    for (; !there.at_end(); ++offer.count) {
+        if (offer.count == Offer::most_pieces) {
+            return false;
+        }
+        const std::size_t bytes = std::min(there.piece().length, here.piece().length);
+        offer.pieces[offer.count] = {.from = reinterpret_cast<std::uintptr_t>(here.piece().address),
+                                     .to = reinterpret_cast<std::uintptr_t>(there.piece().address),
+                                     .bytes = bytes};
+        there.advance(bytes);
+        here.advance(bytes);
+    }
+    return true;
+}
+
+bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
+{
+    fabric::Completion unused;
+    return memory.get(pieces, unused) == fabric::Access::complete;
+}
+
+} // namespace
+
+bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    const Target& target = with_.contacts.target(peer.rank);
+    return rules::may_offer(epoch.left, with_.room.finisher != Finisher::nobody) &&
+           !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 && !with_.dynamic &&
+           !target.lost && with_.contacts.peer(peer.rank).control != nullptr &&
+           peer.rank != with_.contacts.rank();
+}
+
+bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
+{
+    offer.window = with_.contacts.window();
+    offer.number = peer.number;
+    offer.origin = with_.contacts.rank();
+    offer.count = 0;
+    for (const Op* op = peer.recorded.front(); op != nullptr; op = op->next) {
+        if (!is_simple(op->operation) || !add(offer, *op)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Offers::make(const Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    if (!may_make(epoch, peer)) {
+        return false;
+    }
+    OfferWord& word = offered(peer.rank, with_.contacts.rank());
+    Peer& target = with_.contacts.peer(peer.rank);
+    if (target.offer != nullptr) {
+        return false; // an earlier access is offered; there is another sweep
+    }
+    peer.was_offered = true;
+    Offer* offer = with_.pool.take();
+    if (offer == nullptr) {
+        return false;
+    }
+    if (!write(*offer, peer)) {
+        with_.pool.give_back(offer);
+        return false;
+    }
+    target.offer = offer;
+    word.at.store(reinterpret_cast<std::uintptr_t>(offer), std::memory_order_relaxed);
+    // Releases the offer and the data; pairs with the exchange in `perform`.
+    word.offer.store(word_of(peer.number, OfferState::offered), std::memory_order_release);
+    // A target that posts from now on finds it before it sleeps; of one that has posted before the
+    // grant is seen behind this.
+    full_barrier();
+    return true;
+}
+
+Offers::Mine Offers::take_back(const PeerEpoch& peer) noexcept
+{
+    if (!peer.was_offered) [[likely]] {
+        return Mine::to_perform;
+    }
+    const Offer* offer = with_.contacts.peer(peer.rank).offer;
+    if (offer == nullptr || offer->number != peer.number) {
+        return Mine::to_perform;
+    }
+    std::uint64_t found = word_of(peer.number, OfferState::offered);
+    OfferWord& word = offered(peer.rank, with_.contacts.rank());
+    // Acquire: what the target has done, if it was first; pairs with the release in `perform`.
+    const bool mine =
+        word.offer.compare_exchange_strong(found, word_of(peer.number, OfferState::none),
+                                           std::memory_order_acq_rel, std::memory_order_acquire);
+    const OfferState state = mine ? OfferState::none : state_of(found);
+    if (rules::offer_is_over(state)) {
+        word.offer.store(word_of(peer.number, OfferState::none), std::memory_order_relaxed);
+        end(peer);
+        return Mine::performed;
+    }
+    if (rules::may_perform_offered(state) || with_.contacts.target(peer.rank).lost) {
+        end(peer);
+        return Mine::to_perform;
+    }
+    return Mine::elsewhere;
+}
+
+void Offers::end(const PeerEpoch& peer) noexcept
+{
+    with_.pool.give_back(std::exchange(with_.contacts.peer(peer.rank).offer, nullptr));
+}
+
+/// Everything of the origin's is read by the kernel, which fails if that process is gone.
+bool Offers::perform(std::uint64_t at, std::uint64_t number, int origin,
+                     RemoteMemory& memory) noexcept
+{
+    Offer offer;
+    const AccessPiece all{
+        .here = reinterpret_cast<std::byte*>(&offer), .there = at, .bytes = sizeof offer};
+    return get(memory, {&all, 1}) && offer.window == with_.contacts.window() &&
+           offer.number == number && offer.origin == origin && offer.count <= Offer::most_pieces &&
+           copy(offer, memory);
+}
+
+bool Offers::copy(const Offer& offer, RemoteMemory& memory) noexcept
+{
+    std::array<AccessPiece, Offer::most_pieces> pieces;
+    for (std::uint32_t index = 0; index < offer.count; ++index) {
+        const OfferedPiece& piece = offer.pieces[index];
+        std::byte* here = with_.memory.find(piece.to, piece.bytes);
+        if (here == nullptr) {
+            return false;
+        }
+        pieces[index] = {.here = here, .there = piece.from, .bytes = piece.bytes};
+    }
+    return get(memory, std::span(pieces).first(offer.count));
+}
+
+bool Offers::perform(int origin) noexcept
+{
+    const int here = with_.contacts.rank();
+    if (with_.contacts.peer(origin).control == nullptr || with_.contacts.target(origin).lost) {
+        return false;
+    }
+    OfferWord& word = offered(here, origin);
+    std::atomic<std::uint64_t>& done = with_.contacts.peer(here).control->notices(origin).done;
+    std::uint64_t found = word.offer.load(std::memory_order_relaxed);
+    const std::uint64_t number = number_of(found);
+    if (state_of(found) != OfferState::offered ||
+        !rules::may_take_offer(number, done.load(std::memory_order_relaxed))) {
+        return false;
+    }
+    RemoteMemory* memory = with_.contacts.process_memory(origin);
+    // Acquire: what was offered; pairs with the release in `make`.
+    if (memory == nullptr ||
+        !word.offer.compare_exchange_strong(found, word_of(number, OfferState::taken),
+                                            std::memory_order_acquire, std::memory_order_relaxed)) {
+        return false;
+    }
+    const bool whole = perform(word.at.load(std::memory_order_relaxed), number, origin, *memory);
+    if (whole) {
+        done.store(number, std::memory_order_release); // as the origin would
+    }
+    const OfferState state = whole ? OfferState::performed : OfferState::none;
+    with_.contacts.publish(origin, word.offer, word_of(number, state),
+                           notice_event(with_.contacts, rules::EventClass::grant, number));
+    return whole;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/pool.hpp"
+#include "rma/epoch/contacts.hpp"
+#include "rma/offer_rules.hpp"
+#include "rma/operation/kept_data.hpp"
+
+namespace sidelight::rma {
+
+/// Bytes of the origin, and where in the target's memory they go.
+struct OfferedPiece {
+    std::uint64_t from = 0; ///< an address there
+    std::uint64_t to = 0;   ///< an offset in the window
+    std::uint64_t bytes = 0;
+};
+
+/// All that an access has recorded for one target. In the origin's own memory, where the target
+/// reads it by the kernel, and unchanged while anybody may.
+struct Offer {
+    static constexpr std::size_t most_pieces = 16;
+
+    std::uint64_t window = 0;
+    std::uint64_t number = 0; ///< of the access
+    std::int32_t origin = 0;
+    std::uint32_t count = 0; ///< of pieces
+    std::array<OfferedPiece, most_pieces> pieces{};
+    Offer* next = nullptr;
+};
+
+/// Offers of one window: what an origin that computes has recorded for a target on its node, which
+/// performs it while it waits for that. See docs/design/offers.md. Guarded by the engine.
+class Offers {
+public:
+    /// What an origin may do with an access that it has offered.
+    enum class Mine : std::uint8_t {
+        to_perform, ///< all of it, itself
+        performed,  ///< nothing more: it is complete at the target
+        elsewhere,  ///< nothing yet: the target is at it
+    };
+
+    struct Setting {
+        Contacts& contacts;
+        OwnMemory& memory;
+        const KeepingRoom& room; ///< says who finishes what is recorded
+        Pool<Offer>& pool;
+        bool dynamic;
+    };
+    explicit Offers(const Setting& setting) noexcept : with_(setting) {}
+
+    /// The origin: offers a closed access that is not granted, if that may be. Answers whether it
+    /// has: then the grant has to be looked at once more.
+    bool make(const Epoch& epoch, PeerEpoch& peer) noexcept;
+    /// The origin: takes it back, unless the target was first. One that was never offered is to be
+    /// performed.
+    [[nodiscard]] Mine take_back(const PeerEpoch& peer) noexcept;
+
+    /// The target, which waits for an access of that origin: performs what it has offered, if that
+    /// is the next one. Answers whether it has.
+    bool perform(int origin) noexcept;
+
+private:
+    [[nodiscard]] bool may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept;
+    [[nodiscard]] bool write(Offer& offer, const PeerEpoch& peer) noexcept;
+    [[nodiscard]] bool perform(std::uint64_t at, std::uint64_t number, int origin,
+                               fabric::RemoteMemory& memory) noexcept;
+    [[nodiscard]] bool copy(const Offer& offer, fabric::RemoteMemory& memory) noexcept;
+    void end(const PeerEpoch& peer) noexcept;
+    /// In the block of a neighbour, what another one offers it.
+    [[nodiscard]] OfferWord& offered(int target, int origin) noexcept
+    {
+        return with_.contacts.peer(target).control->offers(with_.contacts.size(),
+                                                           with_.contacts.peer(origin).here);
+    }
+
+    Setting with_;
+};
+
+} // namespace sidelight::rma

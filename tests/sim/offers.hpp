@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "script.hpp"
+
+namespace sidelight::sim {
+
+/// Draws a program of accesses that are closed without waiting, mostly of puts, by origins that
+/// compute for long, and of their targets, which come at any time.
+[[nodiscard]] Program draw_offers(std::uint64_t seed);
+
+} // namespace sidelight::sim

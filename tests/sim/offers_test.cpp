@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "offers.hpp"
+#include "scenario.hpp"
+#include "seeds.hpp"
+
+/// What targets do for origins that compute: docs/design/offers.md.
+namespace sidelight::sim {
+
+namespace {
+
+constexpr Time late = 10'000;
+constexpr Time computing = 5'000'000;
+
+/// The parameter: whether operations go by messages where nobody does them in another way.
+class OffersOnANode : public testing::TestWithParam<bool> {
+protected:
+    [[nodiscard]] static Draft draft(int ranks)
+    {
+        Draft draft(ranks, ranks);
+        draft.program().progress_percent = 0; // only blocking calls sweep
+        draft.program().carried = GetParam();
+        return draft;
+    }
+};
+
+/// One access of rank 0 to some targets, which then computes. Answers the step that closes it.
+std::size_t compute_after_access(Draft& d, const std::vector<int>& targets)
+{
+    Author origin = d.rank(0);
+    origin.start(targets);
+    for (const int target : targets) {
+        origin.write(Call::put, target, 50);
+        origin.write(Call::put, target, 6, 2);
+        origin.make_bare();
+    }
+    const std::size_t closing = origin.complete(nonblocking);
+    origin.compute(computing);
+    origin.wait_for({static_cast<int>(closing)});
+    return closing;
+}
+
+std::size_t late_target(Draft& d, int rank)
+{
+    Author target = d.rank(rank);
+    target.compute(late * static_cast<Time>(rank));
+    target.post({0});
+    return target.wait(blocking);
+}
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Memory, OffersOnANode, testing::Bool(), [](const auto& carried) {
+    return std::string(carried.param ? "Private" : "Mapped");
+});
+
+TEST(Offers, HoldAllProperties)
+{
+    constexpr std::uint64_t seeds = 30'000;
+    const Outcome outcome = run_programs(0, seeds, true, draw_offers);
+    ASSERT_TRUE(outcome.ok) << "seed " << outcome.failed << ": " << outcome.failure;
+    std::printf("%" PRIu64 " seeds, %" PRIu64 " reads by targets\n", outcome.seeds,
+                outcome.statistics.reads);
+    EXPECT_GT(outcome.statistics.reads, outcome.seeds);
+}
+
+/// Each target by itself, without any step of the origin.
+TEST_P(OffersOnANode, ATargetThatWaitsNeedsNoStepOfItsOrigin)
+{
+    for (const int targets : {1, 3}) {
+        Draft d = draft(targets + 1);
+        std::vector<int> all;
+        std::vector<std::size_t> waits{0};
+        for (int rank = 1; rank <= targets; ++rank) {
+            all.push_back(rank);
+            waits.push_back(late_target(d, rank));
+        }
+        const std::size_t closing = compute_after_access(d, all);
+        run(d.finish(), [&](World& world) {
+            for (const int rank : all) {
+                const StepTimes& times =
+                    world.rank(rank).times(waits[static_cast<std::size_t>(rank)]);
+                EXPECT_LT(times.done, late * static_cast<Time>(rank) + 2'000);
+            }
+            EXPECT_GT(world.rank(0).times(closing).done, computing);
+        });
+    }
+}
+
+TEST_P(OffersOnANode, SoDoesOneThatTests)
+{
+    Draft d = draft(2);
+    compute_after_access(d, {1});
+    Author target = d.rank(1);
+    target.compute(late);
+    target.post({0});
+    const std::size_t test = target.test();
+    run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(1).times(test).done, 2 * late); });
+}
+
+/// Where the target cannot read the origin's memory, and where reading fails in the middle, the
+/// origin does it all by itself.
+TEST_P(OffersOnANode, WhatCannotBeReadIsTheOriginsAgain)
+{
+    for (const bool fails : {false, true}) {
+        Draft d = draft(2);
+        d.program().unreadable = !fails;
+        d.program().failing_reads = fails ? 100 : 0;
+        compute_after_access(d, {1});
+        const std::size_t wait = late_target(d, 1);
+        run(d.finish(),
+            [&](World& world) { EXPECT_GT(world.rank(1).times(wait).done, computing); });
+    }
+}
+
+/// What brings data back is not offered, nor is what another thread looks after.
+TEST_P(OffersOnANode, OnlyPutsOfProcessesWithoutAThreadAreOffered)
+{
+    for (const bool helped : {false, true}) {
+        Draft d = draft(2);
+        d.program().autonomous = helped;
+        const Shown shown = d.rank(1).expose();
+        Author origin = d.rank(0);
+        origin.start({1});
+        origin.write(Call::put, 1);
+        if (!helped) {
+            origin.get(1, shown);
+        }
+        origin.complete(nonblocking);
+        origin.compute(computing);
+        const std::size_t wait = late_target(d, 1);
+        run(d.finish(), [&](World& world) {
+            EXPECT_EQ(world.reads(), 0U);
+            EXPECT_EQ(world.rank(1).times(wait).done > computing, !helped);
+        });
+    }
+}
+
+/// With A_A_A_R a later access may be offered while an earlier one is not. It waits for its turn.
+TEST_P(OffersOnANode, AreTakenInTheOrderOfAccesses)
+{
+    Draft d = draft(2);
+    d.program().reorder.assign(2, {.access_after_access = true, .exposure_after_exposure = true});
+    const Shown shown = d.rank(1).expose();
+    Author origin = d.rank(0);
+    origin.start({1});
+    origin.get(1, shown);
+    origin.complete(nonblocking);
+    origin.start({1});
+    origin.write(Call::put, 1);
+    origin.complete(nonblocking);
+    origin.compute(computing);
+    Author target = d.rank(1);
+    target.compute(late);
+    target.post({0});
+    const std::size_t first = target.wait(nonblocking);
+    target.post({0});
+    const std::size_t second = target.wait(blocking);
+    run(d.finish(), [&](World& world) {
+        EXPECT_GT(world.rank(1).times(first).done, computing);
+        EXPECT_GT(world.rank(1).times(second).done, computing);
+    });
+}
+
+/// The origin dies, at whatever time: a target that is told that its exposure is over has all of
+/// it.
+TEST_P(OffersOnANode, AnExposureIsOverWithAllDataOrNotAtAll)
+{
+    int whole = 0;
+    int kept = 0;
+    for (Time death = 1; death < 3 * late; death += 7) {
+        Draft d = draft(2);
+        d.program().seed = death;
+        Author origin = d.rank(0);
+        origin.start({1});
+        const std::size_t put = origin.write(Call::put, 1, 9);
+        const std::size_t second = origin.write(Call::put, 1, 4);
+        origin.complete(nonblocking);
+        origin.compute(computing);
+        const std::size_t wait = late_target(d, 1);
+        World world(d.finish());
+        world.network().kill(0, death);
+        static_cast<void>(world.run()); // on a node nobody is told of a death
+        bool all = true;
+        for (const std::size_t number : {put, second}) {
+            const Step& step = world.program().scripts[0][number];
+            for (std::size_t word = 0; word < step.words; ++word) {
+                all = all && world.memory(0, 1)[step.cell + word] == step.value + word;
+            }
+        }
+        const bool over = world.rank(1).completed(wait) && world.rank(1).status(wait) == Status::ok;
+        EXPECT_EQ(all, over) << death;
+        whole += over ? 1 : 0;
+        kept += over ? 0 : 1;
+    }
+    EXPECT_GT(whole, 0);
+    EXPECT_GT(kept, 0);
+}
+
+/// The target dies when it has taken the offer: it is lost, and so are the operations.
+TEST_P(OffersOnANode, WhatATargetHasTakenIsLostWithIt)
+{
+    Draft d = draft(2);
+    Author origin = d.rank(0);
+    origin.start({1});
+    const std::size_t put = origin.write(Call::put, 1);
+    const std::size_t closing = origin.complete(nonblocking);
+    origin.wait_for({static_cast<int>(closing)});
+    World world(d.finish());
+    world.network().kill(1, 1);
+    static_cast<void>(world.run());
+    std::atomic<std::uint64_t>& word = world.control(0, 1).offers(2, 0).offer;
+    ASSERT_EQ(word & 3, static_cast<std::uint64_t>(rma::rules::OfferState::offered));
+    ++word; // taken
+    world.control(0, 0).notices(1).granted = 1;
+    while (world.rank(0).process().progress()) {
+    }
+    EXPECT_FALSE(world.rank(0).completed(closing));
+    world.rank(0).process().lost(1);
+    while (world.rank(0).process().progress()) {
+    }
+    EXPECT_TRUE(world.rank(0).completed(closing));
+    EXPECT_EQ(world.rank(0).status(closing), Status::lost);
+    EXPECT_EQ(world.rank(0).status(put), Status::lost);
+}
+
+} // namespace sidelight::sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rma/rules.hpp" // the wrong ones, of this directory: which one is wrong
+
+// As rules.hpp.
+#define may_take_offer right_may_take_offer
+#define may_perform_offered right_may_perform_offered
+#define offer_is_over right_offer_is_over
+#include "../src/rma/offer_rules.hpp"
+#undef may_take_offer
+#undef may_perform_offered
+#undef offer_is_over
+
+namespace sidelight::rma::rules {
+
+inline bool may_take_offer(std::uint64_t number, std::uint64_t done) noexcept
+{
+    return wrong == Wrong::offer_out_of_turn || right_may_take_offer(number, done);
+}
+
+inline bool may_perform_offered(OfferState state) noexcept
+{
+    return (wrong == Wrong::offer_performed_twice && state == OfferState::taken) ||
+           right_may_perform_offered(state);
+}
+
+inline bool offer_is_over(OfferState state) noexcept
+{
+    return wrong != Wrong::offer_never_over &&
+           ((wrong == Wrong::offer_over_early && state == OfferState::taken) ||
+            right_offer_is_over(state));
+}
+
+} // namespace sidelight::rma::rules
