@@ -90,7 +90,7 @@ bool Creation::meet_neighbours()
     Runtime& runtime = Runtime::instance();
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
-    const bool copied = settings().kernel_copy != kernel_copy_never;
+    const bool may_be_read = settings().kernel_copy != kernel_copy_never;
     const Greeting mine{
         .peer = runtime.engine().fabric().address(),
         .bytes = bytes(),
@@ -99,10 +99,11 @@ bool Creation::meet_neighbours()
         .rank = rank_,
         .base =
             request_.flavor == Flavor::create ? reinterpret_cast<std::uintptr_t>(request_.base) : 0,
-        .identity_at =
-            copied ? reinterpret_cast<std::uintptr_t>(&runtime.engine().fabric().address().identity)
-                   : 0,
+        .identity_at = may_be_read ? reinterpret_cast<std::uintptr_t>(
+                                         &runtime.engine().fabric().address().identity)
+                                   : 0,
         .brings = brings,
+        .copied = may_be_read && brings && carried_,
         .shared = static_cast<bool>(body().brought),
         .where = body().brought.where()};
     std::vector<Greeting>& greetings = room_->greetings;

@@ -118,7 +118,7 @@ fabric::RemoteMemory* WindowMembers::process_memory(int rank) noexcept
 void WindowMembers::find_copied(std::size_t index, rma::Member& found)
 {
     const Greeting& from = greetings_[index];
-    if (copied_[index] == nullptr && may_copy(from)) {
+    if (copied_[index] == nullptr && from.copied && may_copy(from)) {
         const pid_t owner = from.peer.bell.owner;
         copied_[index] = std::make_unique<fabric::CopiedMemory>(
             owner, from.base, worth_copying(owner, from.identity_at));

@@ -24,8 +24,9 @@ struct Greeting {
     std::uint64_t window = 0; ///< the id that it proposes; that of rank 0 counts
     std::int32_t rank = 0;
     std::uint64_t base = 0;        ///< of the memory that it brings, as an address of its own
-    std::uint64_t identity_at = 0; ///< where its identity stands, as one; 0: not to be copied from
+    std::uint64_t identity_at = 0; ///< where its identity stands, as one; 0: not to be read
     bool brings = false;           ///< its memory is not in the node's
+    bool copied = false;           ///< and may be copied by the kernel, in place of messages
     bool shared = false;           ///< and others find it at `where`
     FileRange where;
 };

@@ -333,7 +333,7 @@ Status Window::close(Request* request) noexcept
 {
     const Status status = parts_->synchronization.close(request);
     if (status == Status::ok) {
-        parts_->closing = true;
+        closing_ = true;
         parts_->counters.give_up(Status::rma_notification);
     }
     return status;
@@ -348,7 +348,7 @@ bool Window::progress() noexcept
     }
     moved |= parts_->queue.advance_active();
     moved |= parts_->locks.grant_waiting();
-    if (parts_->closing) {
+    if (closing_) {
         parts_->credit.request_all();
     }
     while (parts_->queue.activate_deferred()) {

@@ -163,6 +163,7 @@ private:
     int rank_;
     int size_;
     Flavor flavor_;
+    bool closing_ = false;
     std::unique_ptr<WindowParts> parts_;
     SettledEpochs settled_;
 };

@@ -70,6 +70,7 @@ enum class Early : std::uint8_t {
     no,       ///< it waits for the epoch
     asked,    ///< it waits for the epoch, or for room to keep what is left
     returned, ///< it has returned: nobody waits for the epoch
+    at_once,  ///< it returns at once, and a request is waited for later, if ever
 };
 
 /// An epoch, from the call that opens it until its internal completion, and until none of its
@@ -82,7 +83,6 @@ struct Epoch {
     bool no_check = false;         ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
     bool concurrent = false;       ///< active messages of it may run beside one another
     bool last = false;             ///< of the window: MPI_Win_free's
-    bool left = false;             ///< access: its closing call returns at once
     bool queued = false;           ///< in the window's queue
     bool kept_ready = false;       ///< opened by SettledEpochs
     bool unsettled = false;        ///< in the window's count of epochs that need progress
@@ -121,7 +121,7 @@ struct Epoch {
     {
         kind = as;
         state = EpochState::deferred_open;
-        no_check = concurrent = last = left = kept_ready = false;
+        no_check = concurrent = last = kept_ready = false;
         early = Early::no;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;

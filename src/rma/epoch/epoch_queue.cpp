@@ -42,6 +42,14 @@ int rank_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
     return epoch.kind == EpochKind::fence ? -1 : peer.rank;
 }
 
+/// All that was recorded is over, by the target itself.
+void conclude_performed(Operations& operations, PeerEpoch& peer) noexcept
+{
+    while (!peer.recorded.empty()) {
+        operations.conclude(*peer.recorded.pop(), Status::ok);
+    }
+}
+
 } // namespace
 
 Epoch* EpochQueue::take(EpochKind kind, std::size_t peers) noexcept
@@ -185,7 +193,9 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     const std::uint64_t barrier_steps = with_.barrier.steps();
     for (PeerEpoch& peer : epoch.peers) {
         if (!peer.granted) {
-            moved |= look_for_grant(epoch, peer);
+            // What waits for the grant alone is offered to who will give it.
+            moved |= poll_grant(epoch, peer) ||
+                     (closed && with_.offers.make(epoch, peer) && poll_grant(epoch, peer));
         }
         if (closed && !peer.done && row.finish(with_, epoch, peer)) {
             finish_at(epoch, peer);
@@ -214,13 +224,6 @@ bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
     return peer.granted;
 }
 
-/// What waits for the grant alone is offered to who will give it.
-bool EpochQueue::look_for_grant(Epoch& epoch, PeerEpoch& peer) noexcept
-{
-    return poll_grant(epoch, peer) || (epoch.state == EpochState::active_closed &&
-                                       with_.offers.make(epoch, peer) && poll_grant(epoch, peer));
-}
-
 /// What the target is performing itself is not granted before it has.
 bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
 {
@@ -233,7 +236,7 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
         return false;
     }
     if (mine == Offers::Mine::performed) {
-        conclude_performed(peer);
+        conclude_performed(with_.operations, peer);
     }
     peer.granted = true;
     ++epoch.peers_granted;
@@ -249,14 +252,6 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
         conclude(std::exchange(epoch.opening, nullptr), epoch.failure);
     }
     return true;
-}
-
-/// The target has performed all that was recorded.
-void EpochQueue::conclude_performed(PeerEpoch& peer) noexcept
-{
-    while (!peer.recorded.empty()) {
-        with_.operations.conclude(*peer.recorded.pop(), Status::ok);
-    }
 }
 
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept

@@ -108,8 +108,6 @@ private:
         return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
     }
     bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
-    bool look_for_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
-    void conclude_performed(PeerEpoch& peer) noexcept;
     void hold_back_later(Epoch& epoch) noexcept;
     void hold_back_no_more(Epoch& epoch) noexcept;
     [[nodiscard]] bool may_ask(const Epoch& epoch) const noexcept;

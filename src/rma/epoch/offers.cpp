@@ -70,7 +70,8 @@ bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
 bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Target& target = with_.contacts.target(peer.rank);
-    return rules::may_offer(epoch.left, with_.room.finisher != Finisher::nobody) &&
+    return rules::may_offer(epoch.early == Early::at_once,
+                            with_.room.finisher != Finisher::nobody) &&
            !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 && !with_.dynamic &&
            !target.lost && with_.contacts.peer(peer.rank).control != nullptr &&
            peer.rank != with_.contacts.rank();

@@ -151,7 +151,7 @@ Status Synchronization::complete(Request* request, bool may_return_early, int po
         return Status::rma_sync;
     }
     const bool early = may_return_early && queue_.early().wanted();
-    epoch->left = !may_return_early;
+    epoch->early = may_return_early ? epoch->early : Early::at_once;
     close_for_operations(open_.access, request, early ? polls : 0);
     if (early && !request->complete) {
         queue_.let_return_early(*epoch);
