@@ -111,7 +111,7 @@ fabric::RemoteMemory* WindowMembers::process_memory(int rank) noexcept
                                  fabric::CopiedMemory(from.peer.bell.owner, 0, fabric::Worthwhile{})
                            : nullptr);
     }
-    return memory->get();
+    return *memory != nullptr && (*memory)->usable() ? memory->get() : nullptr;
 }
 
 /// Private memory that the kernel can copy to and from.

@@ -188,6 +188,10 @@ private:
     public:
         Members(World& world, int window, int rank) : world_(world), window_(window), rank_(rank) {}
         Status find(int rank, rma::Member& found) noexcept override;
+        [[nodiscard]] bool has_ended(int rank) noexcept override
+        {
+            return world_.network_.dead(rank);
+        }
         [[nodiscard]] fabric::RemoteMemory* process_memory(int rank) noexcept override;
 
     private:

@@ -28,6 +28,9 @@ public:
     Access put(std::span<const AccessPiece> pieces, Completion& done) noexcept override;
     Access get(std::span<const AccessPiece> pieces, Completion& done) noexcept override;
 
+    /// Whether the kernel has not refused yet.
+    [[nodiscard]] bool usable() const noexcept { return usable_; }
+
 private:
     template <typename Copy>
     Access move(std::span<const AccessPiece> pieces, Copy copy) noexcept;

@@ -172,7 +172,12 @@ std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkO
         try {
             NetworkOptions chosen = options;
             chosen.transports = transports;
-            return std::make_unique<ucx::UcxFabric>(*library, numbers, chosen);
+            auto network = std::make_unique<ucx::UcxFabric>(*library, numbers, chosen);
+            if (!failure.empty()) {
+                log(LogLevel::info, "%s; tried again with the transports %s", failure.c_str(),
+                    transports.c_str());
+            }
+            return network;
         } catch (const std::runtime_error& error) {
             failure = error.what();
         }

@@ -31,11 +31,11 @@ Status start_completed(MPI_Grequest_free_function* freed, MPI_Request* handle) n
 Status CompletedRequest::create_another(MPI_Comm comm, MPI_Request* handle) noexcept
 {
     if (wanted_ && away_.load(std::memory_order_relaxed) == none && --others_first_ < 0) {
-        if (start_completed(freed, handle) != Status::ok) {
-            return Status::other;
+        if (start_completed(freed, handle) == Status::ok) {
+            away_.store(*handle, std::memory_order_relaxed);
+            return Status::ok;
         }
-        away_.store(*handle, std::memory_order_relaxed);
-        return Status::ok;
+        wanted_ = false; // this host has none to give
     }
     if (comm == MPI_COMM_NULL) {
         return start_completed(ignore_freed, handle);

@@ -82,6 +82,13 @@ public:
     {
         return with_.members.process_memory(rank);
     }
+    /// A neighbour's process is looked at; where it has ended the member is lost. May be slow.
+    void lose_if_ended(int rank) noexcept
+    {
+        if (with_.members.has_ended(rank)) {
+            lose(rank);
+        }
+    }
 
     /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
     void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,

@@ -141,6 +141,11 @@ Offers::Mine Offers::take_back(const PeerEpoch& peer) noexcept
         end(peer);
         return Mine::performed;
     }
+    // Whoever dies at it says nothing any more, and nothing else may tell of that.
+    constexpr unsigned looks_at_once = 16;
+    if (!rules::may_perform_offered(state) && ++looks_ % looks_at_once == 0) {
+        with_.contacts.lose_if_ended(peer.rank);
+    }
     if (rules::may_perform_offered(state) || with_.contacts.target(peer.rank).lost) {
         end(peer);
         return Mine::to_perform;

@@ -77,6 +77,7 @@ private:
     }
 
     Setting with_;
+    unsigned looks_ = 0; ///< at accesses that their targets are performing
 };
 
 } // namespace sidelight::rma

@@ -173,12 +173,15 @@ Status Synchronization::test(bool& flag) noexcept
     if (open_.exposure == nullptr) {
         return Status::rma_sync;
     }
-    flag = open_.exposure->active();
+    const bool active = open_.exposure->active();
+    flag = active;
     bool is_lost = false;
     for (const PeerEpoch& peer : open_.exposure->peers) {
-        if (flag && !exposure_over(with_, peer)) {
-            flag = with_.contacts.target(peer.rank).lost;
-            is_lost |= flag;
+        // Of all: each may have offered something.
+        if (active && !exposure_over(with_, peer)) {
+            const bool lost = with_.contacts.target(peer.rank).lost;
+            is_lost |= lost;
+            flag &= lost;
         }
     }
     if (flag) {
