@@ -204,7 +204,7 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_KERNEL_COPY", nullptr, "auto",
                  "puts and gets of so many bytes or more, to private memory on the same node, are "
                  "copied by the kernel: auto (where that is quicker than messages), a number, or "
-                 "never, which also keeps targets from performing what computing origins offer",
+                 "never",
                  read_kernel_copy, show_kernel_copy},
     SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "8192",
                  "bytes that a process has for active messages of each other one, before the "
@@ -236,6 +236,10 @@ constexpr std::array entries{
         "SIDELIGHT_NO_EXCLUSIVE_LOCKS", "sidelight_no_exclusive_locks", "0",
         "1: the program asks for no exclusive lock, so lock_all asks nobody; one that is asked for "
         "is refused"),
+    switch_entry<&Settings::offers>(
+        "SIDELIGHT_OFFERS", nullptr, "0",
+        "1: a target that waits performs the puts that an origin on its node has recorded for it "
+        "and, computing, cannot; the kernel has to let processes read one another's memory"),
     switch_entry<&Settings::check_intrinsic>(
         "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
         "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "

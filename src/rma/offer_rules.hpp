@@ -23,12 +23,13 @@ constexpr bool may_offer(bool call_has_returned, bool others_finish) noexcept
     return call_has_returned && !others_finish;
 }
 
-/// Whether a target may take the access of that number, when so many accesses of its origin are
-/// done: the next one, so that what both sides count stays in order. Its exposure is open then,
-/// since the target waits for that one or a later one.
-constexpr bool may_take_offer(std::uint64_t number, std::uint64_t done) noexcept
+/// Whether a target that waits for its exposure of one number may take the access of another, when
+/// so many accesses of its origin are done: the next one, so that what both sides count stays in
+/// order, and none whose exposure may not be open yet. The origin may have gone on meanwhile.
+constexpr bool may_take_offer(std::uint64_t number, std::uint64_t done,
+                              std::uint64_t exposure) noexcept
 {
-    return number == done + 1;
+    return number == done + 1 && number <= exposure;
 }
 
 /// Whether an origin that finds its offer so may perform it itself.

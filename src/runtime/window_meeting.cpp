@@ -90,7 +90,8 @@ bool Creation::meet_neighbours()
     Runtime& runtime = Runtime::instance();
     const bool brings = request_.flavor == Flavor::dynamic ||
                         (request_.flavor == Flavor::create && request_.size != 0);
-    const bool may_be_read = settings().kernel_copy != kernel_copy_never;
+    const bool may_be_copied = settings().kernel_copy != kernel_copy_never;
+    const bool copied = may_be_copied && brings && carried_;
     const Greeting mine{
         .peer = runtime.engine().fabric().address(),
         .bytes = bytes(),
@@ -99,11 +100,12 @@ bool Creation::meet_neighbours()
         .rank = rank_,
         .base =
             request_.flavor == Flavor::create ? reinterpret_cast<std::uintptr_t>(request_.base) : 0,
-        .identity_at = may_be_read ? reinterpret_cast<std::uintptr_t>(
-                                         &runtime.engine().fabric().address().identity)
-                                   : 0,
+        .identity_at =
+            copied || (may_be_copied && settings().offers)
+                ? reinterpret_cast<std::uintptr_t>(&runtime.engine().fabric().address().identity)
+                : 0,
         .brings = brings,
-        .copied = may_be_read && brings && carried_,
+        .copied = copied,
         .shared = static_cast<bool>(body().brought),
         .where = body().brought.where()};
     std::vector<Greeting>& greetings = room_->greetings;
@@ -144,8 +146,9 @@ bool Creation::create()
                           const EngineToken token(engine);
                           const rma::WindowShape shape = shape_of(*object_, request_, rank_);
                           object_->window = &engine.process().create_window(shape);
-                          object_->window->parts().calls_for_events =
-                              object_->info.progress() != Progress::calls;
+                          rma::WindowParts& parts = object_->window->parts();
+                          parts.calls_for_events = object_->info.progress() != Progress::calls;
+                          parts.offers.allow(settings().offers);
                           apply_early_return(*object_);
                           window_table::insert(*object_);
                       });

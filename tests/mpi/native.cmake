@@ -16,9 +16,11 @@ foreach(kind create dynamic)
 endforeach()
 
 # What a target that waits does for an origin that computes
-sidelight_mpi_test(offers RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=calls)
+sidelight_mpi_test(offers RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
 sidelight_mpi_test(offers.private_memory RANKS 2 PROGRAM offers
-    ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_SHARE_MEMORY=never)
+    ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_OFFERS=1)
+sidelight_mpi_test(offers.nonblocking_ahead RANKS 3 PROGRAM nonblocking_ahead
+    ENVIRONMENT SIDELIGHT_OFFERS=1)
 
 # By the network, also where UCX has no hardware for it: each process is a node of its own
 function(sidelight_native_test program)

@@ -304,6 +304,9 @@ fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
     if (world_.program_.unreadable || !world_.same_node(rank_, rank)) {
         return nullptr;
     }
+    if (world_.random().chance(30)) {
+        world_.rank(rank).look(); // the owner goes on while somebody looks at it
+    }
     processes_.resize(static_cast<std::size_t>(world_.program_.ranks));
     auto& memory = processes_[static_cast<std::size_t>(rank)];
     if (memory == nullptr) {

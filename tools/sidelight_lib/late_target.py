@@ -16,18 +16,15 @@ An origin opens an epoch without waiting, issues one operation, closes the epoch
 computes for 1 to 50 milliseconds. Its target comes half a millisecond after that, and what is
 measured is how long it waits; with fetch_and_op, how long an origin takes for lock, operation and
 unlock while the target computes. Where progress needs nobody's attention that does not depend on
-the computing; without any it grows with it: its slope is 1. With no thread, where targets still
-perform puts that are offered to them; the same without that; with a thread that everything wakes;
-and with one that is called for what is recorded, in turns, round after round; medians.
+the computing; without any it grows with it: its slope is 1. With no thread; the same where targets
+perform puts that are offered to them; with a thread that everything wakes; and with one that is
+called for what is recorded, in turns, round after round; medians.
 """
 
 MODES = (
     Series("-calls", "calls", options=("--calls",)),
     Series(
-        "-unoffered",
-        "calls, no offers",
-        options=("--calls",),
-        settings={"SIDELIGHT_KERNEL_COPY": "never"},
+        "-offers", "calls, offers", options=("--calls",), settings={"SIDELIGHT_OFFERS": "1"}
     ),
     Series("-thread", "thread", options=("--thread",)),
     Series("-smart", "smart", options=("--smart",)),

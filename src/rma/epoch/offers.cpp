@@ -70,7 +70,8 @@ bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
 bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Target& target = with_.contacts.target(peer.rank);
-    return rules::may_offer(epoch.early == Early::at_once,
+    return allowed_ &&
+           rules::may_offer(epoch.early == Early::at_once,
                             with_.room.finisher != Finisher::nobody) &&
            !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 && !with_.dynamic &&
            !target.lost && with_.contacts.peer(peer.rank).control != nullptr &&
@@ -184,23 +185,24 @@ bool Offers::copy(const Offer& offer, RemoteMemory& memory) noexcept
     return get(memory, std::span(pieces).first(offer.count));
 }
 
-bool Offers::perform(int origin) noexcept
+bool Offers::perform(int origin, std::uint64_t exposure) noexcept
 {
     const int here = with_.contacts.rank();
-    if (with_.contacts.peer(origin).control == nullptr || with_.contacts.target(origin).lost) {
+    if (!allowed_ || with_.contacts.peer(origin).control == nullptr ||
+        with_.contacts.target(origin).lost) {
         return false;
     }
     OfferWord& word = offered(here, origin);
     std::atomic<std::uint64_t>& done = with_.contacts.peer(here).control->notices(origin).done;
-    std::uint64_t found = word.offer.load(std::memory_order_relaxed);
-    const std::uint64_t number = number_of(found);
-    if (state_of(found) != OfferState::offered ||
-        !rules::may_take_offer(number, done.load(std::memory_order_relaxed))) {
+    if (state_of(word.offer.load(std::memory_order_relaxed)) != OfferState::offered) {
         return false;
     }
-    RemoteMemory* memory = with_.contacts.process_memory(origin);
+    RemoteMemory* memory = with_.contacts.process_memory(origin); // it may be another by now
+    std::uint64_t found = word.offer.load(std::memory_order_relaxed);
+    const std::uint64_t number = number_of(found);
     // Acquire: what was offered; pairs with the release in `make`.
-    if (memory == nullptr ||
+    if (memory == nullptr || state_of(found) != OfferState::offered ||
+        !rules::may_take_offer(number, done.load(std::memory_order_relaxed), exposure) ||
         !word.offer.compare_exchange_strong(found, word_of(number, OfferState::taken),
                                             std::memory_order_acquire, std::memory_order_relaxed)) {
         return false;

@@ -51,6 +51,9 @@ public:
     };
     explicit Offers(const Setting& setting) noexcept : with_(setting) {}
 
+    /// Whether any are made, and taken: from before the first epoch on.
+    void allow(bool allowed) noexcept { allowed_ = allowed; }
+
     /// The origin: offers a closed access that is not granted, if that may be. Answers whether it
     /// has: then the grant has to be looked at once more.
     bool make(const Epoch& epoch, PeerEpoch& peer) noexcept;
@@ -58,9 +61,9 @@ public:
     /// performed.
     [[nodiscard]] Mine take_back(const PeerEpoch& peer) noexcept;
 
-    /// The target, which waits for an access of that origin: performs what it has offered, if that
-    /// is the next one. Answers whether it has.
-    bool perform(int origin) noexcept;
+    /// The target, which waits for the end of an exposure to that origin: performs what it has
+    /// offered, if that is the next access and its exposure is open. Answers whether it has.
+    bool perform(int origin, std::uint64_t exposure) noexcept;
 
 private:
     [[nodiscard]] bool may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept;
@@ -77,6 +80,7 @@ private:
     }
 
     Setting with_;
+    bool allowed_ = true;
     unsigned looks_ = 0; ///< at accesses that their targets are performing
 };
 

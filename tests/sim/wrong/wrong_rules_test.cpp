@@ -179,11 +179,13 @@ TEST(WrongRuleOfEarlyReturns, IsCaught)
 /// What origin and target do that both believe to have an offer, or neither.
 TEST(WrongRuleOfOffers, IsCaught)
 {
-    expect_caught({{Wrong::offer_out_of_turn, access_over},
-                   {Wrong::offer_performed_twice, "the memory is not what all operations"},
-                   {Wrong::offer_over_early, access_over},
-                   {Wrong::offer_never_over, "deadlock"}},
-                  draw_offers);
+    expect_caught(
+        {{Wrong::offer_out_of_turn, access_over},
+         {Wrong::offer_before_exposure, "an access transferred before its exposure was opened"},
+         {Wrong::offer_performed_twice, "the memory is not what all operations"},
+         {Wrong::offer_over_early, access_over},
+         {Wrong::offer_never_over, "deadlock"}},
+        draw_offers);
 }
 
 /// On mapped memory an origin that does not hear of a release goes on.

@@ -14,9 +14,12 @@
 
 namespace sidelight::rma::rules {
 
-inline bool may_take_offer(std::uint64_t number, std::uint64_t done) noexcept
+inline bool may_take_offer(std::uint64_t number, std::uint64_t done,
+                           std::uint64_t exposure) noexcept
 {
-    return wrong == Wrong::offer_out_of_turn || right_may_take_offer(number, done);
+    return wrong == Wrong::offer_out_of_turn ||
+           right_may_take_offer(number, done,
+                                wrong == Wrong::offer_before_exposure ? number : exposure);
 }
 
 inline bool may_perform_offered(OfferState state) noexcept
