@@ -22,6 +22,7 @@ struct Member {
     std::uint64_t size = 0;
     std::uint64_t disp_unit = 1;
     Control* control = nullptr; ///< its block; null where it is on another node
+    std::uint32_t number = 0;   ///< with a block: its number among those on this node
     int peer = 0;               ///< its number in the fabric
     /// What the fabric can do with its memory where that is not mapped; offsets are those of
     /// operations. Belongs to whoever tells of the member. Null: nothing.

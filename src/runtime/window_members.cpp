@@ -131,6 +131,7 @@ void WindowMembers::find_here(int rank, std::size_t index, rma::Member& found) n
     const Greeting& from = greetings_[index];
     const int number = static_cast<int>(index);
     found.control = reinterpret_cast<rma::Control*>(memory_.control(number));
+    found.number = static_cast<std::uint32_t>(index);
     found.base = memory_.base(number);
     found.size = from.bytes;
     found.disp_unit = from.disp_unit;

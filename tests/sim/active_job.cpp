@@ -598,6 +598,7 @@ Status Team::Members::find(int rank, rma::Member& found) noexcept
     found.peer = rank;
     if (near) {
         found.control = reinterpret_cast<rma::Control*>(team.controls[number].get());
+        found.number = static_cast<std::uint32_t>(rank % team.node_size);
         found.mapped = !team.carried || rank == own;
         found.base = found.mapped ? team.memory[number].get() : nullptr;
     }

@@ -96,6 +96,7 @@ public:
             if (found.mapped) {
                 found.base = job.memory[number].get();
                 found.control = reinterpret_cast<rma::Control*>(job.controls[number].get());
+                found.number = static_cast<std::uint32_t>(rank % job.node);
             }
             return Status::ok;
         }

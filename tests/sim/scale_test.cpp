@@ -128,6 +128,7 @@ public:
                 found.base = machine.memory.at(number * words * 8);
                 found.control =
                     reinterpret_cast<rma::Control*>(machine.controls.at(number * machine.block));
+                found.number = static_cast<std::uint32_t>(rank % machine.node);
             }
             return Status::ok;
         }

@@ -244,6 +244,7 @@ Status World::Members::find(int rank, rma::Member& found) noexcept
                 dynamic ? nullptr : world_.memory_[world_.block_index(window_, rank)].get();
         }
         found.control = world_.controls_[world_.block_index(window_, rank)];
+        found.number = static_cast<std::uint32_t>(rank % world_.program_.node_size);
     }
     if (!found.mapped) {
         found.remote = world_.open_memory(window_, rank_, rank);

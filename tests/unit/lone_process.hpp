@@ -110,6 +110,7 @@ public:
         found.mapped = one.near && !dynamic;
         found.base = found.mapped ? one.memory.data() : nullptr;
         found.control = one.near ? &control(rank) : nullptr;
+        found.number = static_cast<std::uint32_t>(rank);
         return Status::ok;
     }
 

@@ -238,6 +238,7 @@ public:
             found.mapped = true;
             found.base = dynamic || found.size == 0 ? nullptr : memory.data().data();
             found.control = &control(rank);
+            found.number = static_cast<std::uint32_t>(rank);
         }
         return Status::ok;
     }

@@ -29,8 +29,7 @@ Status Contacts::first_contact(int rank) noexcept
     target.remote = member.remote;
     target.met = true;
     if (member.control != nullptr) {
-        const auto found = std::find(with_.neighbours.begin(), with_.neighbours.end(), rank);
-        peers_[rank].here = static_cast<std::uint32_t>(found - with_.neighbours.begin());
+        peers_[rank].here = member.number;
         target.accumulates = &member.control->accumulates;
         if (with_.dynamic && rank != with_.rank) {
             know_regions(target, *member.control);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/cpu.hpp"
-#include "base/log.hpp"
 #include "datatype/cursor.hpp"
 #include "rma/region/own_memory.hpp"
 
