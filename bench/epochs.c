@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 #include "epochs.h"
 #include "measure.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The calls of <sidelight.h> that are used here; null on a host alone. */
 static struct {
@@ -16,20 +13,11 @@ static struct {
     int (*ifence)(int, MPI_Win, MPI_Request *);
 } calls;
 
-/* ISO C has no conversion from what dlsym returns to a function. */
-static void look_up(const char *name, void *call, size_t size)
-{
-    void *const address = dlsym(RTLD_DEFAULT, name);
-    memcpy(call, &address, size);
-}
-
 bool epochs_can_be_nonblocking(void)
 {
-    look_up("MPIX_Win_iwait", &calls.iwait, sizeof calls.iwait);
-    look_up("MPIX_Win_icomplete", &calls.icomplete, sizeof calls.icomplete);
-    look_up("MPIX_Win_iunlock", &calls.iunlock, sizeof calls.iunlock);
-    look_up("MPIX_Win_ifence", &calls.ifence, sizeof calls.ifence);
-    return calls.iwait && calls.icomplete && calls.iunlock && calls.ifence;
+    return look_up("MPIX_Win_iwait", &calls.iwait) &&
+           look_up("MPIX_Win_icomplete", &calls.icomplete) &&
+           look_up("MPIX_Win_iunlock", &calls.iunlock) && look_up("MPIX_Win_ifence", &calls.ifence);
 }
 
 struct Epochs epochs_create(MPI_Win win, MPI_Comm comm, bool nonblocking)

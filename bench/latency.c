@@ -13,10 +13,9 @@
  * Accumulates of any size and type are lines, too, if they are named: OPERATION_TYPE_BYTES as in
  * sum_float_4096, see the tables of operations and types.
  */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
+#define _GNU_SOURCE
 #include "measure.h"
 
-#include <dlfcn.h>
 #include <getopt.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -122,7 +121,7 @@ static void rrput_8(void *context, long repetitions)
     int (*rrput)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win,
                  MPI_Request *);
     MPI_Request request;
-    *(void **)&rrput = dlsym(RTLD_DEFAULT, "MPIX_Rrput");
+    look_up("MPIX_Rrput", &rrput);
     for (long i = 0; i < repetitions; ++i) {
         if (rrput != NULL) {
             rrput(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + WORD_DISP, 1, MPI_INT64_T,

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "measure.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,14 @@ double now_microseconds(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+/* ISO C has no conversion from what dlsym returns to a function. */
+bool look_up(const char *name, void *call)
+{
+    void *const address = dlsym(RTLD_DEFAULT, name);
+    memcpy(call, &address, sizeof address);
+    return address != NULL;
 }
 
 void compute(double microseconds)

@@ -65,6 +65,10 @@ void measure_several(const struct Team *team, const struct Line *line, void *con
 /* The clock that all processes of a machine have in common. */
 double now_microseconds(void);
 
+/* Makes the pointer at `call` that to the loaded function of that name; null: there is none, as on
+ * a host alone. Returns whether there is. */
+bool look_up(const char *name, void *call);
+
 /* Keeps the processor for so long, and calls nothing of MPI. */
 void compute(double microseconds);
 

@@ -13,9 +13,7 @@
 #define _GNU_SOURCE
 #include "ways.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_BYTES = 256 };
 
@@ -58,13 +56,6 @@ static void put_and_flush(void *context, long repetitions)
     }
 }
 
-/* A function of the library's, where it is there. */
-static void look_up(void *function, const char *name)
-{
-    void *const found = dlsym(RTLD_DEFAULT, name);
-    memcpy(function, &found, sizeof found);
-}
-
 /* The handle of rank 1, at all ranks. */
 static void make_handle(char *memory, MPI_Win parent, int rank, unsigned char *handle)
 {
@@ -80,9 +71,9 @@ int main(int argc, char **argv)
     const struct Pair pair = begin_pair(&argc, &argv);
     unsigned char handle[MOST_BYTES] = {0};
     char *const data = calloc(1, LARGEST);
-    look_up(&create, "MPIX_Memhandle_create");
-    look_up(&from_handle, "MPIX_Win_from_memhandle");
-    look_up(&release, "MPIX_Memhandle_release");
+    look_up("MPIX_Memhandle_create", &create);
+    look_up("MPIX_Win_from_memhandle", &from_handle);
+    look_up("MPIX_Memhandle_release", &release);
     struct PairWindow allocated = make_window(LARGEST, false);
     struct PairWindow dynamic = make_window(LARGEST, true);
     make_handle(dynamic.memory, dynamic.win, pair.rank, handle);

@@ -138,24 +138,10 @@ static double median_time(struct Bench *bench, enum Kind kind)
     return taken[rounds / 2];
 }
 
-static double read_work(int *argc, char **argv)
-{
-    double milliseconds = 10;
-    int kept = 1;
-    for (int i = 1; i < *argc; ++i) {
-        if (strncmp(argv[i], "WORK=", 5) == 0) {
-            milliseconds = atof(argv[i] + 5);
-        } else {
-            argv[kept++] = argv[i];
-        }
-    }
-    *argc = kept;
-    return 1000 * milliseconds;
-}
-
 int main(int argc, char **argv)
 {
-    const double microseconds = read_work(&argc, argv);
+    const char *work = take_option(&argc, argv, "WORK=");
+    const double microseconds = 1000 * (work != NULL ? atof(work) : 10);
     const struct Pair pair = begin_pair(&argc, &argv);
     struct Bench bench = {.pair = &pair};
     const size_t most = (size_t)atol(lines[sizeof lines / sizeof lines[0] - 1]);

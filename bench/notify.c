@@ -15,7 +15,6 @@
 #define _GNU_SOURCE
 #include "measure.h"
 
-#include <dlfcn.h>
 #include <getopt.h>
 #include <mpi.h>
 #include <sched.h>
@@ -49,6 +48,7 @@ static struct {
     int (*value)(MPI_Win, int, MPI_Count *);
     int (*threshold)(MPI_Win, int, MPI_Count, MPI_Request *);
     int (*number)(MPI_Win, MPI_Info, int);
+    bool is_there; /* all of it */
 } notified;
 
 struct Bench {
@@ -172,7 +172,7 @@ static int can_measure(const struct Bench *bench, enum How how)
 {
     int can = 1;
     if (how == POLLED || how == WAITED)
-        return notified.put != NULL;
+        return notified.is_there;
     for (int rank = 0; how == FLAG && rank < bench->ranks; ++rank)
         can = can && bench->shared[rank] != NULL;
     MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
@@ -201,18 +201,12 @@ static void measure_all(struct Bench *bench, const struct Plan *plan, char *cons
     }
 }
 
-static void look_up(void)
+static bool notifications_are_there(void)
 {
-    void *put = dlsym(RTLD_DEFAULT, "MPI_Put_notify");
-    void *value = dlsym(RTLD_DEFAULT, "MPI_Win_get_notify_value");
-    void *threshold = dlsym(RTLD_DEFAULT, "MPIX_Win_notify_ithreshold");
-    void *number = dlsym(RTLD_DEFAULT, "MPI_Win_set_num_notify");
-    if (put == NULL || value == NULL || threshold == NULL || number == NULL)
-        return;
-    memcpy(&notified.put, &put, sizeof put);
-    memcpy(&notified.value, &value, sizeof value);
-    memcpy(&notified.threshold, &threshold, sizeof threshold);
-    memcpy(&notified.number, &number, sizeof number);
+    return look_up("MPI_Put_notify", &notified.put) &&
+           look_up("MPI_Win_get_notify_value", &notified.value) &&
+           look_up("MPIX_Win_notify_ithreshold", &notified.threshold) &&
+           look_up("MPI_Win_set_num_notify", &notified.number);
 }
 
 /* Shared memory is asked of a window of its own: where the one that is measured is reached by
@@ -257,12 +251,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     bench.crowded = bench.ranks > 2;
-    look_up();
+    notified.is_there = notifications_are_there();
     const MPI_Aint size = (MPI_Aint)sizeof(struct Place) * bench.ranks;
     MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &bench.own, &bench.win);
     memset(bench.own, 0, (size_t)size);
     MPI_Win flags = make_flags(&bench);
-    if (notified.number != NULL)
+    if (notified.is_there)
         notified.number(bench.win, MPI_INFO_NULL, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, bench.win);

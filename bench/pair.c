@@ -6,6 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *take_option(int *argc, char **argv, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    const char *found = NULL;
+    int kept = 1;
+    for (int i = 1; i < *argc; ++i) {
+        if (strncmp(argv[i], prefix, length) == 0) {
+            found = argv[i] + length;
+        } else {
+            argv[kept++] = argv[i];
+        }
+    }
+    *argc = kept;
+    return found;
+}
+
 struct Pair begin_pair(int *argc, char ***argv)
 {
     static const struct option options[] = {{"quick", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};

@@ -22,6 +22,10 @@ struct Pair {
     int count;
 };
 
+/* Takes what begins so out of the arguments, ahead of begin_pair. Returns what followed; NULL: none
+ * does. */
+const char *take_option(int *argc, char **argv, const char *prefix);
+
 /* Starts MPI, reads the options and binds each rank to a core of its own. Ends the job where that
  * cannot be done. */
 struct Pair begin_pair(int *argc, char ***argv);

@@ -155,21 +155,11 @@ static int read_options(int *argc, char **argv, int *bytes)
 {
     static const char *const modes[] = {"--auto", "--calls", "--thread", "--smart"};
     int mode = 0;
-    int kept = 1;
-    for (int i = 1; i < *argc; ++i) {
-        int found = -1;
-        for (int m = 0; m < 4; ++m) {
-            found = strcmp(argv[i], modes[m]) == 0 ? m : found;
-        }
-        if (found >= 0) {
-            mode = found;
-        } else if (strncmp(argv[i], "BYTES=", 6) == 0) {
-            *bytes = atoi(argv[i] + 6);
-        } else {
-            argv[kept++] = argv[i];
-        }
+    for (int m = 0; m < 4; ++m) {
+        mode = take_option(argc, argv, modes[m]) != NULL ? m : mode;
     }
-    *argc = kept;
+    const char *const size = take_option(argc, argv, "BYTES=");
+    *bytes = size != NULL ? atoi(size) : *bytes;
     return mode;
 }
 

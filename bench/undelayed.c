@@ -118,22 +118,9 @@ static void measure_kind(const struct Undelayed *epochs, enum Kind kind, double 
     values[KINDS + kind] = 100 * (1 - added / computing);
 }
 
-static bool take_option(int *argc, char **argv, const char *option)
-{
-    int kept = 1;
-    for (int i = 1; i < *argc; ++i) {
-        if (strcmp(argv[i], option) != 0) {
-            argv[kept++] = argv[i];
-        }
-    }
-    const bool found = kept != *argc;
-    *argc = kept;
-    return found;
-}
-
 int main(int argc, char **argv)
 {
-    struct Undelayed epochs = {.nonblocking = take_option(&argc, argv, "--nonblocking")};
+    struct Undelayed epochs = {.nonblocking = take_option(&argc, argv, "--nonblocking") != NULL};
     const struct Pair pair = begin_pair(&argc, &argv);
     struct PairWindow window = make_window(LARGEST, false);
     const int rank_of_other = 1 - pair.rank;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 #include "../epochs.h"
+#include "../measure.h"
 #include "grid.h"
 
-#include <dlfcn.h>
 #include <sidelight_notify.h>
-#include <string.h>
 
 /* --- Sends and receives ----------------------------------------------------------------------- */
 
@@ -101,18 +99,11 @@ static struct {
     int (*number)(MPI_Win, MPI_Info, int);
 } notified;
 
-static bool look_up(const char *name, void *call, size_t size)
-{
-    void *const address = dlsym(RTLD_DEFAULT, name);
-    memcpy(call, &address, size);
-    return address != NULL;
-}
-
 static bool notifications_are_there(void)
 {
-    return look_up("MPI_Put_notify", &notified.put, sizeof notified.put) &&
-           look_up("MPIX_Win_notify_ithreshold", &notified.threshold, sizeof notified.threshold) &&
-           look_up("MPI_Win_set_num_notify", &notified.number, sizeof notified.number);
+    return look_up("MPI_Put_notify", &notified.put) &&
+           look_up("MPIX_Win_notify_ithreshold", &notified.threshold) &&
+           look_up("MPI_Win_set_num_notify", &notified.number);
 }
 
 /* Each side has a counter of its own: a neighbour that is an exchange ahead is not taken for
