@@ -192,6 +192,16 @@ static inline void check_hear(int rank)
     MPI_Recv(NULL, 0, MPI_BYTE, rank, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* The status must be that of a request which carries no data. */
+static inline void check_empty(const MPI_Status *status)
+{
+    int count = -1, flag = -1;
+    CHECK_OK(MPI_Get_count(status, MPI_BYTE, &count));
+    CHECK_EQ(count, 0);
+    CHECK_OK(MPI_Test_cancelled(status, &flag));
+    CHECK_EQ(flag, 0);
+}
+
 /* True if a request is still not complete after many tests: progress had its chance. */
 static inline bool check_pending(MPI_Request *request)
 {
