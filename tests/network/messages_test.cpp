@@ -48,6 +48,36 @@ TEST_P(Messages, ArriveOnceWholeAndInOrder)
     }));
 }
 
+TEST_P(Messages, OfBurstsKeepTheirOrder)
+{
+    EXPECT_TRUE(run_team(2, GetParam(), [](Member& member) {
+        member.meet_all();
+        Checker checker(member);
+        const int other = 1 - member.rank();
+        Sender sender(member, other);
+        std::mt19937 random(1);               // both send alike
+        constexpr std::size_t most = 300'000; // a batch is 8 KB, and grows to 64 KB
+        for (int burst = 0; burst < 200; ++burst) {
+            const std::size_t bytes = random() % most;
+            for (std::size_t sent = 0; sent < bytes;) {
+                const std::size_t next = random() % (random() % 2 == 0 ? 7900 : 300);
+                sender.send_short(next);
+                sent += next + 1;
+            }
+            if (random() % 4 == 0) {
+                sender.send_zero_copy(random() % most);
+            }
+            member.fabric().push();
+            member.fabric().poll(checker);
+        }
+        EXPECT_TRUE(member.poll_until(checker, [&] {
+            return sender.finished == sender.longs && checker.longs == sender.longs &&
+                   checker.short_from(other) == sender.shorts;
+        }));
+        EXPECT_TRUE(member.barrier(checker));
+    }));
+}
+
 TEST_P(Messages, AHundredThousandAmongThree)
 {
     EXPECT_TRUE(run_team(3, GetParam(), [](Member& member) {

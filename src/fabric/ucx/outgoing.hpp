@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/list.hpp"
@@ -28,22 +30,30 @@ struct Outgoing {
     Outgoing* next = nullptr; ///< in the Fifo that it is in
 };
 
-/// Messages that travel together. Its size is that of one fragment on TCP and on shared memory: a
-/// larger one is cut by UCX, and put together from a copy.
+/// Messages that travel together. It begins short, one fragment on TCP and on shared memory; many
+/// messages that go to one peer at once make it long, since on TCP each batch is a system call here
+/// and another there.
 struct Batch : Outgoing {
-    static constexpr std::size_t capacity = 8064;
+    static constexpr std::size_t short_capacity = 8064;
+    static constexpr std::size_t long_capacity = 65536 - 512; ///< with UCX's headers in 64 KB
 
-    explicit Batch(Sending& its_owner) noexcept
-        : Outgoing(its_owner, Kind::batch), frames({static_cast<std::byte*>(bytes), capacity})
+    Batch(Sending& its_owner, std::unique_ptr<std::byte[]> its_bytes,
+          std::size_t its_capacity) noexcept
+        : Outgoing(its_owner, Kind::batch),
+          capacity(its_capacity),
+          bytes(std::move(its_bytes)),
+          frames({bytes.get(), its_capacity})
     {}
 
-    void clear() noexcept { frames = FrameWriter({static_cast<std::byte*>(bytes), capacity}); }
+    void clear() noexcept { frames = FrameWriter({bytes.get(), capacity}); }
+    [[nodiscard]] bool is_long() const noexcept { return capacity == long_capacity; }
 
     std::uint64_t sequence = 0; ///< from departure on
-    alignas(frame_alignment) std::byte bytes[capacity];
+    std::size_t capacity;
+    std::unique_ptr<std::byte[]> bytes; ///< aligned as new does it, to more than `frame_alignment`
     FrameWriter frames;
 };
-static_assert(Batch::capacity >= sizeof(BatchHeader) + frame_bytes(max_message));
+static_assert(Batch::short_capacity >= sizeof(BatchHeader) + frame_bytes(max_message));
 
 /// A zero-copy message; its payload is the caller's.
 struct ZeroCopyMessage : Outgoing {

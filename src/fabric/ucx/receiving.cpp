@@ -22,7 +22,8 @@ Receiving::Receiving(Worker& worker, Connections& connections, Delivery& deliver
       connections_(connections),
       delivery_(delivery),
       payloads_(worker, connections, delivery),
-      inbox_(inbox)
+      inbox_(inbox),
+      aligned_(std::make_unique_for_overwrite<std::byte[]>(Batch::long_capacity))
 {
     worker.receive_messages(batch_id, on_batch, this);
     worker.receive_messages(zero_copy_id, on_zero_copy, this);
@@ -92,9 +93,9 @@ void Receiving::take_batch(Peer& peer, std::uint64_t sequence, std::span<const s
 void Receiving::hand_over(Peer& peer, std::span<const std::byte> frames) noexcept
 {
     const bool aligned = reinterpret_cast<std::uintptr_t>(frames.data()) % frame_alignment == 0;
-    if (!aligned && frames.size() <= aligned_.size()) {
-        std::memcpy(aligned_.data(), frames.data(), frames.size());
-        frames = {aligned_.data(), frames.size()};
+    if (!aligned && frames.size() <= Batch::long_capacity) {
+        std::memcpy(aligned_.get(), frames.data(), frames.size());
+        frames = {aligned_.get(), frames.size()};
     }
     FrameReader reader(frames);
     {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "fabric/fast_box.hpp"
@@ -67,7 +67,7 @@ private:
     FastInbox* inbox_;
     unsigned boxes_only_ = 0; ///< looks that are at boxes, but for one in some
     PeerQueue<&QueuePlaces::ready> ready_;
-    alignas(frame_alignment) std::array<std::byte, Batch::capacity> aligned_{};
+    std::unique_ptr<std::byte[]> aligned_; ///< for a batch that comes at an odd address
 };
 
 } // namespace sidelight::fabric::ucx

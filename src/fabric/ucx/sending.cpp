@@ -20,30 +20,61 @@ Sending::Sending(const Worker& worker, Connections& connections, const Delivery&
 
 Sending::~Sending()
 {
-    while (!spare_batches_.empty()) {
-        delete static_cast<Batch*>(spare_batches_.pop());
+    for (Spare* spare : {&short_, &long_}) {
+        while (!spare->batches.empty()) {
+            delete static_cast<Batch*>(spare->batches.pop());
+        }
     }
 }
 
-Batch* Sending::take_batch() noexcept
+/// Null: there is no memory.
+Batch* Sending::take_batch(Spare& spare, std::size_t capacity) noexcept
 {
-    if (!spare_batches_.empty()) {
-        auto* batch = static_cast<Batch*>(spare_batches_.pop());
+    if (!spare.batches.empty()) {
+        --spare.count;
+        auto* batch = static_cast<Batch*>(spare.batches.pop());
         batch->clear();
         return batch;
     }
-    return new (std::nothrow) Batch(*this);
+    std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[capacity]);
+    return bytes ? new (std::nothrow) Batch(*this, std::move(bytes), capacity) : nullptr;
+}
+
+void Sending::give_back(Batch& batch) noexcept
+{
+    Spare& spare = spare_of(batch);
+    if (spare.count == spare.most) {
+        delete &batch;
+        return;
+    }
+    ++spare.count;
+    spare.batches.push(&batch);
 }
 
 /// Null: there is no memory.
 Batch* Sending::open_batch(Peer& peer) noexcept
 {
-    peer.out.open = take_batch();
+    peer.out.open = take_batch(short_, Batch::short_capacity);
     if (peer.out.open != nullptr) {
         peer.out.open->peer = &peer;
         held_.push(peer);
     }
     return peer.out.open;
+}
+
+/// False: the open batch is long already, or there is no memory.
+bool Sending::make_longer(Peer& peer) noexcept
+{
+    Batch& open = *peer.out.open;
+    Batch* longer = open.is_long() ? nullptr : take_batch(long_, Batch::long_capacity);
+    if (longer == nullptr) {
+        return false;
+    }
+    longer->frames.take_over(open.frames);
+    longer->peer = &peer;
+    peer.out.open = longer;
+    give_back(open);
+    return true;
 }
 
 Status Sending::send(int number, std::span<const std::byte> header,
@@ -57,7 +88,7 @@ Status Sending::send(int number, std::span<const std::byte> header,
     if (peer.failed) {
         return Status::ok;
     }
-    if (peer.out.open != nullptr && !peer.out.open->frames.fits(bytes)) {
+    if (peer.out.open != nullptr && !peer.out.open->frames.fits(bytes) && !make_longer(peer)) {
         depart_open_batch(peer);
     }
     if (peer.out.open == nullptr && open_batch(peer) == nullptr) {
@@ -229,7 +260,7 @@ void Sending::retire(Outgoing& item, ucs_status_t status) noexcept
         connections_.fail(*item.peer, status);
     }
     if (item.kind == Outgoing::Kind::batch) {
-        spare_batches_.push(&item);
+        give_back(static_cast<Batch&>(item));
         return;
     }
     static_cast<ZeroCopyMessage&>(item).status = status == UCS_OK ? Status::ok : Status::other;

@@ -48,8 +48,18 @@ public:
     static void tell_forgotten(Peer& peer) noexcept;
 
 private:
-    Batch* take_batch() noexcept;
+    /// The batches of one length that nobody needs at present.
+    struct Spare {
+        Fifo<Outgoing> batches{};
+        std::size_t count = 0;
+        std::size_t most; ///< further ones are freed
+    };
+
+    Spare& spare_of(const Batch& batch) noexcept { return batch.is_long() ? long_ : short_; }
+    Batch* take_batch(Spare& spare, std::size_t capacity) noexcept;
+    void give_back(Batch& batch) noexcept;
     Batch* open_batch(Peer& peer) noexcept;
+    bool make_longer(Peer& peer) noexcept;
     std::unique_ptr<ZeroCopyMessage> make_message(Peer& peer, std::span<const std::byte> header);
     void depart_open_batch(Peer& peer) noexcept;
     void depart(Outgoing& item) noexcept;
@@ -68,7 +78,8 @@ private:
     std::size_t max_header_;
     PeerQueue<&QueuePlaces::held> held_;
     PeerQueue<&QueuePlaces::unconnected> unconnected_;
-    Fifo<Outgoing> spare_batches_;
+    Spare short_{.most = SIZE_MAX};
+    Spare long_{.most = 16};
     Fifo<Outgoing> finished_; ///< zero-copy messages, and not told yet
 };
 
