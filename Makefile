@@ -15,8 +15,9 @@ PAIRS ?= 2500000
 PUTS ?= 1000000
 MESSAGES ?= 1000000
 JOBS ?= $(shell nproc)
-# Tests sleep, too: for others that are late, or until somebody has been killed.
-TEST_JOBS ?= $(shell expr $(JOBS) + 1)
+# A test counts as many jobs as it has ranks, and these sleep, too: for others that are late, or
+# until somebody has been killed.
+TEST_JOBS ?= $(shell expr 3 \* $(JOBS))
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )

@@ -51,6 +51,8 @@ function(sidelight_message_library host)
         ${src}/host/mpi/fit.cpp ${src}/host/mpi/table.cpp ${src}/host/mpi/version.cpp)
     set_target_properties(${name} PROPERTIES
         OUTPUT_NAME sidelight_messages
+        UNITY_BUILD ON
+        UNITY_BUILD_BATCH_SIZE 0
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${host}
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON

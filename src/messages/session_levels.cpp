@@ -22,10 +22,10 @@ struct Name {
     int level;
     const char* text;
 };
-constexpr std::array names{Name{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-                           Name{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-                           Name{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-                           Name{MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
+constexpr std::array level_names{Name{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
+                                 Name{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+                                 Name{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
+                                 Name{MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
 
 struct Known {
     MPI_Session session;
@@ -45,10 +45,10 @@ int level_in(MPI_Info info) noexcept
         flag == 0) {
         return -1;
     }
-    const auto* found = std::find_if(names.begin(), names.end(), [&](const Name& name) {
+    const auto* found = std::find_if(level_names.begin(), level_names.end(), [&](const Name& name) {
         return std::string_view(text.data()) == name.text;
     });
-    return found != names.end() ? found->level : -1;
+    return found != level_names.end() ? found->level : -1;
 }
 
 auto find(MPI_Session session) noexcept
@@ -111,7 +111,7 @@ void answer_level(MPI_Session session, MPI_Info info) noexcept
     const std::scoped_lock lock(mutex);
     const auto place = find(session);
     if (place != known.end() && level_in(info) >= 0) {
-        table().Info_set(info, key, names[static_cast<std::size_t>(place->level)].text);
+        table().Info_set(info, key, level_names[static_cast<std::size_t>(place->level)].text);
     }
 }
 
