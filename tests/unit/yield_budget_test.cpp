@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace sidelight::unit {
 namespace {
@@ -60,6 +61,19 @@ TEST(YieldBudget, ALateOneAmongManyCostsLittle)
         EXPECT_EQ(yields_of(budget, 8, 12), 8 * 12);
         yields_of(budget, 1, in_vain);
     }
+}
+
+TEST(YieldBudget, HasNoneForAWhileAfterOneToWhoComputes)
+{
+    using namespace std::chrono_literals;
+    YieldBudget budget;
+    EXPECT_FALSE(budget.lasted(1s, 1s + 20us));
+    EXPECT_FALSE(budget.is_computed_on(1s + 20us));
+    EXPECT_TRUE(budget.lasted(1s, 1s + 4ms));
+    EXPECT_TRUE(budget.is_computed_on(1s + 5ms));
+    EXPECT_FALSE(budget.lasted(1s + 5ms, 1s + 5ms + 1us)) << "which says nothing of the next";
+    EXPECT_TRUE(budget.is_computed_on(1s + 100ms));
+    EXPECT_FALSE(budget.is_computed_on(1s + 4ms + YieldBudget::memory));
 }
 
 } // namespace

@@ -57,6 +57,8 @@ struct Steps {
 thread_local Steps steps;
 thread_local unsigned steps_since_host_poll = 0;
 
+std::chrono::nanoseconds since_start() noexcept { return Clock::now().time_since_epoch(); }
+
 int polls_before_sleep(bool crowded) noexcept
 {
     const int set = settings().spin;
@@ -115,13 +117,24 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
     return yield(poll, context);
 }
 
+/// Answers whether it was given to somebody who computes.
+bool Waiter::give_core_away() noexcept
+{
+    const std::chrono::nanoseconds begin = since_start();
+    sched_yield();
+    return yield_budget_.lasted(begin, since_start());
+}
+
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
+    const std::chrono::nanoseconds begin = since_start();
+    if (yield_budget_.is_computed_on(begin)) {
+        return false;
+    }
     const bool is_crowded = crowded();
     const int yields = is_crowded ? yield_budget_.next() : yields_alone;
-    const auto end = std::chrono::steady_clock::now() + longest_yielding;
     for (int count = 1; count <= yields; ++count) {
-        sched_yield();
+        const bool to_computing = give_core_away();
         if (poll(context)) {
             yield_budget_.found_after(count);
             return true;
@@ -129,7 +142,7 @@ bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
         if (count % yields_per_host_poll == 0 || count == yields) {
             mpi::poll_host();
         }
-        if (is_crowded && std::chrono::steady_clock::now() >= end) {
+        if (to_computing || (is_crowded && since_start() - begin >= longest_yielding)) {
             break; // those who have the core are not waiting
         }
     }
@@ -256,7 +269,8 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
 /// Threads that own their cores poll on, as the host does when it waits.
 void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const bool is_crowded = crowded() && settings().sleep;
+    const bool is_crowded =
+        settings().sleep && (crowded() || yield_budget_.is_computed_on(since_start()));
     if (++steps_since_host_poll >=
         (is_crowded ? crowded_steps_per_host_poll : steps_per_host_poll)) {
         steps_since_host_poll = 0;
@@ -271,9 +285,9 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
     ++steps.count;
     if (!is_crowded) {
         if (steps.count % steps_per_host_poll == 0) {
-            sched_yield();
+            give_core_away();
         }
-    } else if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
+    } else if (steps.count > static_cast<unsigned>(polls_before_sleep(crowded()))) {
         pause_crowded(poll, context);
     }
     steps.last = Clock::now();
@@ -292,8 +306,8 @@ void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
     if (steps.most_yields == 0) {
         steps.most_yields = yield_budget_.next();
     }
-    if (steps.yields < steps.most_yields) {
-        sched_yield();
+    if (steps.yields < steps.most_yields && !yield_budget_.is_computed_on(since_start())) {
+        give_core_away();
         if (++steps.yields == steps.most_yields) {
             yield_budget_.found_nobody(steps.yields);
         }

@@ -3,16 +3,43 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 namespace sidelight::host::node {
 
 /// How often a wait gives its core away before it sleeps, where ranks outnumber cores. That is
 /// learnt: mostly the one waited for runs after some yields, without the system calls and the wake
 /// of a sleep; but where the launcher has given each rank a scheduling group of its own, a yield
-/// may find nobody, and each is time in which nobody else has the core. Threads: any; what they
-/// overwrite of each other is only a guess.
+/// may find nobody, and each is time in which nobody else has the core.
+///
+/// Where somebody computes on the core, a rank or another program, one yield gives it away for a
+/// whole slice, milliseconds, and an answer that comes meanwhile is not seen; who sleeps is woken
+/// for it. So for a while after such a yield there are none. Threads: any; what they overwrite of
+/// each other is only a guess.
 class YieldBudget {
 public:
+    using Time = std::chrono::nanoseconds; ///< of the monotonic clock
+
+    /// A yield to those that wait, too, is over long before.
+    static constexpr Time slice = std::chrono::microseconds(500);
+    /// One yield in so much time may cost a slice: some hundredth.
+    static constexpr Time memory = std::chrono::milliseconds(200);
+
+    /// A yield has lasted from `begin` to `end`. Answers whether somebody computes there.
+    bool lasted(Time begin, Time end) noexcept
+    {
+        const bool computing = end - begin >= slice;
+        if (computing) {
+            none_until_.store((end + memory).count(), relaxed);
+        }
+        return computing;
+    }
+    /// Whether somebody has computed on the core lately.
+    [[nodiscard]] bool is_computed_on(Time now) const noexcept
+    {
+        return now.count() < none_until_.load(relaxed);
+    }
+
     static constexpr int least = 8;
     static constexpr int most = 64;
     /// One wait in so many tries `most`. Odd: programs wait in turns of two or four.
@@ -48,6 +75,7 @@ private:
     static constexpr std::memory_order relaxed = std::memory_order_relaxed;
     std::atomic<int> worth_{most / 2};
     std::atomic<unsigned> waits_{0};
+    std::atomic<Time::rep> none_until_{0};
 };
 
 } // namespace sidelight::host::node
