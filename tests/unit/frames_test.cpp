@@ -70,29 +70,6 @@ TEST(Frames, WhatIsAppendedComesOutAgain)
     }
 }
 
-TEST(Frames, OfAFullBatchGoOnInALongerOne)
-{
-    const std::vector<std::byte> first(300, std::byte{1});
-    const std::vector<std::byte> second(400, std::byte{2});
-    alignas(frame_alignment) std::array<std::byte, 512> room;
-    alignas(frame_alignment) std::array<std::byte, 1024> more_room;
-    FrameWriter writer(room);
-    writer.append(first, {});
-    ASSERT_FALSE(writer.fits(second.size()));
-    FrameWriter longer(more_room);
-    longer.take_over(writer);
-    ASSERT_TRUE(longer.fits(second.size()));
-    longer.append(second, {});
-    FrameReader reader(longer.frames());
-    for (const auto& message : {first, second}) {
-        const auto found = reader.next();
-        ASSERT_TRUE(found);
-        EXPECT_TRUE(std::equal(found->begin(), found->end(), message.begin(), message.end()));
-    }
-    EXPECT_FALSE(reader.next());
-    EXPECT_FALSE(reader.malformed());
-}
-
 TEST(Frames, FitsToTheByte)
 {
     for (const std::size_t rest : {std::size_t{40}, short_bytes, short_bytes + 8}) {

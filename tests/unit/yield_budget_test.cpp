@@ -63,17 +63,28 @@ TEST(YieldBudget, ALateOneAmongManyCostsLittle)
     }
 }
 
-TEST(YieldBudget, HasNoneForAWhileAfterOneToWhoComputes)
+TEST(YieldBudget, HasNoneForAWhileAfterTwoToWhoComputes)
 {
     using namespace std::chrono_literals;
     YieldBudget budget;
     EXPECT_FALSE(budget.lasted(1s, 1s + 20us));
-    EXPECT_FALSE(budget.is_computed_on(1s + 20us));
     EXPECT_TRUE(budget.lasted(1s, 1s + 4ms));
-    EXPECT_TRUE(budget.is_computed_on(1s + 5ms));
-    EXPECT_FALSE(budget.lasted(1s + 5ms, 1s + 5ms + 1us)) << "which says nothing of the next";
+    EXPECT_FALSE(budget.is_computed_on(1s + 5ms)) << "one may be the system's";
+    EXPECT_TRUE(budget.lasted(1s + 10ms, 1s + 14ms));
+    EXPECT_TRUE(budget.is_computed_on(1s + 15ms));
+    EXPECT_FALSE(budget.lasted(1s + 15ms, 1s + 15ms + 1us)) << "which says nothing of the next";
     EXPECT_TRUE(budget.is_computed_on(1s + 100ms));
-    EXPECT_FALSE(budget.is_computed_on(1s + 4ms + YieldBudget::memory));
+    EXPECT_FALSE(budget.is_computed_on(1s + 14ms + YieldBudget::memory));
+}
+
+TEST(YieldBudget, SlicesFarApartSayNothing)
+{
+    using namespace std::chrono_literals;
+    YieldBudget budget;
+    for (auto now = 1s; now < 10s; now += 1s) {
+        EXPECT_TRUE(budget.lasted(now, now + 4ms));
+        EXPECT_FALSE(budget.is_computed_on(now + 5ms));
+    }
 }
 
 } // namespace

@@ -94,13 +94,6 @@ public:
         used_ = static_cast<std::size_t>(place - room_.data());
     }
 
-    /// Takes over what another has, which has not more than fits here.
-    void take_over(const FrameWriter& other) noexcept
-    {
-        std::memcpy(room_.data(), other.room_.data(), other.used_);
-        used_ = other.used_;
-    }
-
     /// Writes the header; nothing may be appended any more.
     void seal(const BatchHeader& header) noexcept
     {

@@ -30,9 +30,8 @@ struct Outgoing {
     Outgoing* next = nullptr; ///< in the Fifo that it is in
 };
 
-/// Messages that travel together. It begins short, one fragment on TCP and on shared memory; many
-/// messages that go to one peer at once make it long, since on TCP each batch is a system call here
-/// and another there.
+/// Messages that travel together. Short, it is one fragment on TCP and on shared memory; behind one
+/// that was full comes a long one, since on TCP each is a system call here and another there.
 struct Batch : Outgoing {
     static constexpr std::size_t short_capacity = 8064;
     static constexpr std::size_t long_capacity = 65536 - 512; ///< with UCX's headers in 64 KB

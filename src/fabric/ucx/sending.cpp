@@ -15,7 +15,8 @@ Sending::Sending(const Worker& worker, Connections& connections, const Delivery&
     : ucx_(worker.ucx()),
       connections_(connections),
       delivery_(delivery),
-      max_header_(worker.max_header())
+      max_header_(worker.max_header()),
+      may_be_long_(!worker.has_hardware())
 {}
 
 Sending::~Sending()
@@ -48,33 +49,20 @@ void Sending::give_back(Batch& batch) noexcept
         return;
     }
     ++spare.count;
-    spare.batches.push(&batch);
+    spare.batches.push_front(&batch);
 }
 
 /// Null: there is no memory.
-Batch* Sending::open_batch(Peer& peer) noexcept
+Batch* Sending::open_batch(Peer& peer, bool more) noexcept
 {
-    peer.out.open = take_batch(short_, Batch::short_capacity);
-    if (peer.out.open != nullptr) {
-        peer.out.open->peer = &peer;
+    Batch* batch = more && may_be_long_ ? take_batch(long_, Batch::long_capacity) : nullptr;
+    batch = batch != nullptr ? batch : take_batch(short_, Batch::short_capacity);
+    peer.out.open = batch;
+    if (batch != nullptr) {
+        batch->peer = &peer;
         held_.push(peer);
     }
-    return peer.out.open;
-}
-
-/// False: the open batch is long already, or there is no memory.
-bool Sending::make_longer(Peer& peer) noexcept
-{
-    Batch& open = *peer.out.open;
-    Batch* longer = open.is_long() ? nullptr : take_batch(long_, Batch::long_capacity);
-    if (longer == nullptr) {
-        return false;
-    }
-    longer->frames.take_over(open.frames);
-    longer->peer = &peer;
-    peer.out.open = longer;
-    give_back(open);
-    return true;
+    return batch;
 }
 
 Status Sending::send(int number, std::span<const std::byte> header,
@@ -88,10 +76,11 @@ Status Sending::send(int number, std::span<const std::byte> header,
     if (peer.failed) {
         return Status::ok;
     }
-    if (peer.out.open != nullptr && !peer.out.open->frames.fits(bytes) && !make_longer(peer)) {
+    const bool full = peer.out.open != nullptr && !peer.out.open->frames.fits(bytes);
+    if (full) {
         depart_open_batch(peer);
     }
-    if (peer.out.open == nullptr && open_batch(peer) == nullptr) {
+    if (peer.out.open == nullptr && open_batch(peer, full) == nullptr) {
         connections_.fail(peer, UCS_ERR_NO_MEMORY);
         return Status::no_memory;
     }

@@ -58,8 +58,8 @@ private:
     Spare& spare_of(const Batch& batch) noexcept { return batch.is_long() ? long_ : short_; }
     Batch* take_batch(Spare& spare, std::size_t capacity) noexcept;
     void give_back(Batch& batch) noexcept;
-    Batch* open_batch(Peer& peer) noexcept;
-    bool make_longer(Peer& peer) noexcept;
+    /// `more`: the one before is full.
+    Batch* open_batch(Peer& peer, bool more) noexcept;
     std::unique_ptr<ZeroCopyMessage> make_message(Peer& peer, std::span<const std::byte> header);
     void depart_open_batch(Peer& peer) noexcept;
     void depart(Outgoing& item) noexcept;
@@ -76,10 +76,11 @@ private:
     Connections& connections_;
     const Delivery& delivery_;
     std::size_t max_header_;
+    bool may_be_long_; ///< batches; hardware would have memory registered for such
     PeerQueue<&QueuePlaces::held> held_;
     PeerQueue<&QueuePlaces::unconnected> unconnected_;
     Spare short_{.most = SIZE_MAX};
-    Spare long_{.most = 16};
+    Spare long_{.most = 32};
     Fifo<Outgoing> finished_; ///< zero-copy messages, and not told yet
 };
 

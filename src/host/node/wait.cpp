@@ -117,37 +117,37 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
     return yield(poll, context);
 }
 
-/// Answers whether it was given to somebody who computes.
-bool Waiter::give_core_away() noexcept
-{
-    const std::chrono::nanoseconds begin = since_start();
-    sched_yield();
-    return yield_budget_.lasted(begin, since_start());
-}
-
+/// With the first long one a wait has yielded enough. The host progresses before it sleeps.
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const std::chrono::nanoseconds begin = since_start();
-    if (yield_budget_.is_computed_on(begin)) {
-        return false;
-    }
     const bool is_crowded = crowded();
-    const int yields = is_crowded ? yield_budget_.next() : yields_alone;
+    const std::chrono::nanoseconds begin = since_start();
+    const bool computed_on = settings().sleep && yield_budget_.is_computed_on(begin);
+    const int yields = computed_on ? 0 : is_crowded ? yield_budget_.next() : yields_alone;
     for (int count = 1; count <= yields; ++count) {
-        const bool to_computing = give_core_away();
-        if (poll(context)) {
+        const std::chrono::nanoseconds before = since_start();
+        sched_yield();
+        const std::chrono::nanoseconds after = since_start();
+        const bool polled = poll(context);
+        // Ranks that take turns may have worked in theirs, and what came of it is here.
+        const bool to_computing =
+            !(is_crowded && polled) && yield_budget_.lasted(before, after) && settings().sleep;
+        if (polled) {
             yield_budget_.found_after(count);
             return true;
         }
-        if (count % yields_per_host_poll == 0 || count == yields) {
-            mpi::poll_host();
+        if (count == yields) {
+            yield_budget_.found_nobody(yields);
         }
-        if (to_computing || (is_crowded && since_start() - begin >= longest_yielding)) {
+        if (to_computing || (is_crowded && after - begin >= longest_yielding)) {
             break; // those who have the core are not waiting
         }
+        if (count % yields_per_host_poll == 0 && count != yields) {
+            mpi::poll_host();
+        }
     }
-    yield_budget_.found_nobody(yields);
-    return false;
+    mpi::poll_host();
+    return poll(context);
 }
 
 /// Without a pipe the doorbell is all that is heard, and the limit brings the next look.
@@ -269,8 +269,7 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
 /// Threads that own their cores poll on, as the host does when it waits.
 void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const bool is_crowded =
-        settings().sleep && (crowded() || yield_budget_.is_computed_on(since_start()));
+    const bool is_crowded = crowded() && settings().sleep;
     if (++steps_since_host_poll >=
         (is_crowded ? crowded_steps_per_host_poll : steps_per_host_poll)) {
         steps_since_host_poll = 0;
@@ -285,9 +284,9 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
     ++steps.count;
     if (!is_crowded) {
         if (steps.count % steps_per_host_poll == 0) {
-            give_core_away();
+            sched_yield();
         }
-    } else if (steps.count > static_cast<unsigned>(polls_before_sleep(crowded()))) {
+    } else if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
         pause_crowded(poll, context);
     }
     steps.last = Clock::now();
@@ -306,8 +305,8 @@ void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
     if (steps.most_yields == 0) {
         steps.most_yields = yield_budget_.next();
     }
-    if (steps.yields < steps.most_yields && !yield_budget_.is_computed_on(since_start())) {
-        give_core_away();
+    if (steps.yields < steps.most_yields) {
+        sched_yield();
         if (++steps.yields == steps.most_yields) {
             yield_budget_.found_nobody(steps.yields);
         }

@@ -95,7 +95,6 @@ private:
     Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
             std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
-    bool give_core_away() noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;

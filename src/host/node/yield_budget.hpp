@@ -14,23 +14,29 @@ namespace sidelight::host::node {
 ///
 /// Where somebody computes on the core, a rank or another program, one yield gives it away for a
 /// whole slice, milliseconds, and an answer that comes meanwhile is not seen; who sleeps is woken
-/// for it. So for a while after such a yield there are none. Threads: any; what they overwrite of
-/// each other is only a guess.
+/// for it. So for a while after two such yields there are none. Threads: any; what they overwrite
+/// of each other is only a guess.
 class YieldBudget {
 public:
     using Time = std::chrono::nanoseconds; ///< of the monotonic clock
 
     /// A yield to those that wait, too, is over long before.
-    static constexpr Time slice = std::chrono::microseconds(500);
-    /// One yield in so much time may cost a slice: some hundredth.
+    static constexpr Time slice = std::chrono::milliseconds(1);
+    /// One slice may be the system's, or another machine's. Two are no further apart where somebody
+    /// computes on.
+    static constexpr Time between_slices = std::chrono::milliseconds(40);
+    /// What was seen counts for so long; then it costs two slices to see it again.
     static constexpr Time memory = std::chrono::milliseconds(200);
 
-    /// A yield has lasted from `begin` to `end`. Answers whether somebody computes there.
+    /// A yield has lasted from `begin` to `end`. Answers whether somebody had the core for a slice.
     bool lasted(Time begin, Time end) noexcept
     {
         const bool computing = end - begin >= slice;
         if (computing) {
-            none_until_.store((end + memory).count(), relaxed);
+            const Time::rep before = latest_slice_.exchange(end.count(), relaxed);
+            if (before != 0 && end.count() - before <= between_slices.count()) {
+                none_until_.store((end + memory).count(), relaxed);
+            }
         }
         return computing;
     }
@@ -75,6 +81,7 @@ private:
     static constexpr std::memory_order relaxed = std::memory_order_relaxed;
     std::atomic<int> worth_{most / 2};
     std::atomic<unsigned> waits_{0};
+    std::atomic<Time::rep> latest_slice_{0};
     std::atomic<Time::rep> none_until_{0};
 };
 
