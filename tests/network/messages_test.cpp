@@ -56,7 +56,7 @@ TEST_P(Messages, OfBurstsKeepTheirOrder)
         const int other = 1 - member.rank();
         Sender sender(member, other);
         std::mt19937 random(1);               // both send alike
-        constexpr std::size_t most = 300'000; // a batch is 8 KB, and grows to 64 KB
+        constexpr std::size_t most = 300'000; // a batch is 8 KB, those behind it 64 KB
         for (int burst = 0; burst < 200; ++burst) {
             const std::size_t bytes = random() % most;
             for (std::size_t sent = 0; sent < bytes;) {

@@ -16,7 +16,7 @@ Sending::Sending(const Worker& worker, Connections& connections, const Delivery&
       connections_(connections),
       delivery_(delivery),
       max_header_(worker.max_header()),
-      may_be_long_(!worker.has_hardware())
+      has_long_batches_(!worker.has_hardware())
 {}
 
 Sending::~Sending()
@@ -29,7 +29,7 @@ Sending::~Sending()
 }
 
 /// Null: there is no memory.
-Batch* Sending::take_batch(Spare& spare, std::size_t capacity) noexcept
+Batch* Sending::take_batch(Spare& spare) noexcept
 {
     if (!spare.batches.empty()) {
         --spare.count;
@@ -37,8 +37,8 @@ Batch* Sending::take_batch(Spare& spare, std::size_t capacity) noexcept
         batch->clear();
         return batch;
     }
-    std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[capacity]);
-    return bytes ? new (std::nothrow) Batch(*this, std::move(bytes), capacity) : nullptr;
+    std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[spare.capacity]);
+    return bytes ? new (std::nothrow) Batch(*this, std::move(bytes), spare.capacity) : nullptr;
 }
 
 void Sending::give_back(Batch& batch) noexcept
@@ -55,8 +55,8 @@ void Sending::give_back(Batch& batch) noexcept
 /// Null: there is no memory.
 Batch* Sending::open_batch(Peer& peer, bool more) noexcept
 {
-    Batch* batch = more && may_be_long_ ? take_batch(long_, Batch::long_capacity) : nullptr;
-    batch = batch != nullptr ? batch : take_batch(short_, Batch::short_capacity);
+    Batch* batch = more && has_long_batches_ ? take_batch(long_) : nullptr;
+    batch = batch != nullptr ? batch : take_batch(short_);
     peer.out.open = batch;
     if (batch != nullptr) {
         batch->peer = &peer;

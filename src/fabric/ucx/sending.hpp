@@ -50,13 +50,14 @@ public:
 private:
     /// The batches of one length that nobody needs at present.
     struct Spare {
+        std::size_t capacity; ///< of each
+        std::size_t most;     ///< further ones are freed
         Fifo<Outgoing> batches{};
         std::size_t count = 0;
-        std::size_t most; ///< further ones are freed
     };
 
     Spare& spare_of(const Batch& batch) noexcept { return batch.is_long() ? long_ : short_; }
-    Batch* take_batch(Spare& spare, std::size_t capacity) noexcept;
+    Batch* take_batch(Spare& spare) noexcept;
     void give_back(Batch& batch) noexcept;
     /// `more`: the one before is full.
     Batch* open_batch(Peer& peer, bool more) noexcept;
@@ -76,11 +77,11 @@ private:
     Connections& connections_;
     const Delivery& delivery_;
     std::size_t max_header_;
-    bool may_be_long_; ///< batches; hardware would have memory registered for such
+    bool has_long_batches_; ///< hardware would have their memory registered
     PeerQueue<&QueuePlaces::held> held_;
     PeerQueue<&QueuePlaces::unconnected> unconnected_;
-    Spare short_{.most = SIZE_MAX};
-    Spare long_{.most = 32};
+    Spare short_{.capacity = Batch::short_capacity, .most = SIZE_MAX};
+    Spare long_{.capacity = Batch::long_capacity, .most = 32};
     Fifo<Outgoing> finished_; ///< zero-copy messages, and not told yet
 };
 

@@ -136,16 +136,14 @@ bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
             yield_budget_.found_after(count);
             return true;
         }
-        if (count == yields) {
-            yield_budget_.found_nobody(yields);
-        }
         if (to_computing || (is_crowded && after - begin >= longest_yielding)) {
             break; // those who have the core are not waiting
         }
-        if (count % yields_per_host_poll == 0 && count != yields) {
+        if (count % yields_per_host_poll == 0) {
             mpi::poll_host();
         }
     }
+    yield_budget_.found_nobody(yields);
     mpi::poll_host();
     return poll(context);
 }

@@ -34,7 +34,7 @@ public:
         const bool computing = end - begin >= slice;
         if (computing) {
             const Time::rep before = latest_slice_.exchange(end.count(), relaxed);
-            if (before != 0 && end.count() - before <= between_slices.count()) {
+            if (end.count() - before <= between_slices.count()) {
                 none_until_.store((end + memory).count(), relaxed);
             }
         }
