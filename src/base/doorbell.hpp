@@ -143,7 +143,6 @@ private:
 
     void wake(std::uint64_t seen) noexcept;
     void ring_pipe_of_thread() noexcept;
-    [[nodiscard]] std::uint32_t* futex() noexcept;
 
     /// Low half: sleepers that no ring has answered yet, so that of many rings in a row one makes
     /// the system call. High half: rings that did, which is the word that the kernel compares.

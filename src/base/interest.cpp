@@ -2,12 +2,8 @@
 #include "base/interest.hpp"
 
 #include <bit>
-#include <climits>
-#include <ctime>
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/futex.hpp"
 
 namespace sidelight {
 namespace {
@@ -19,12 +15,6 @@ std::uint64_t now() noexcept
 }
 
 } // namespace
-
-std::uint32_t* Interest::futex() noexcept
-{
-    constexpr std::size_t high_half = std::endian::native == std::endian::little ? 1 : 0;
-    return reinterpret_cast<std::uint32_t*>(&word_) + high_half;
-}
 
 /// A value that is just being changed may be misread: then the owner looks again after it has
 /// asked for the new one, and its look comes behind the event.
@@ -63,8 +53,7 @@ Interest::Told Interest::wake(std::uint64_t before) noexcept
     if ((before & interest_word::at_pipe) != 0) {
         return Told::at_pipe;
     }
-    // Not the private kind: caller and sleeper are different processes.
-    syscall(SYS_futex, futex(), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    futex_wake_all(futex_high_half(word_), FutexScope::machine);
     return Told::at_word;
 }
 
@@ -116,9 +105,7 @@ std::uint64_t Interest::begin_visit(bool at_pipe) noexcept
 
 void Interest::sleep(std::uint64_t visit, std::chrono::nanoseconds limit) noexcept
 {
-    constexpr std::chrono::nanoseconds::rep second = 1'000'000'000;
-    const timespec relative{.tv_sec = limit.count() / second, .tv_nsec = limit.count() % second};
-    syscall(SYS_futex, futex(), FUTEX_WAIT, interest_word::calls(visit), &relative, nullptr, 0);
+    futex_wait_for(futex_high_half(word_), interest_word::calls(visit), FutexScope::machine, limit);
 }
 
 bool Interest::end_visit(std::uint64_t visit) noexcept

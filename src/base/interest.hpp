@@ -112,7 +112,6 @@ private:
     bool note_values(const Wanted& wanted) noexcept;
     [[nodiscard]] bool is_wanted_value(const Event& event) const noexcept;
     Told wake(std::uint64_t before) noexcept;
-    [[nodiscard]] std::uint32_t* futex() noexcept;
     static void order() noexcept
     {
         if constexpr (!rmw_is_barrier) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/cpu.hpp"
+#include "base/futex.hpp"
 
 namespace sidelight::messages {
 
@@ -42,7 +43,7 @@ public:
         const std::uint64_t before = word_.fetch_and(~stepping, std::memory_order_release);
         if ((before & inside) != 0) {
             ends_.fetch_add(1, std::memory_order_release);
-            ends_.notify_all();
+            futex_wake_all(futex_word(ends_), FutexScope::process);
         }
     }
     [[nodiscard]] bool is_stepping() const noexcept
@@ -67,7 +68,7 @@ private:
             }
             const std::uint32_t ends = ends_.load(std::memory_order_acquire);
             if (is_stepping()) {
-                ends_.wait(ends, std::memory_order_acquire);
+                futex_wait(futex_word(ends_), ends, FutexScope::process);
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/engine_lock.hpp"
 
-#include "base/cpu.hpp"
+#include "base/futex.hpp"
 
 namespace sidelight::runtime {
 
@@ -33,8 +33,7 @@ bool EngineLock::try_acquire() noexcept
 void EngineLock::step_out() noexcept
 {
     inside_.store(0, std::memory_order_release); // pairs with the acquire in acquire_as_helper
-    full_barrier();                              // that store before the look at who sleeps
-    inside_.notify_one();
+    futex_wake_one(futex_word(inside_), FutexScope::process);
 }
 
 /// After the program's side has left.
@@ -50,7 +49,8 @@ void EngineLock::give_way() noexcept
 {
     while (is_entered()) {
         step_out();
-        claim_.wait(Claim::entering, std::memory_order_relaxed);
+        futex_wait(futex_word(claim_), static_cast<std::uint32_t>(Claim::entering),
+                   FutexScope::process);
         step_in();
     }
 }
@@ -70,7 +70,7 @@ bool EngineLock::acquire_as_helper() noexcept
         return false;
     }
     while (inside_.load(std::memory_order_acquire) != 0) {
-        inside_.wait(1, std::memory_order_relaxed);
+        futex_wait(futex_word(inside_), 1, FutexScope::process);
     }
     return true;
 }
@@ -86,8 +86,7 @@ void EngineLock::release_as_helper() noexcept
 void EngineLock::withdraw(Claim to) noexcept
 {
     claim_.store(to, std::memory_order_release); // pairs with acquires of the other side
-    full_barrier();                              // that store before the look at who sleeps
-    claim_.notify_one();
+    futex_wake_one(futex_word(claim_), FutexScope::process);
 }
 
 void EngineLock::watch() noexcept
@@ -99,8 +98,10 @@ void EngineLock::watch() noexcept
 void EngineLock::lock_slowly() noexcept
 {
     while (state_.exchange(contended, std::memory_order_acquire) != free) {
-        state_.wait(contended, std::memory_order_relaxed);
+        futex_wait(futex_word(state_), contended, FutexScope::process);
     }
 }
+
+void EngineLock::wake_one() noexcept { futex_wake_one(futex_word(state_), FutexScope::process); }
 
 } // namespace sidelight::runtime

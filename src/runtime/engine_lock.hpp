@@ -128,10 +128,11 @@ private:
         return state_.compare_exchange_strong(seen, held, std::memory_order_acquire);
     }
     void lock_slowly() noexcept;
+    void wake_one() noexcept;
     void unlock() noexcept
     {
         if (state_.exchange(free, std::memory_order_release) == contended) {
-            state_.notify_one();
+            wake_one();
         }
     }
 

@@ -21,9 +21,12 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour
-/// that is on its way; hardly any when the one waited for may need this very core.
+/// that is on its way; hardly any when the one waited for may need this very core. Polls of a
+/// network are longer, and those of several threads wait for each other.
 constexpr int polls_alone = 1000;
 constexpr int polls_crowded = 4;
+constexpr std::chrono::nanoseconds longest_spinning = 50us;
+constexpr int polls_per_look_at_clock = 16;
 /// With a core for each rank, some hundred us of yields give it to whoever wants it, and are
 /// cheaper than a sleep, which takes tens of us to end.
 constexpr int yields_alone = 500;
@@ -104,6 +107,7 @@ bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     const int polls = polls_before_sleep(crowded());
+    const std::chrono::nanoseconds begin = since_start();
     for (int count = 1; count <= polls; ++count) {
         if (poll(context)) {
             return true;
@@ -112,6 +116,10 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
             mpi::poll_host();
         } else {
             relax_cpu();
+        }
+        if (settings().spin < 0 && count % polls_per_look_at_clock == 0 &&
+            since_start() - begin >= longest_spinning) {
+            break;
         }
     }
     return yield(poll, context);
