@@ -4,7 +4,7 @@
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
 #                      [ODD_PROGRAM <program>] [NO_PRELOAD] [MESSAGES] [NO_SANITIZER]
-#                      [ORDINARY_USER]
+#                      [ORDINARY_USER] [COMPUTING <n>]
 #                      [PASS <regular expression>] [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
@@ -14,7 +14,7 @@
 # the program has to print what matches, whatever its exit status. LABEL takes the place of the
 # suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
 # has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
-# rights. Defects of a host are data: SKIP_HOSTS, with the reason printed. The test is
+# rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data: SKIP_HOSTS, with the reason printed. The test is
 # mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it is
 # hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
 
@@ -33,7 +33,7 @@ endif()
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
         "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
-        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL"
+        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL;COMPUTING"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -88,6 +88,9 @@ macro(sidelight_register_mpi_test host ranks)
         endif()
         if(arg_ORDINARY_USER)
             list(APPEND options --ordinary-user)
+        endif()
+        if(arg_COMPUTING)
+            list(APPEND options --computing ${arg_COMPUTING})
         endif()
         if(arg_ODD)
             list(APPEND options --odd ${arg_ODD})

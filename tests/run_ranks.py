@@ -38,6 +38,8 @@ RANK_IS_EVEN = 'test $((${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}} % 2)) =
 ON_ODD_RANKS = f'{RANK_IS_EVEN} || export "$0"; exec "$@"'
 # The same with another program there: "sh -c ... other program ...".
 OTHER_ON_ODD_RANKS = f'{RANK_IS_EVEN} && exec "$@"; shift; exec "$0" "$@"'
+# Ends with its parent, however that ends.
+COMPUTING = "import os; p = os.getppid()\nwhile os.getppid() == p: sum(range(10000))"
 # Ranks of several nodes share this machine's cores, and none of them can know: without this they
 # would spin while others have to run.
 UNSEEN_NEIGHBOURS = {"SIDELIGHT_SPIN": "20", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -56,6 +58,8 @@ def arguments():
                         help="a variable for ranks with odd numbers alone")
     parser.add_argument("--odd-program", metavar="PROGRAM",
                         help="what ranks with odd numbers run, with the same arguments")
+    parser.add_argument("--computing", type=int, default=0, metavar="N",
+                        help="N other processes compute meanwhile")
     parser.add_argument("--ordinary-user", action="store_true",
                         help="where this is root: without its rights, as the user nobody")
     parser.add_argument("program")
@@ -174,6 +178,12 @@ def wait(job, options, run):
     return status
 
 
+def compute(count, stack):
+    """Until the stack is left so many processes compute that belong to no run."""
+    for _ in range(count):
+        stack.callback(subprocess.Popen([sys.executable, "-c", COMPUTING]).kill)
+
+
 def run_job(options, nodes, stack):
     """Runs the program, and leaves nothing of it. Returns the exit status."""
     run = uuid.uuid4().hex
@@ -197,6 +207,7 @@ def main():
         with contextlib.ExitStack() as stack:
             count = options.nodes
             nodes = stack.enter_context(namespaces.Nodes(count)) if count else None
+            compute(options.computing, stack)
             return run_job(options, nodes, stack)
     except namespaces.NodesError as error:
         return refuse(error)

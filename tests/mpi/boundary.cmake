@@ -10,6 +10,12 @@ sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS message
     ENVIRONMENT SIDELIGHT_ROUTE=native)
 sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
+# Other programs compute on every core: who waits, for a peer or for the engine, must not lose slices
+# of it again and again (docs/design/waiting.md).
+sidelight_mpi_test(computing.thread_scope RANKS 2 PROGRAM thread_scope ARGS messages COMPUTING 2
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(computing.ordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 2000 COMPUTING 2)
+sidelight_mpi_test(computing.notifications RANKS 3 PROGRAM notifications COMPUTING 2)
 # 100,000 operations by all routes, half of them in a dynamic window.
 sidelight_mpi_test(thread_model RANKS 2 ARGS 50000 TIMEOUT 240)
 sidelight_mpi_test(emulated.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
