@@ -107,7 +107,8 @@ bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     const int polls = polls_before_sleep(crowded());
-    const std::chrono::nanoseconds begin = since_start();
+    const bool is_limited = settings().spin < 0;
+    std::chrono::nanoseconds begin{}; // of those that may be too long: short waits need no clock
     for (int count = 1; count <= polls; ++count) {
         if (poll(context)) {
             return true;
@@ -117,8 +118,10 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
         } else {
             relax_cpu();
         }
-        if (settings().spin < 0 && count % polls_per_look_at_clock == 0 &&
-            since_start() - begin >= longest_spinning) {
+        if (count == polls_per_look_at_clock) {
+            begin = since_start();
+        } else if (is_limited && count % polls_per_look_at_clock == 0 &&
+                   since_start() - begin >= longest_spinning) {
             break;
         }
     }
