@@ -153,23 +153,56 @@ bool is_info(MPI_Info info) noexcept
     return info == MPI_INFO_NULL || host::mpi::table().Info_get_nkeys(info, &keys) == MPI_SUCCESS;
 }
 
-WindowInfo::WindowInfo()
+std::shared_ptr<const WindowInfo::Values> WindowInfo::defaults()
 {
     static_assert(known.size() == keys);
+    const auto made = std::make_shared<Values>();
+    Values& values = *made;
     for (std::size_t key = 0; key < keys; ++key) {
-        values_[key] = known[key].fallback;
+        values[key] = known[key].fallback;
     }
     const Settings& from = settings();
-    values_[share_memory] = share_policy_name(from.share_memory);
-    set_no_exclusive_locks(from.no_exclusive_locks);
-    values_[early_return_key] = from.early_return == 0 ? "off"
-                                : from.early_return == early_return_auto
-                                    ? "auto"
-                                    : std::to_string(from.early_return);
+    values[share_memory] = share_policy_name(from.share_memory);
+    values[no_exclusive] = from.no_exclusive_locks ? "true" : "false";
+    values[early_return_key] = from.early_return == 0 ? "off"
+                               : from.early_return == early_return_auto
+                                   ? "auto"
+                                   : std::to_string(from.early_return);
     const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
                                       from.exposure_after_exposure, from.exposure_after_access};
     for (std::size_t key = 0; key < reorder.size(); ++key) {
-        values_[key] = reorder[key] ? "1" : "0";
+        values[key] = reorder[key] ? "1" : "0";
+    }
+    return made;
+}
+
+/// The settings do not change in the life of a process.
+WindowInfo::WindowInfo()
+{
+    static const auto& all = *new auto(defaults()); // there until the process has ended
+    values_ = all;
+    no_exclusive_locks_ = is_set(no_exclusive);
+    active_at_target_ = is_set(at_target);
+}
+
+const char* WindowInfo::in_force(std::size_t key) const noexcept
+{
+    switch (key) {
+    case no_exclusive:
+        return no_exclusive_locks_ ? "true" : "false";
+    case at_target:
+        return active_at_target_ ? "true" : "false";
+    default:
+        return (*values_)[key].c_str();
+    }
+}
+
+void WindowInfo::set(std::size_t key, std::string value)
+{
+    if (value != (*values_)[key]) {
+        auto changed = std::make_shared<Values>(*values_);
+        (*changed)[key] = std::move(value);
+        values_ = std::move(changed);
     }
 }
 
@@ -184,18 +217,24 @@ void WindowInfo::update(MPI_Info info, KeyScope by)
         const bool shortly = get(info, known[key].short_name, value);
         const bool given = get(info, known[key].name, value) || shortly;
         if (given && known[key].scope >= by && can_honour(known[key], value)) {
-            values_[key] = std::move(value);
+            set(key, std::move(value));
         }
+    }
+    if (by == KeyScope::creation) {
+        no_exclusive_locks_ = is_set(no_exclusive);
+        active_at_target_ = is_set(at_target);
     }
 }
 
 void WindowInfo::share(const WindowInfo& original)
 {
-    for (std::size_t key = 0; key < keys; ++key) {
+    for (std::size_t key = 0; key < keys && values_ != original.values_; ++key) {
         if (known[key].scope != KeyScope::handle) {
-            values_[key] = original.values_[key];
+            set(key, (*original.values_)[key]);
         }
     }
+    no_exclusive_locks_ = original.no_exclusive_locks_;
+    active_at_target_ = original.active_at_target_;
 }
 
 void WindowInfo::note_notifications(MPI_Info info)
@@ -204,7 +243,7 @@ void WindowInfo::note_notifications(MPI_Info info)
     if (info != MPI_INFO_NULL) {
         get(info, known[same_number].name, value);
     }
-    values_[same_number] = std::move(value);
+    set(same_number, std::move(value));
 }
 
 bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }
@@ -217,10 +256,10 @@ int WindowInfo::create(MPI_Info* info) const noexcept
     }
     int code = MPI_SUCCESS;
     for (std::size_t key = 0; key < keys && code == MPI_SUCCESS; ++key) {
-        if (!values_[key].empty()) {
+        if (const char* value = in_force(key); *value != '\0') {
             const char* name =
                 host_takes(known[key].name) ? known[key].name : known[key].short_name;
-            code = mpi.Info_set(*info, name, values_[key].c_str());
+            code = mpi.Info_set(*info, name, value);
         }
     }
     if (code != MPI_SUCCESS) {
@@ -231,7 +270,7 @@ int WindowInfo::create(MPI_Info* info) const noexcept
 
 bool WindowInfo::is_set(std::size_t key) const noexcept
 {
-    return is_true(values_[key].c_str(), false);
+    return is_true((*values_)[key].c_str(), false);
 }
 
 rma::Reorder WindowInfo::reorder() const noexcept
@@ -244,34 +283,32 @@ rma::Reorder WindowInfo::reorder() const noexcept
 
 Progress WindowInfo::progress() const noexcept
 {
-    return progress_mode(values_[progress_key].c_str(), Progress::automatic);
+    return progress_mode(in_force(progress_key), Progress::automatic);
 }
 
 std::size_t WindowInfo::early_return() const noexcept
 {
-    return early_return_bytes(values_[early_return_key].c_str(), 0);
+    return early_return_bytes(in_force(early_return_key), 0);
 }
 
 SharePolicy WindowInfo::share_policy() const noexcept
 {
-    return sidelight::share_policy(values_[share_memory].c_str(), settings().share_memory);
+    return sidelight::share_policy(in_force(share_memory), settings().share_memory);
 }
 
 std::size_t WindowInfo::minimum_alignment() const noexcept
 {
     constexpr std::size_t most = std::size_t{1} << 30;
-    const std::string& text = values_[least_alignment];
+    const std::string_view text = in_force(least_alignment);
     std::size_t bytes = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
     const bool understood = error == std::errc() && end == text.data() + text.size();
     return understood && std::has_single_bit(bytes) && bytes <= most ? bytes : 1;
 }
 
-bool WindowInfo::no_exclusive_locks() const noexcept { return is_set(no_exclusive); }
-
 rma::ActiveOrder WindowInfo::active_ordering() const noexcept
 {
-    const std::string& value = values_[active_order];
+    const std::string_view value = in_force(active_order);
     return {.same_op = is_among("sameop", value),
             .diff_op = is_among("diffop", value),
             .same_message = is_among("sameam", value)};
@@ -286,19 +323,10 @@ bool WindowInfo::asserts_intrinsic() const noexcept
 
 bool WindowInfo::asserts_single() const noexcept { return is_set(single_intrinsic); }
 
-void WindowInfo::set_no_exclusive_locks(bool promised) noexcept
+bool WindowInfo::thread_scope() const noexcept
 {
-    values_[no_exclusive] = promised ? "true" : "false";
+    return std::string_view(in_force(scope)) == "thread";
 }
-
-bool WindowInfo::active_at_target() const noexcept { return is_set(at_target); }
-
-void WindowInfo::set_active_at_target(bool asked) noexcept
-{
-    values_[at_target] = asked ? "true" : "false";
-}
-
-bool WindowInfo::thread_scope() const noexcept { return values_[scope] == "thread"; }
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 

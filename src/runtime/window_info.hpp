@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/settings.hpp"
@@ -45,12 +46,12 @@ public:
     [[nodiscard]] bool thread_scope() const noexcept;
     /// In force where all members have promised it when the window was made; nothing changes it
     /// later.
-    [[nodiscard]] bool no_exclusive_locks() const noexcept;
-    void set_no_exclusive_locks(bool promised) noexcept;
+    [[nodiscard]] bool no_exclusive_locks() const noexcept { return no_exclusive_locks_; }
+    void set_no_exclusive_locks(bool promised) noexcept { no_exclusive_locks_ = promised; }
     /// Handlers of active messages run at the target, wherever its memory is mapped. In force where
     /// any member has asked for it when the window was made.
-    [[nodiscard]] bool active_at_target() const noexcept;
-    void set_active_at_target(bool asked) noexcept;
+    [[nodiscard]] bool active_at_target() const noexcept { return active_at_target_; }
+    void set_active_at_target(bool asked) noexcept { active_at_target_ = asked; }
     /// Operations complete at their target in the order of issue (P2, section 2.2).
     [[nodiscard]] bool ordered() const noexcept;
     /// am_ordering (P5, section IV.E.1).
@@ -75,9 +76,17 @@ public:
 
 private:
     static constexpr std::size_t keys = 25;
-    [[nodiscard]] bool is_set(std::size_t key) const noexcept;
+    using Values = std::array<std::string, keys>;
 
-    std::array<std::string, keys> values_;
+    static std::shared_ptr<const Values> defaults();
+    [[nodiscard]] const char* in_force(std::size_t key) const noexcept;
+    [[nodiscard]] bool is_set(std::size_t key) const noexcept;
+    void set(std::size_t key, std::string value);
+
+    std::shared_ptr<const Values> values_; ///< copied before a change: mostly all have the same
+    // Agreed on by all members, when nothing may fail any more; before that this member's wish.
+    bool no_exclusive_locks_ = false;
+    bool active_at_target_ = false;
 };
 
 } // namespace sidelight::runtime
