@@ -10,8 +10,8 @@ sidelight_mpi_test(native.thread_scope RANKS 2 PROGRAM thread_scope ARGS message
     ENVIRONMENT SIDELIGHT_ROUTE=native)
 sidelight_mpi_test(kernel_copy.thread_scope RANKS 2 PROGRAM thread_scope
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
-# Other programs compute on every core: who waits, for a peer or for the engine, must not lose slices
-# of it again and again (docs/design/waiting.md).
+# Other programs compute on every core: who waits, for a peer or for the engine, must not lose
+# slices of it again and again (docs/design/waiting.md).
 sidelight_mpi_test(computing.thread_scope RANKS 2 PROGRAM thread_scope ARGS messages COMPUTING 2
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(computing.ordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 2000 COMPUTING 2)
