@@ -14,9 +14,10 @@
 # the program has to print what matches, whatever its exit status. LABEL takes the place of the
 # suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
 # has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
-# rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data: SKIP_HOSTS, with the reason printed. The test is
-# mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it is
-# hosts.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes.
+# rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data:
+# SKIP_HOSTS, with the reason printed. The test is mpi.<name>.<n>.<host>; with NODES the ranks are
+# on k nodes made of namespaces, and it is hosts.<name>.<n>.<k>.<host>, skipped where the machine
+# cannot have nodes.
 
 set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 

@@ -30,7 +30,7 @@ template <typename T>
     return reinterpret_cast<const std::uint32_t*>(&variable);
 }
 
-/// That half of an atomic variable in which the sleepers' word lies above another.
+/// The upper half of an atomic variable, as a word of its own.
 [[nodiscard]] const std::uint32_t*
 futex_high_half(const std::atomic<std::uint64_t>& variable) noexcept;
 
