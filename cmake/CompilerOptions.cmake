@@ -15,7 +15,8 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 # Assertions stay on in programs and tests; the library alone is built with NDEBUG.
-# Functions and lines, for stacks and profiles: variables, which Debug has, take a third of the time.
+# Debugging information is of functions and lines, for stacks and profiles: that of variables, which
+# Debug has, takes a third of the time.
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
