@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <thread>
 
+#include <pthread.h>
+#include <signal.h>
+
 namespace sidelight::unit {
 namespace {
 
@@ -172,6 +175,53 @@ TEST_F(EngineLockTest, HelperWaitsForTheProgramToLeave)
     lock.release();
     helper.join();
     EXPECT_TRUE(inside);
+}
+
+/// Signals end sleeps in the kernel: whoever is woken by one has to wait on. `enter` waits until
+/// `leave` is called.
+template <typename Enter, typename Leave>
+void expect_kept_out_among_signals(Enter enter, Leave leave)
+{
+    struct sigaction ignore = {};
+    struct sigaction before = {};
+    ignore.sa_handler = [](int) {};
+    ASSERT_EQ(sigaction(SIGUSR1, &ignore, &before), 0);
+    std::atomic<bool> inside{false};
+    std::thread sleeper([&] {
+        enter();
+        inside = true;
+    });
+    for (int signals = 0; signals < 50; ++signals) {
+        pthread_kill(sleeper.native_handle(), SIGUSR1);
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_FALSE(inside);
+    leave();
+    sleeper.join();
+    EXPECT_TRUE(inside);
+    EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
+}
+
+TEST_F(EngineLockTest, SignalsLetNoThreadIntoTheOneLock)
+{
+    EngineLock lock;
+    lock.share();
+    lock.acquire();
+    expect_kept_out_among_signals([&] { lock.acquire(); }, [&] { lock.release(); });
+    lock.release();
+}
+
+TEST_F(EngineLockTest, SignalsLetNeitherSideIn)
+{
+    if (!allowed_) {
+        GTEST_SKIP() << "no membarrier here";
+    }
+    EngineLock lock;
+    ASSERT_TRUE(lock.acquire_as_helper());
+    expect_kept_out_among_signals([&] { lock.acquire(); }, [&] { lock.release_as_helper(); });
+    expect_kept_out_among_signals([&] { EXPECT_TRUE(lock.acquire_as_helper()); },
+                                  [&] { lock.release(); });
+    lock.release_as_helper();
 }
 
 TEST_F(EngineLockTest, AWatcherSeesTheProgramComeBy)
