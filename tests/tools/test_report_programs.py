@@ -73,7 +73,8 @@ class Programs(unittest.TestCase):
         self.assertEqual(first["pattern"], pattern)
         self.assertEqual(first["call"], call)
         self.assertEqual(first["caused_by_ranks"][0]["rank"], by)
-        self.assertGreater(first["lost_seconds"], 0.9 * _DELAY * _DELAYED)
+        # Who waits may come late itself, where other processes take the cores, and then waits less.
+        self.assertGreater(first["lost_seconds"], 0.5 * _DELAY * _DELAYED)
         self.assertRegex(first["line"], r"^epochs\.c:\d+ ")
 
     def test_late_post(self):
