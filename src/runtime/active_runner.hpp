@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
+
 #include "rma/engine/active_job.hpp"
+#include "runtime/active_answers.hpp"
 #include "runtime/active_operations.hpp"
 #include "runtime/engine.hpp"
 
@@ -36,30 +39,37 @@ private:
 template <class Token>
 bool run_active(Engine& engine) noexcept
 {
+    using Clock = std::chrono::steady_clock;
     constexpr int most = 64; // then the caller looks at what it waits for
-    bool any = false;
-    for (int count = 0; count < most && engine.process().has_active() && !HandlerCaller::inside();
-         ++count) {
-        rma::ActiveJob job;
+    if (!engine.process().has_active() || HandlerCaller::inside()) {
+        return false;
+    }
+    ActiveAnswers answers;
+    rma::ActiveJob job;
+    for (int count = 0;;) {
+        const bool has_run = job.window != nullptr;
         {
-            const Token token(engine);
-            if (!token || !engine.process().take_active(job)) {
-                break;
+            Token token(engine);
+            if (!token && has_run) {
+                continue; // it is to be answered
+            }
+            if (has_run) {
+                rma::Process::finish_active(job);
+                job = {};
+            }
+            if (!token || count == most || !engine.process().take_active(job)) {
+                return count != 0;
+            }
+            if (has_run && answers.may_wait_for(job)) {
+                token.keep_unsent();
             }
         }
         HandlerCaller caller;
+        answers.begin(job, Clock::now());
         rma::Process::run_active(job, caller);
-        bool ended = false;
-        while (!ended) {
-            const Token token(engine);
-            ended = static_cast<bool>(token);
-            if (ended) {
-                rma::Process::finish_active(job);
-            }
-        }
-        any = true;
+        answers.end(job, Clock::now());
+        ++count;
     }
-    return any;
 }
 
 } // namespace sidelight::runtime

@@ -45,9 +45,12 @@ public:
             interest().answer_call();
         }
     }
-    [[gnu::always_inline]] void end_use() noexcept
+    /// What was sent leaves, unless it may wait for the next use, which comes soon.
+    [[gnu::always_inline]] void end_use(bool sends = true) noexcept
     {
-        process_.push();
+        if (sends) {
+            process_.push();
+        }
         if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
             say_what_is_wanted();
         }
@@ -95,7 +98,7 @@ public:
     }
     [[gnu::always_inline]] ~EngineToken()
     {
-        engine_.end_use();
+        engine_.end_use(sends_);
         engine_.lock().release();
     }
     EngineToken(const EngineToken&) = delete;
@@ -103,9 +106,12 @@ public:
 
     /// It is never refused.
     explicit operator bool() const noexcept { return true; }
+    /// What was sent may leave with what is sent next.
+    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
+    bool sends_ = true;
 };
 
 /// The same for a helper, which may be refused.
@@ -121,7 +127,7 @@ public:
     ~HelperToken()
     {
         if (held_) {
-            engine_.end_use();
+            engine_.end_use(sends_);
             engine_.lock().release_as_helper();
         }
     }
@@ -129,10 +135,13 @@ public:
     HelperToken& operator=(const HelperToken&) = delete;
 
     explicit operator bool() const noexcept { return held_; }
+    /// See EngineToken.
+    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
     bool held_;
+    bool sends_ = true;
 };
 
 } // namespace sidelight::runtime

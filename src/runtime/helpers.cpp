@@ -25,7 +25,9 @@ public:
     ~HostLoopToken()
     {
         if (held_) {
-            engine_.process().push();
+            if (sends_) {
+                engine_.process().push();
+            }
             engine_.lock().release();
         }
     }
@@ -33,10 +35,13 @@ public:
     HostLoopToken& operator=(const HostLoopToken&) = delete;
 
     explicit operator bool() const noexcept { return held_; }
+    /// See EngineToken.
+    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
     bool held_;
+    bool sends_ = true;
 };
 
 /// Tries, and never waits.

@@ -40,6 +40,7 @@ ATTACHED = {16384: "16 KB", 32768: "32 KB", 65536: "64 KB", 262144: "256 KB"}
 WORKS = {"search": "search", "absolute": "absolute values"}
 UNIT, ROOM, ROUTE = "SIDELIGHT_AM_UNIT", "SIDELIGHT_AM_BUFFER", "SIDELIGHT_ROUTE"
 MESSAGES = {ROUTE: "emulated"}
+PAPERS_ROOM = {ROOM: "8192"}
 CONCURRENT = ("--concurrent",)
 ROUND_TRIP = "am_8"  # the line of the network's program: 8 bytes there and back by UCX
 
@@ -93,7 +94,7 @@ def unit(arguments: argparse.Namespace) -> Figure:
             [f"{line}_{number}" for line in lines],
             2,
             _options(arguments),
-            settings={UNIT: str(number), **_by_messages(arguments)},
+            settings={UNIT: str(number), **PAPERS_ROOM, **_by_messages(arguments)},
         )
         for number in UNITS
     ]
@@ -180,7 +181,7 @@ def order(arguments: argparse.Namespace) -> Figure:
             [f"mixed_rate_{size}"],
             2,
             [*_options(arguments, 10), "--buffer", str(size)],
-            settings=_by_messages(arguments),
+            settings={**PAPERS_ROOM, **_by_messages(arguments)},
         )
         for size in ATTACHED
     ]

@@ -90,8 +90,8 @@ inline constexpr int most_active_looked_at = 16;
 
 /// What the handlers of a process may use, by its settings.
 struct ActiveLimits {
-    std::size_t internal_bytes = 8192; ///< for each peer
-    std::uint64_t unit = 40;           ///< segments handed to a handler at once
+    std::size_t internal_bytes = 32768; ///< for each peer
+    std::uint64_t unit = 40;            ///< segments handed to a handler at once
 };
 
 } // namespace sidelight::rma

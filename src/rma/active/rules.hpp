@@ -77,6 +77,14 @@ constexpr bool active_room_is_free(bool over, bool handler_inside) noexcept
     return over && !handler_inside;
 }
 
+/// Whether an answer waits for the next handler, to leave with that one's answer: that is of the same
+/// origin and was short when it was called last, and no answer waits longer than for some of those.
+constexpr bool active_answer_may_wait(bool same_origin, bool next_is_short,
+                                      bool others_wait_long) noexcept
+{
+    return same_origin && next_is_short && !others_wait_long;
+}
+
 /// Whether an operation that is performed later than it comes holds back the notices behind it.
 constexpr bool active_is_answered() noexcept { return true; }
 

@@ -14,6 +14,7 @@ bool Process::take_active(ActiveJob& job) noexcept
         WindowParts& parts = window->parts();
         job = {.window = window};
         job.incoming = parts.active.target.take(job.invocation);
+        job.from = job.incoming != nullptr ? job.incoming->from : nullptr;
         job.here = job.incoming == nullptr ? parts.active.here.take() : nullptr;
         if (job.incoming != nullptr || job.here != nullptr) {
             return true;

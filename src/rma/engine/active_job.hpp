@@ -7,6 +7,7 @@ namespace sidelight::rma {
 
 class Window;
 struct ActiveIncoming;
+struct Channel;
 struct ActiveMessage;
 
 /// One active message, or a piece of one, that a thread has taken to run it.
@@ -14,6 +15,7 @@ struct ActiveJob {
     Window* window = nullptr;
     ActiveMessage* here = nullptr;      ///< of this process, on memory that is mapped here
     ActiveIncoming* incoming = nullptr; ///< of another, on this one's memory
+    const Channel* from = nullptr;      ///< that other
     ActiveInvocation invocation{};      ///< of that
 };
 
