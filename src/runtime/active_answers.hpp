@@ -35,10 +35,10 @@ public:
     /// Whether the answer to the latest call waits for that one's.
     [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next) noexcept
     {
-        waits_ = rma::rules::active_answer_may_wait(
-            from_ != nullptr && next.from == from_,
-            latest_is_short_ && next.invocation.handler == latest_,
-            ended_ - waits_since_ > longest_wait);
+        waits_ = rma::rules::active_answer_may_wait(from_ != nullptr && next.from == from_,
+                                                    latest_is_short_ &&
+                                                        next.invocation.handler == latest_,
+                                                    ended_ - waits_since_ > longest_wait);
         return waits_;
     }
 

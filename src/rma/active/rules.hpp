@@ -77,8 +77,8 @@ constexpr bool active_room_is_free(bool over, bool handler_inside) noexcept
     return over && !handler_inside;
 }
 
-/// Whether an answer waits for the next handler, to leave with that one's answer: that is of the same
-/// origin and was short when it was called last, and no answer waits longer than for some of those.
+/// Whether an answer waits for the next handler, to leave with that one's answer: that one is of
+/// the same origin and was short when it was called last, and no answer waits for many.
 constexpr bool active_answer_may_wait(bool same_origin, bool next_is_short,
                                       bool others_wait_long) noexcept
 {
