@@ -19,21 +19,80 @@ void reverse_complement(const char *query, char *reversed)
     }
 }
 
-/* The SEED characters as a number; -1 where one of them is no base. */
-static int seed_word(const char *text)
+/* Characters, two bits each from the lowest on; the lower bit of each in `unknown` says that it is
+ * none of the four. The text of a part is a row of these, WORD_BASES in each. */
+typedef struct {
+    uint64_t bases;
+    uint64_t unknown;
+} Window;
+
+enum { WORD_BASES = 32 };
+
+static const uint64_t lower_bits = 0x5555555555555555u >> (64 - 2 * LENGTH);
+
+static Window window_of(const char *text, int length)
 {
-    int word = 0;
-    for (int i = 0; i < SEED; ++i) {
+    Window window = {0};
+    for (int i = length - 1; i >= 0; --i) {
         const int code = base_code(text[i]);
-        if (code < 0) {
-            return -1;
-        }
-        word = word << 2 | code;
+        window.bases = window.bases << 2 | (uint64_t)(code & 3);
+        window.unknown = window.unknown << 2 | (uint64_t)(code < 0);
     }
-    return word;
+    return window;
 }
 
-static const char *part_text(const Part *part) { return (const char *)&part->places[part->bases]; }
+/* The last pair of bits first. */
+static uint64_t pairs_reversed(uint64_t bits)
+{
+    bits = (bits >> 2 & 0x3333333333333333u) | (bits & 0x3333333333333333u) << 2;
+    bits = (bits >> 4 & 0x0f0f0f0f0f0f0f0fu) | (bits & 0x0f0f0f0f0f0f0f0fu) << 4;
+    return __builtin_bswap64(bits) >> (64 - 2 * LENGTH);
+}
+
+/* That of the other strand: the complement of a base has the other bits. */
+static Window window_reversed(const Window *query)
+{
+    return (Window){pairs_reversed(~query->bases), pairs_reversed(query->unknown)};
+}
+
+/* The bits from `shift` on of two words that follow each other. */
+static uint64_t shifted(uint64_t low, uint64_t high, unsigned shift)
+{
+    return low >> shift | high << 1 << (63 - shift);
+}
+
+static uint64_t bases_at(const Window *text, unsigned place)
+{
+    const Window *const words = text + place / WORD_BASES;
+    return shifted(words[0].bases, words[1].bases, 2 * (place % WORD_BASES));
+}
+
+static uint64_t unknown_at(const Window *text, unsigned place)
+{
+    const Window *const words = text + place / WORD_BASES;
+    return shifted(words[0].unknown, words[1].unknown, 2 * (place % WORD_BASES));
+}
+
+/* One bit for each character that differs. */
+static uint64_t differences(uint64_t one, uint64_t other)
+{
+    const uint64_t bits = one ^ other;
+    return (bits | bits >> 1) & lower_bits;
+}
+
+/* SEED characters as a number; -1 where one of them is no base. */
+static int seed_word(uint64_t bases, uint64_t unknown)
+{
+    return (unknown & (WORDS - 1)) != 0 ? -1 : (int)(bases & (WORDS - 1));
+}
+
+static int word_at(const Window *text, int place)
+{
+    return seed_word(bases_at(text, (unsigned)place), unknown_at(text, (unsigned)place));
+}
+
+/* With one more that is empty: a window may touch it. */
+static size_t text_words(int bases) { return (size_t)bases / WORD_BASES + 2; }
 
 Part part_outline(int length, int number, int parts)
 {
@@ -44,19 +103,24 @@ Part part_outline(int length, int number, int parts)
     return part;
 }
 
+static const Window *part_text(const Part *part) { return (const Window *)part->contents; }
+
+static const int *part_places(const Part *part)
+{
+    return (const int *)(part_text(part) + text_words(part->bases));
+}
+
 size_t part_bytes(const Part *outline)
 {
-    const size_t bases = (size_t)outline->bases;
-    const size_t text = (bases + sizeof(int) - 1) / sizeof(int) * sizeof(int);
-    return sizeof(Part) + bases * sizeof(int) + text;
+    return sizeof(Part) + text_words(outline->bases) * sizeof(Window) +
+           (size_t)outline->bases * sizeof(int);
 }
 
 /* Sorts the places by their seeds: counted first, then put in from the end of each bucket. */
-static void build_index(Part *part, const char *text)
+static void build_index(int *buckets, int *places, const Window *text, int bases)
 {
-    int *const buckets = part->buckets;
-    for (int place = 0; place + SEED <= part->bases; ++place) {
-        const int word = seed_word(text + place);
+    for (int place = 0; place + SEED <= bases; ++place) {
+        const int word = word_at(text, place);
         if (word >= 0) {
             ++buckets[word];
         }
@@ -64,10 +128,10 @@ static void build_index(Part *part, const char *text)
     for (int word = 1; word <= WORDS; ++word) {
         buckets[word] += buckets[word - 1];
     }
-    for (int place = part->bases - SEED; place >= 0; --place) {
-        const int word = seed_word(text + place);
+    for (int place = bases - SEED; place >= 0; --place) {
+        const int word = word_at(text, place);
         if (word >= 0) {
-            part->places[--buckets[word]] = place;
+            places[--buckets[word]] = place;
         }
     }
 }
@@ -79,9 +143,13 @@ void part_build(Part *part, const Part *outline, const char *genome, int mismatc
     part->starts = outline->starts;
     part->bases = outline->bases;
     part->mismatches = mismatches;
-    char *const text = (char *)&part->places[part->bases];
-    memcpy(text, genome + part->first, (size_t)part->bases);
-    build_index(part, text);
+    Window *const text = (Window *)part->contents;
+    for (int first = 0; first < part->bases; first += WORD_BASES) {
+        const int left = part->bases - first;
+        text[first / WORD_BASES] =
+            window_of(genome + part->first + first, left < WORD_BASES ? left : WORD_BASES);
+    }
+    build_index(part->buckets, (int *)part_places(part), text, part->bases);
 }
 
 Answer answer_empty(void)
@@ -134,68 +202,74 @@ void answer_merge(Answer *answer, const Answer *other)
     }
 }
 
-static uint64_t load_eight(const char *text)
+/* So many of them that there is no match: most places that a seed leads to are none. */
+static bool too_many(uint64_t bits)
 {
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-    return word;
+    for (int i = 0; i < MOST_MISMATCHES; ++i) {
+        bits &= bits - 1;
+    }
+    return bits != 0;
 }
 
-static uint64_t load_four(const char *text)
+static int count(uint64_t bits)
 {
-    uint32_t word;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-/* The lowest bit of each byte that differs. */
-static uint64_t different_bytes(uint64_t one, uint64_t other)
-{
-    uint64_t bits = one ^ other;
-    bits |= bits >> 4;
-    bits |= bits >> 2;
-    bits |= bits >> 1;
-    return bits & 0x0101010101010101u;
-}
-
-/* Eight characters at a time, without a branch: most places that a seed leads to are none. */
-static int count_mismatches(const char *query, const char *text)
-{
-    const uint64_t sums = different_bytes(load_eight(query), load_eight(text)) +
-                          different_bytes(load_eight(query + 8), load_eight(text + 8)) +
-                          different_bytes(load_four(query + 16), load_four(text + 16));
-    return (int)(sums * 0x0101010101010101u >> 56);
+    int found = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        ++found;
+    }
+    return found;
 }
 
 /* Whether a seed before that one is the same in the text: then the place was found by it. */
-static bool found_before(const char *query, const char *text, int seed)
+static bool found_before(uint64_t different, int seed)
 {
     for (int before = 0; before < seed; ++before) {
-        const int at = before * SEED_DISTANCE;
-        if (memcmp(query + at, text + at, SEED) == 0) {
+        if ((different >> (2 * before * SEED_DISTANCE) & (WORDS - 1)) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Of a query with so many mismatches at least one seed more than these has none. */
-static void search_strand(const Part *part, const char *query, int reverse, Answer *answer)
+/* The places that a seed of a query leads to. */
+typedef struct {
+    const int *begin;
+    const int *end;
+} Places;
+
+/* They are asked for at once, so that the processor fetches them meanwhile. */
+static void find_places(const Part *part, const Window *query, Places *places)
 {
-    const char *const text = part_text(part);
+    const int *const all = part_places(part);
     for (int seed = 0; seed <= part->mismatches; ++seed) {
-        const int at = seed * SEED_DISTANCE;
-        const int word = seed_word(query + at);
-        if (word < 0) {
-            continue;
-        }
-        for (int i = part->buckets[word]; i < part->buckets[word + 1]; ++i) {
-            const int start = part->places[i] - at;
-            if (start < 0 || start >= part->starts || start + LENGTH > part->bases) {
+        const int shift = 2 * seed * SEED_DISTANCE;
+        const int word = seed_word(query->bases >> shift, query->unknown >> shift);
+        places[seed] = word < 0
+                           ? (Places){all, all}
+                           : (Places){all + part->buckets[word], all + part->buckets[word + 1]};
+        __builtin_prefetch(places[seed].begin);
+    }
+}
+
+/* Of a query with so many mismatches at least one seed more than these has none. */
+static void search_strand(const Part *part, const Window *query, const Places *places, int reverse,
+                          Answer *answer)
+{
+    const Window *const text = part_text(part);
+    const int last = part->bases - LENGTH < part->starts ? part->bases - LENGTH : part->starts - 1;
+    for (int seed = 0; seed <= part->mismatches; ++seed) {
+        for (const int *place = places[seed].begin; place != places[seed].end; ++place) {
+            const int start = *place - seed * SEED_DISTANCE;
+            if (start < 0 || start > last) {
                 continue;
             }
-            const int mismatches = count_mismatches(query, text + start);
-            if (mismatches <= part->mismatches && !found_before(query, text + start, seed)) {
+            uint64_t different = differences(query->bases, bases_at(text, (unsigned)start));
+            if (too_many(different)) {
+                continue;
+            }
+            different |= (query->unknown | unknown_at(text, (unsigned)start)) & lower_bits;
+            const int mismatches = count(different);
+            if (mismatches <= part->mismatches && !found_before(different, seed)) {
                 const Match match = {part->first + start, reverse, mismatches};
                 answer_add(answer, &match);
             }
@@ -205,9 +279,13 @@ static void search_strand(const Part *part, const char *query, int reverse, Answ
 
 void part_search(const Part *part, const char *query, Answer *answer)
 {
-    char reversed[LENGTH];
+    const Window forward = window_of(query, LENGTH);
+    const Window backward = window_reversed(&forward);
+    Places forward_places[MOST_MISMATCHES + 1];
+    Places backward_places[MOST_MISMATCHES + 1];
+    find_places(part, &forward, forward_places);
+    find_places(part, &backward, backward_places);
     *answer = answer_empty();
-    search_strand(part, query, 0, answer);
-    reverse_complement(query, reversed);
-    search_strand(part, reversed, 1, answer);
+    search_strand(part, &forward, forward_places, 0, answer);
+    search_strand(part, &backward, backward_places, 1, answer);
 }

@@ -7,6 +7,7 @@
 #define SEARCH_PART_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
     LENGTH = 20,       /* characters of a query */
@@ -38,8 +39,8 @@ typedef struct {
     int starts;             /* matches begin at one of so many; those behind are of the next part */
     int bases;              /* characters here, LENGTH - 1 of them the next part's, too */
     int mismatches;         /* at most that many make a match */
-    int buckets[WORDS + 1]; /* where in places[] those of a seed begin */
-    int places[];           /* of each seed, in order; then the characters */
+    int buckets[WORDS + 1]; /* where among the places those of a seed begin */
+    _Alignas(uint64_t) unsigned char contents[]; /* its characters, and the places of each seed */
 } Part;
 
 /* Where part `number` of `parts` lies in a genome of `length` characters; without its contents. */

@@ -17,7 +17,7 @@ public:
 
     /// How long a handler may take that is called short, and an answer wait for others.
     static constexpr std::chrono::microseconds short_handler{40};
-    static constexpr std::chrono::microseconds longest_wait{60};
+    static constexpr std::chrono::microseconds longest_wait{100};
 
     /// Around each call of a handler.
     void begin(const rma::ActiveJob& job, Time now) noexcept

@@ -31,9 +31,10 @@ struct Outgoing {
 };
 
 /// Messages that travel together. Short, it is one fragment on TCP and on shared memory; behind one
-/// that was full comes a long one, since on TCP each is a system call here and another there.
+/// with much comes a long one, since on TCP each is a system call here and another there.
 struct Batch : Outgoing {
     static constexpr std::size_t short_capacity = 8064;
+    static constexpr std::size_t much = short_capacity / 2;
     static constexpr std::size_t long_capacity = 65536 - 512; ///< with UCX's headers in 64 KB
 
     Batch(Sending& its_owner, std::unique_ptr<std::byte[]> its_bytes,

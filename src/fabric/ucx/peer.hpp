@@ -35,6 +35,7 @@ struct QueuePlaces {
 struct PeerOut {
     Batch* open = nullptr;  ///< being filled
     std::uint64_t sent = 0; ///< batches
+    bool much = false;      ///< in the latest of these
     FastOutbox box;         ///< for small ones
     bool watched = false;   ///< UCX has been given something for it, and tells when it is lost
     Fifo<Outgoing> waiting; ///< for the connection

@@ -80,7 +80,7 @@ Status Sending::send(int number, std::span<const std::byte> header,
     if (full) {
         depart_open_batch(peer);
     }
-    if (peer.out.open == nullptr && open_batch(peer, full) == nullptr) {
+    if (peer.out.open == nullptr && open_batch(peer, full || peer.out.much) == nullptr) {
         connections_.fail(peer, UCS_ERR_NO_MEMORY);
         return Status::no_memory;
     }
@@ -135,6 +135,7 @@ void Sending::depart_open_batch(Peer& peer) noexcept
 {
     if (Batch* batch = std::exchange(peer.out.open, nullptr); batch != nullptr) {
         batch->sequence = peer.out.sent++;
+        peer.out.much = batch->frames.sealed().size() > Batch::much;
         batch->frames.seal({.sender = connections_.own_identity(), .sequence = batch->sequence});
         depart(*batch);
     }
