@@ -22,7 +22,7 @@ TEST_JOBS ?= $(shell expr 5 \* $(JOBS))
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo demo-nwchem demo-search test soak conformance by-case bench hosts \
+.PHONY: build configure demo demo-nwchem demo-search test sanitize soak conformance by-case bench hosts \
 	impi setup format check model tidy install clean
 
 build: configure
@@ -101,6 +101,14 @@ soak: build
 				--nodes $$nodes --surviving active --moments $(MOMENTS); \
 		done; \
 	done
+
+# All but the longest tests of one host under AddressSanitizer and UndefinedBehaviorSanitizer.
+SANITIZED ?= openmpi4
+sanitize: setup
+	cmake --preset asan --log-level=WARNING -DSIDELIGHT_HOSTS=$(SANITIZED)
+	cmake --build build-asan --parallel $(JOBS)
+	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp ctest --test-dir build-asan \
+		--parallel $(TEST_JOBS) --output-on-failure --label-regex '^(unit|sim|$(SANITIZED))$$'
 
 # What becomes of wrong arguments, and of limits of the system, on each host alone and under
 # Sidelight: docs/wrong-arguments.md, docs/limits.md. BY_CASE has options of both.

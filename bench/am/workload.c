@@ -85,6 +85,12 @@ static void search_sequences(void *input, int input_count, MPI_Datatype input_ty
     count_call(start, input, segments);
 }
 
+/* It may be more than an int holds. */
+static int sum_of_absolute_values(int one, int other)
+{
+    return (int)((unsigned)abs(one) + (unsigned)abs(other));
+}
+
 static void add_absolute_values(void *input, int input_count, MPI_Datatype input_type, void *array,
                                 int persistent_count, MPI_Datatype persistent_type, void *output,
                                 int output_count, MPI_Datatype output_type, int segments,
@@ -96,7 +102,7 @@ static void add_absolute_values(void *input, int input_count, MPI_Datatype input
         const int *const sent = (const int *)input + (size_t)i * (size_t)input_count;
         int *const sums = (int *)output + (size_t)i * (size_t)output_count;
         for (int k = 0; k < persistent_count; ++k) {
-            sums[k] = abs(sent[k]) + abs(((const int *)array)[k]);
+            sums[k] = sum_of_absolute_values(sent[k], ((const int *)array)[k]);
         }
     }
     count_call(start, input, segments);
@@ -243,7 +249,7 @@ bool workload_is_right(const struct Workload *workload, enum Work work)
     const int *const sums = (const int *)workload->output;
     const int *const array = (const int *)workload->memory;
     for (int i = 0; i < shape.segments * shape.elements; ++i) {
-        if (sums[i] != abs(sent[i]) + abs(array[i % shape.elements])) {
+        if (sums[i] != sum_of_absolute_values(sent[i], array[i % shape.elements])) {
             return false;
         }
     }

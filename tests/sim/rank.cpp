@@ -510,7 +510,8 @@ bool Rank::combine_directly(const Step& step)
 
 Status Rank::issue(const Step& step, rma::Request* request)
 {
-    const datatype::Layout* word = world_.word();
+    const datatype::LayoutPointer own = position_ % 3 == 0 ? World::make_word() : nullptr;
+    const datatype::Layout* word = own != nullptr ? own.get() : world_.word();
     rma::Operation operation;
     operation.target = step.target;
     operation.displacement = world_.displacement(step.window, step);

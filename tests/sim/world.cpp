@@ -33,9 +33,8 @@ Block allocate_block(std::size_t bytes)
 World::World(const Program& program)
     : program_(program), network_(program.ranks, program.costs, program.seed), ledger_(*this)
 {
+    word_ = make_word();
     datatype::LayoutBuilder builder;
-    builder.append_block(0, 8, datatype::Basic::u64);
-    word_ = builder.finish(0, 8);
     builder.append_block(0, 8, datatype::Basic::u64);
     builder.replicate(2, 16);
     spread_ = builder.finish(0, 32);
@@ -60,6 +59,13 @@ World::World(const Program& program)
             network_.kill(rank, program_.dies_at);
         }
     }
+}
+
+datatype::LayoutPointer World::make_word()
+{
+    datatype::LayoutBuilder builder;
+    builder.append_block(0, 8, datatype::Basic::u64);
+    return builder.finish(0, 8);
 }
 
 /// A run that failed leaves operations behind, which hold the datatypes.

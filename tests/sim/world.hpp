@@ -109,6 +109,8 @@ public:
     /// Times that somebody has read the memory of another rank on its node.
     [[nodiscard]] std::uint64_t reads() const noexcept { return reads_; }
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
+    /// Another one, which its owner may free when the call that it was given to has returned.
+    [[nodiscard]] static datatype::LayoutPointer make_word();
     /// Two words with a hole after each.
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
 

@@ -24,12 +24,14 @@ bool for_each_recorded(Epoch& epoch, Visit visit) noexcept
     datatype::Buffer buffer_before{};
     for (PeerEpoch& peer : epoch.peers) {
         for (Op* op = peer.recorded.front(); op != nullptr; op = op->next) {
+            // To keep it may be the end of its datatype: `buffer_before` is only compared.
             const datatype::Buffer buffer = op->operation.origin;
+            const bool has_data = buffer.layout != nullptr && buffer.bytes() != 0;
             const bool same = before != nullptr && same_data(*op, *before, buffer_before);
             if (!visit(*op, same ? before : nullptr)) {
                 return false;
             }
-            if (buffer.layout != nullptr && buffer.bytes() != 0) {
+            if (has_data) {
                 before = op;
                 buffer_before = buffer;
             }
