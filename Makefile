@@ -22,8 +22,8 @@ TEST_JOBS ?= $(shell expr 5 \* $(JOBS))
 results := $(CURDIR)/build/results
 space := $(subst ,, )
 
-.PHONY: build configure demo demo-nwchem demo-search test sanitize soak conformance by-case bench hosts \
-	impi setup format check model tidy install clean
+.PHONY: build configure demo demo-nwchem demo-search test sanitize soak conformance by-case bench \
+	hosts impi setup format check model tidy install clean
 
 build: configure
 	cmake --build build --parallel $(JOBS)

@@ -22,8 +22,8 @@
 set(SIDELIGHT_TEST_TIMEOUT 180 CACHE STRING "Seconds that an MPI test may take")
 
 # AddressSanitizer's library has to come before all others. The hosts leave memory behind when they
-# end, so leaks are looked for in the unit and simulation tests alone. Some tests ask for more memory
-# than there is, and hosts pass that on.
+# end, so leaks are looked for in the unit and simulation tests alone. Some tests ask for more
+# memory than there is, and hosts pass that on.
 set(SIDELIGHT_TEST_SANITIZER "")
 if(SIDELIGHT_SANITIZE MATCHES "address")
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so

@@ -663,7 +663,7 @@ static void come_and_go(bool allocated, int windows)
                allocated ? "mapped" : "private", 1e6 * each, after.heap - before.heap,
                after.resident - before.resident);
     CHECK(after.heap - before.heap < 1500000); /* UCX may take room for messages, 1 MB at a time */
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__                   /* which keeps what is freed */
     CHECK(after.resident - before.resident < 4000000);
 #endif
     CHECK(after.descriptors - before.descriptors <= 16); /* members may still be met */
