@@ -155,19 +155,18 @@ void Helpers::apply(Progress mode) noexcept
     tell_finisher();
 }
 
-/// Closing calls return early only where something finishes what they leave. Not where the program
-/// has threads: a lock waits for what is kept, and that of another thread may be what the late
-/// target waits for.
+/// Closing calls return early only where something finishes what they leave, and nothing is offered
+/// there.
 void Helpers::tell_finisher() noexcept
 {
     rma::Finisher finisher = rma::Finisher::nobody;
-    if (!Engine::program_has_threads() && thread_.runs()) {
+    if (thread_.runs()) {
         finisher = rma::Finisher::thread;
-    } else if (!Engine::program_has_threads() && interrupt_thread_.runs()) {
+    } else if (interrupt_thread_.runs()) {
         finisher = rma::Finisher::called;
     }
     const EngineToken token(engine_);
-    engine_.process().set_finisher(finisher);
+    engine_.process().set_finisher(finisher, Engine::program_has_threads());
 }
 
 /// By itself only where messages would wait for the program's next call of ours.

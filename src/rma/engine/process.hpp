@@ -57,7 +57,11 @@ public:
     /// that exist hear of it, so none of their calls may be going on then.
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Who finishes what is recorded while the program makes no call: nobody, unless it is said.
-    void set_finisher(Finisher finisher) noexcept { shared_.operations.room.finisher = finisher; }
+    void set_finisher(Finisher finisher, bool program_has_threads = false) noexcept
+    {
+        shared_.operations.room.finisher = finisher;
+        shared_.operations.room.program_has_threads = program_has_threads;
+    }
     /// What has returned early and is not complete.
     [[nodiscard]] const EarlyEpochs& early() const noexcept { return shared_.early; }
     /// Others' heavy barriers reach this process (base/heavy_barrier.hpp).

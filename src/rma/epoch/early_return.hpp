@@ -92,7 +92,8 @@ private:
     [[nodiscard]] bool others_finish() const noexcept
     {
         const Finisher finisher = epochs_.room().finisher;
-        return finisher == Finisher::thread || (finisher == Finisher::called && calls_);
+        return !epochs_.room().program_has_threads &&
+               (finisher == Finisher::thread || (finisher == Finisher::called && calls_));
     }
     [[nodiscard]] std::size_t free_bytes() const noexcept
     {

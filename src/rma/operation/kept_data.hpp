@@ -18,6 +18,9 @@ enum class Finisher : std::uint8_t {
 /// on all its windows. Guarded by the engine.
 struct KeepingRoom {
     Finisher finisher = Finisher::nobody;
+    /// Nothing returns early: a lock waits for what is kept, and that of another thread of the
+    /// program may be what the late target waits for.
+    bool program_has_threads = false;
     std::size_t used = 0; ///< bytes, what is needed to keep them included
 };
 
