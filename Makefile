@@ -17,7 +17,7 @@ MESSAGES ?= 1000000
 JOBS ?= $(shell nproc)
 # A test counts as many jobs as it has ranks, and these sleep, too: for others that are late, until
 # somebody has been killed, and while a launcher begins and ends, a second with Open MPI 5.
-TEST_JOBS ?= $(shell expr 5 \* $(JOBS))
+TEST_JOBS ?= $(shell expr 4 \* $(JOBS))
 
 results := $(CURDIR)/build/results
 space := $(subst ,, )

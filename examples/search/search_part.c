@@ -112,8 +112,8 @@ static const int *part_places(const Part *part)
 
 size_t part_bytes(const Part *outline)
 {
-    return sizeof(Part) + text_words(outline->bases) * sizeof(Window) +
-           (size_t)outline->bases * sizeof(int);
+    const size_t places = ((size_t)outline->bases + 1) / 2 * 2;
+    return sizeof(Part) + text_words(outline->bases) * sizeof(Window) + places * sizeof(int);
 }
 
 /* Sorts the places by their seeds: counted first, then put in from the end of each bucket. */

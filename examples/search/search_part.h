@@ -46,7 +46,7 @@ typedef struct {
 /* Where part `number` of `parts` lies in a genome of `length` characters; without its contents. */
 Part part_outline(int length, int number, int parts);
 
-/* Its size with its contents. A multiple of an int's. */
+/* Its size with its contents. A multiple of a word's. */
 size_t part_bytes(const Part *outline);
 
 /* Fills in a part in place, of memory of part_bytes(outline). */

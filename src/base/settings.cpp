@@ -207,8 +207,8 @@ constexpr std::array entries{
                  "never",
                  read_kernel_copy, show_kernel_copy},
     SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "32768",
-                 "bytes that a process has for active messages of each other one, before the "
-                 "attached buffer is used; 0: none",
+                 "bytes that a process has for active messages of each other one in a window, "
+                 "before the attached buffer is used; 0: none",
                  read_number<&Settings::active_buffer, 0>, show_number<&Settings::active_buffer>},
     SettingEntry{"SIDELIGHT_AM_UNIT", nullptr, "40",
                  "segments of an active message that are sent and handed to its handler at once",

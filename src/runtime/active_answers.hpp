@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "rma/active/rules.hpp"
@@ -10,7 +11,8 @@ namespace sidelight::runtime {
 
 /// When the answers leave that a thread makes one after the other. On a network each sending is a
 /// system call on both sides, so while handlers are short the answers to one origin leave together.
-/// Times are handed in.
+/// What a call is to take is known from the one before: as much for each element. Times are handed
+/// in.
 class ActiveAnswers {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -30,21 +32,35 @@ public:
     {
         ended_ = now;
         latest_ = job.invocation.handler;
-        latest_is_short_ = ended_ - began_ <= short_handler;
+        latest_size_ = size_of(job);
     }
-    /// Whether the answer to the latest call waits for that one's.
-    [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next) noexcept
+    /// Whether the answer to the latest call, if that is all there is, waits for that one's.
+    [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next, bool is_all = true) noexcept
     {
-        waits_ = rma::rules::active_answer_may_wait(from_ != nullptr && next.from == from_,
-                                                    latest_is_short_ &&
-                                                        next.invocation.handler == latest_,
-                                                    ended_ - waits_since_ > longest_wait);
+        waits_ = rma::rules::active_answer_may_wait(
+            is_all && from_ != nullptr && next.from == from_, is_short(next),
+            ended_ - waits_since_ > longest_wait);
         return waits_;
     }
 
 private:
+    /// Elements that a handler gets.
+    static double size_of(const rma::ActiveJob& job) noexcept
+    {
+        const rma::ActiveInvocation& with = job.invocation;
+        return static_cast<double>(with.segments) *
+                   static_cast<double>(with.input_count + with.output_count + 1) +
+               static_cast<double>(with.persistent_count) + 1;
+    }
+    [[nodiscard]] bool is_short(const rma::ActiveJob& next) const noexcept
+    {
+        const std::chrono::duration<double> took = ended_ - began_;
+        return next.invocation.handler == latest_ &&
+               took * std::max(size_of(next) / latest_size_, 1.0) <= short_handler;
+    }
+
     const void* latest_ = nullptr; ///< handler
-    bool latest_is_short_ = false;
+    double latest_size_ = 1;
     Time began_{};
     Time ended_{};
     Time waits_since_{};

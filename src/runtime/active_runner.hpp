@@ -53,14 +53,11 @@ bool run_active(Engine& engine) noexcept
             if (!token && has_run) {
                 continue; // it is to be answered
             }
-            if (has_run) {
-                rma::Process::finish_active(job);
-                job = {};
-            }
+            const bool may_wait = has_run && rma::Process::finish_active(job);
             if (!token || count == most || !engine.process().take_active(job)) {
                 return count != 0;
             }
-            if (has_run && answers.may_wait_for(job)) {
+            if (answers.may_wait_for(job, may_wait)) {
                 token.keep_unsent();
             }
         }

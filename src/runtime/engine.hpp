@@ -88,7 +88,7 @@ private:
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
-/// what was sent leaves.
+/// what was sent leaves, unless that thread keeps it for its next use.
 class EngineToken {
 public:
     [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)

@@ -148,7 +148,7 @@ bool Creation::create()
                           object_->window = &engine.process().create_window(shape);
                           rma::WindowParts& parts = object_->window->parts();
                           parts.calls_for_events = object_->info.progress() != Progress::calls;
-                          parts.offers.allow(settings().offers);
+                          parts.offers.allow(settings().offers, parts.calls_for_events);
                           apply_early_return(*object_);
                           window_table::insert(*object_);
                       });

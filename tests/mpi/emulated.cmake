@@ -38,9 +38,9 @@ sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
-# Active messages by each route, and where their room is the attached buffer alone.
+# Active messages by each route, also where their room is both buffers or the attached one alone.
 sidelight_mpi_test(emulated.active_storm RANKS 4 PROGRAM active_storm
-    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=1024)
 sidelight_mpi_test(emulated.active_storm_small RANKS 4 PROGRAM active_storm
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_AM_BUFFER=0 SIDELIGHT_AM_UNIT=1)
 sidelight_mpi_test(emulated.active_storm_threads RANKS 2 PROGRAM active_storm ARGS 4000 8

@@ -70,6 +70,22 @@ TEST_P(Scenarios, CompleteReturnsBeforeALateTarget)
     }
 }
 
+/// A lock waits for what is kept, and that of another thread may be what the target waits for.
+TEST_P(Scenarios, CompleteWaitsWhereTheProgramHasThreads)
+{
+    Draft d = helped(2, GetParam(), much);
+    d.program().has_threads = true;
+    Author origin = d.rank(0);
+    origin.start({1});
+    origin.write(Call::put, 1, 100);
+    origin.make_bare();
+    const auto complete = origin.complete(blocking);
+    d.rank(1).compute(late);
+    d.rank(1).post({0});
+    d.rank(1).wait(blocking);
+    run(d.finish(), [&](World& world) { EXPECT_GT(world.rank(0).times(complete).done, late); });
+}
+
 /// Where there is no room for a second one its call waits until there is, or its target comes.
 TEST_P(Scenarios, CompleteWaitsForRoomOrForItsTarget)
 {

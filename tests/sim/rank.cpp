@@ -46,8 +46,8 @@ Rank::Rank(World& world, int rank, const Script& script)
         process_.set_recorder(&notebook_);
     }
     if (world.program().autonomous || world.program().smart) {
-        process_.set_finisher(world.program().smart ? rma::Finisher::called
-                                                    : rma::Finisher::thread);
+        process_.set_finisher(world.program().smart ? rma::Finisher::called : rma::Finisher::thread,
+                              world.program().has_threads);
     }
     std::size_t words = 0;
     for (std::size_t step = 0; step < script.size(); ++step) {

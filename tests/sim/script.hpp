@@ -117,7 +117,8 @@ struct Program {
     std::vector<rma::Reorder> reorder; ///< per rank; none: all keys off
     bool autonomous = false;           ///< the library progresses while the program computes
     std::size_t early_bytes = 0;       ///< a rank keeps so many for closing calls that return early
-    bool smart = false; ///< while it computes a thread is called for what is recorded
+    bool smart = false;       ///< while it computes a thread is called for what is recorded
+    bool has_threads = false; ///< the program that is meant: it has one here, but others are told
     bool threaded = false;
     bool traced = false;         ///< each rank takes down what happens to it
     bool carried = false;        ///< only a rank's own memory is mapped: operations go by messages

@@ -51,6 +51,27 @@ TEST_F(ActiveAnswersTest, DoNotWaitForHandlersThatMayTakeLong)
     EXPECT_FALSE(answers_.may_wait_for(job(0, 0)));
 }
 
+TEST_F(ActiveAnswersTest, DoNotWaitForMuchMoreThanWasTimed)
+{
+    rma::ActiveJob small = job(0, 0);
+    small.invocation.segments = 1;
+    small.invocation.input_count = 20;
+    rma::ActiveJob large = small;
+    large.invocation.segments = 40;
+    run(small, 5us);
+    EXPECT_TRUE(answers_.may_wait_for(small));
+    run(small, 5us);
+    EXPECT_FALSE(answers_.may_wait_for(large));
+    run(large, 5us);
+    EXPECT_TRUE(answers_.may_wait_for(large));
+}
+
+TEST_F(ActiveAnswersTest, DoNotWaitWhereOthersWereToldSomething)
+{
+    run(job(0, 0), 5us);
+    EXPECT_FALSE(answers_.may_wait_for(job(0, 0), false));
+}
+
 TEST_F(ActiveAnswersTest, DoNotWaitForWhatThisProcessRunsForItself)
 {
     rma::ActiveJob here;

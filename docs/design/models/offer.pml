@@ -3,7 +3,7 @@
  * offers what it has recorded, or finds it granted, and then computes until its target has gone on,
  * or comes back sooner; the target posts, waits and performs what it finds. Each access is performed
  * once, while its exposure is open and its record is there; what is counted as done never falls; and
- * nobody waits for ever.
+ * nobody waits for ever. Deaths are left out, and origins that open several accesses (A_A_A_R).
  *
  * To see that each part is needed, take it out, and the verification fails:
  *   -DNO_ORIGIN_FENCE  the origin looks for the grant before its offer has left its store buffer
@@ -96,7 +96,10 @@ active proctype origin()
             :: take_back();
                 if
                 :: mine -> perform_own(); break
-                :: !mine && state == performed -> state = none; break
+                :: !mine && state == performed -> state = none;
+                    assert(done <= access);
+                    done = access; /* once more */
+                    break
                 :: !mine && state == none -> perform_own(); break
                 :: !mine && state == taken -> state != taken
                 fi

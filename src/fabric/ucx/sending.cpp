@@ -80,7 +80,8 @@ Status Sending::send(int number, std::span<const std::byte> header,
     if (full) {
         depart_open_batch(peer);
     }
-    if (peer.out.open == nullptr && open_batch(peer, full || peer.out.much) == nullptr) {
+    const bool more = full || (peer.out.much && long_.count != 0); // nothing is made for the latter
+    if (peer.out.open == nullptr && open_batch(peer, more) == nullptr) {
         connections_.fail(peer, UCS_ERR_NO_MEMORY);
         return Status::no_memory;
     }

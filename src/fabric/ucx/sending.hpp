@@ -59,7 +59,7 @@ private:
     Spare& spare_of(const Batch& batch) noexcept { return batch.is_long() ? long_ : short_; }
     Batch* take_batch(Spare& spare) noexcept;
     void give_back(Batch& batch) noexcept;
-    /// `more`: the one before is full.
+    /// `more`: there was much in the one before.
     Batch* open_batch(Peer& peer, bool more) noexcept;
     std::unique_ptr<ZeroCopyMessage> make_message(Peer& peer, std::span<const std::byte> header);
     void depart_open_batch(Peer& peer) noexcept;

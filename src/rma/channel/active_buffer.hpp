@@ -31,6 +31,8 @@ public:
     [[nodiscard]] bool end_detach() noexcept;
 
     /// An origin wants room for a message.
+    /// Whether some wait for a part.
+    [[nodiscard]] bool is_waited_for() const noexcept { return !waiting_.empty(); }
     void reserve(Channel& from, const ActiveReservationBody& body) noexcept;
     /// Where a piece goes; null: that is not the message's room.
     [[nodiscard]] std::byte* find(const Channel& from, std::uint64_t operation, std::uint64_t place,

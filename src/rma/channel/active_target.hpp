@@ -51,6 +51,8 @@ public:
     /// The next one to be run, and how; null: none now. Until `finish` its memory stays.
     [[nodiscard]] ActiveIncoming* take(ActiveInvocation& invocation) noexcept;
     void finish(ActiveIncoming& message) noexcept;
+    /// Whether the end of a message may have others told that they have room.
+    [[nodiscard]] bool room_is_waited_for() const noexcept { return buffer_.is_waited_for(); }
 
     /// The origin is lost: its messages are over, but for a handler that is inside.
     void abandon(Channel& channel) noexcept;

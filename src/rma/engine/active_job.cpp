@@ -36,14 +36,16 @@ void Process::run_active(const ActiveJob& job, ActiveCaller& caller) noexcept
     full_barrier();
 }
 
-void Process::finish_active(const ActiveJob& job) noexcept
+bool Process::finish_active(const ActiveJob& job) noexcept
 {
     WindowParts& parts = job.window->parts();
     if (job.here != nullptr) {
         parts.active.here.finish(*job.here);
-    } else {
-        parts.active.target.finish(*job.incoming);
+        return false;
     }
+    const bool alone = !parts.active.target.room_is_waited_for();
+    parts.active.target.finish(*job.incoming);
+    return alone;
 }
 
 } // namespace sidelight::rma

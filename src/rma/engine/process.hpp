@@ -57,7 +57,7 @@ public:
     /// that exist hear of it, so none of their calls may be going on then.
     void expect_threads(bool sweeps, bool many) noexcept;
     /// Who finishes what is recorded while the program makes no call: nobody, unless it is said.
-    void set_finisher(Finisher finisher, bool program_has_threads = false) noexcept
+    void set_finisher(Finisher finisher, bool program_has_threads) noexcept
     {
         shared_.operations.room.finisher = finisher;
         shared_.operations.room.program_has_threads = program_has_threads;
@@ -83,7 +83,7 @@ public:
     }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
-    /// engine calls this before it lets go of it. `progress` does so by itself.
+    /// engine calls this before it lets go of it, or soon. `progress` does so by itself.
     void push() noexcept { shared_.carrier.push(); }
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
@@ -100,7 +100,8 @@ public:
     /// False: none may run now.
     [[nodiscard]] bool take_active(ActiveJob& job) noexcept;
     static void run_active(const ActiveJob& job, ActiveCaller& caller) noexcept;
-    static void finish_active(const ActiveJob& job) noexcept;
+    /// Answers whether its origin alone was told something.
+    static bool finish_active(const ActiveJob& job) noexcept;
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
     /// is sent afterwards but answers.

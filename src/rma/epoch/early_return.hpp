@@ -91,9 +91,7 @@ public:
 private:
     [[nodiscard]] bool others_finish() const noexcept
     {
-        const Finisher finisher = epochs_.room().finisher;
-        return !epochs_.room().program_has_threads &&
-               (finisher == Finisher::thread || (finisher == Finisher::called && calls_));
+        return !epochs_.room().program_has_threads && epochs_.room().others_finish(calls_);
     }
     [[nodiscard]] std::size_t free_bytes() const noexcept
     {

@@ -70,8 +70,7 @@ bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const Target& target = with_.contacts.target(peer.rank);
     return allowed_ &&
-           rules::may_offer(epoch.early == Early::at_once,
-                            with_.room.finisher != Finisher::nobody) &&
+           rules::may_offer(epoch.early == Early::at_once, with_.room.others_finish(calls_)) &&
            !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 && !with_.dynamic &&
            !target.lost && with_.contacts.peer(peer.rank).control != nullptr &&
            peer.rank != with_.contacts.rank();

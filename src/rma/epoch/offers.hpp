@@ -51,8 +51,13 @@ public:
     };
     explicit Offers(const Setting& setting) noexcept : with_(setting) {}
 
-    /// Whether any are made, and taken: from before the first epoch on.
-    void allow(bool allowed) noexcept { allowed_ = allowed; }
+    /// Whether any are made, and taken: from before the first epoch on. `calls`: what happens in
+    /// the window calls the process for what is recorded.
+    void allow(bool allowed, bool calls = true) noexcept
+    {
+        allowed_ = allowed;
+        calls_ = calls;
+    }
 
     /// The origin: offers a closed access that is not granted, if that may be. Answers whether it
     /// has: then the grant has to be looked at once more.
@@ -81,6 +86,7 @@ private:
 
     Setting with_;
     bool allowed_ = true;
+    bool calls_ = true;
     unsigned looks_ = 0; ///< at accesses that their targets are performing
 };
 

@@ -14,7 +14,7 @@
 #include <sys/time.h>
 
 enum { TARGET, OTHER, VICTIM, RANKS };
-enum { WORDS = 1500, BYTES = 8 * WORDS, SEGMENTS = 200, SHORT = 20, MICROSECONDS = 500 };
+enum { WORDS = 5000, BYTES = 8 * WORDS, SEGMENTS = 200, SHORT = 20, MICROSECONDS = 500 };
 /* What a segment says at its beginning. */
 enum { SENDER, LAST_RANK, LAST_SEGMENT };
 

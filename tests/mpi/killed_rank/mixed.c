@@ -8,7 +8,7 @@
 #include <sidelight.h>
 #include <stddef.h>
 
-enum { CELLS = 256, WINDOWS = 3, LARGE = 2000 };
+enum { CELLS = 256, WINDOWS = 3, LARGE = 5000 };
 
 static struct window w[WINDOWS];
 static uint64_t state;
