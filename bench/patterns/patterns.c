@@ -204,8 +204,9 @@ static bool is_right(const struct Pattern *pattern, const struct Options *option
 
 /* Repeats it until it is right, if it is checked: others may take the cores, but not always. Ends
  * the job if it is never. All processes see the same figures. */
-static void measure(const struct Pattern *pattern, const struct Options *options, struct Play *play,
-                    struct Record *record, double medians[KINDS][FIGURES])
+static void repeat_until_right(const struct Pattern *pattern, const struct Options *options,
+                               struct Play *play, struct Record *record,
+                               double medians[KINDS][FIGURES])
 {
     const bool checked = options->check && pattern->victim != FIGURES;
     for (int tries = checked ? CHECKED_TRIES : 1; tries > 0; --tries) {
@@ -270,7 +271,7 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
     }
     MPI_Win win = make_window(comm, options->key ? pattern->key : NULL);
     play.epochs = epochs_create(win, comm, options->nonblocking);
-    measure(pattern, options, &play, &record, medians);
+    repeat_until_right(pattern, options, &play, &record, medians);
     if (play.rank == 0) {
         print_medians(pattern->name, &play, &record, medians);
     }
