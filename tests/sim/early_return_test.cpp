@@ -25,6 +25,20 @@ Draft helped(int ranks, int node_size, std::size_t bytes)
     return d;
 }
 
+/// From rank 0 to rank 1. Answers which step completes it, blocking.
+auto put_to_late_target(Draft& d)
+{
+    Author origin = d.rank(0);
+    origin.start({1});
+    origin.write(Call::put, 1, 50);
+    origin.make_bare();
+    const auto complete = origin.complete(blocking);
+    d.rank(1).compute(late);
+    d.rank(1).post({0});
+    d.rank(1).wait(blocking);
+    return complete;
+}
+
 } // namespace
 
 /// With room for nothing, for little and for much, data arrive where they should, in their order;
@@ -75,14 +89,7 @@ TEST_P(Scenarios, CompleteWaitsWhereTheProgramHasThreads)
 {
     Draft d = helped(2, GetParam(), much);
     d.program().has_threads = true;
-    Author origin = d.rank(0);
-    origin.start({1});
-    origin.write(Call::put, 1, 100);
-    origin.make_bare();
-    const auto complete = origin.complete(blocking);
-    d.rank(1).compute(late);
-    d.rank(1).post({0});
-    d.rank(1).wait(blocking);
+    const auto complete = put_to_late_target(d);
     run(d.finish(), [&](World& world) { EXPECT_GT(world.rank(0).times(complete).done, late); });
 }
 
@@ -143,14 +150,7 @@ TEST_P(Scenarios, LocksWaitForWhatIsKept)
 TEST_P(Scenarios, ClosingAWindowDrains)
 {
     Draft d = helped(2, GetParam() < 2 ? GetParam() : 2, much);
-    Author origin = d.rank(0);
-    origin.start({1});
-    origin.write(Call::put, 1, 50);
-    origin.make_bare();
-    const auto complete = origin.complete(blocking);
-    d.rank(1).compute(late);
-    d.rank(1).post({0});
-    d.rank(1).wait(blocking);
+    const auto complete = put_to_late_target(d);
     run(d.finish(), [&](World& world) {
         EXPECT_LT(world.rank(0).times(complete).done, late);
         EXPECT_GT(world.rank(0).times(complete + 1).done, late);
