@@ -49,7 +49,7 @@ bool run_active(Engine& engine) noexcept
     for (int count = 0;;) {
         const bool has_run = job.window != nullptr;
         {
-            Token token(engine);
+            const Token token(engine);
             if (!token && has_run) {
                 continue; // it is to be answered
             }
@@ -58,7 +58,7 @@ bool run_active(Engine& engine) noexcept
                 return count != 0;
             }
             if (answers.may_wait_for(job, may_wait)) {
-                token.keep_unsent();
+                engine.process().hold_back();
             }
         }
         HandlerCaller caller;

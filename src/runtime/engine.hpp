@@ -45,12 +45,9 @@ public:
             interest().answer_call();
         }
     }
-    /// What was sent leaves, unless it may wait for the next use, which comes soon.
-    [[gnu::always_inline]] void end_use(bool sends = true) noexcept
+    [[gnu::always_inline]] void end_use() noexcept
     {
-        if (sends) {
-            process_.push();
-        }
+        process_.push();
         if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
             say_what_is_wanted();
         }
@@ -88,7 +85,7 @@ private:
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
-/// what was sent leaves, unless that thread keeps it for its next use.
+/// what was sent leaves, unless it may be held back.
 class EngineToken {
 public:
     [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)
@@ -98,7 +95,7 @@ public:
     }
     [[gnu::always_inline]] ~EngineToken()
     {
-        engine_.end_use(sends_);
+        engine_.end_use();
         engine_.lock().release();
     }
     EngineToken(const EngineToken&) = delete;
@@ -106,12 +103,9 @@ public:
 
     /// It is never refused.
     explicit operator bool() const noexcept { return true; }
-    /// What was sent may leave with what is sent next.
-    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
-    bool sends_ = true;
 };
 
 /// The same for a helper, which may be refused.
@@ -127,7 +121,7 @@ public:
     ~HelperToken()
     {
         if (held_) {
-            engine_.end_use(sends_);
+            engine_.end_use();
             engine_.lock().release_as_helper();
         }
     }
@@ -135,13 +129,10 @@ public:
     HelperToken& operator=(const HelperToken&) = delete;
 
     explicit operator bool() const noexcept { return held_; }
-    /// See EngineToken.
-    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
     bool held_;
-    bool sends_ = true;
 };
 
 } // namespace sidelight::runtime

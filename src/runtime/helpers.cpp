@@ -25,9 +25,7 @@ public:
     ~HostLoopToken()
     {
         if (held_) {
-            if (sends_) {
-                engine_.process().push();
-            }
+            engine_.process().push();
             engine_.lock().release();
         }
     }
@@ -35,13 +33,10 @@ public:
     HostLoopToken& operator=(const HostLoopToken&) = delete;
 
     explicit operator bool() const noexcept { return held_; }
-    /// See EngineToken.
-    void keep_unsent() noexcept { sends_ = false; }
 
 private:
     Engine& engine_;
     bool held_;
-    bool sends_ = true;
 };
 
 /// Tries, and never waits.

@@ -30,9 +30,9 @@ public:
     /// Whether nobody has anything of it any more; then it is detached.
     [[nodiscard]] bool end_detach() noexcept;
 
-    /// An origin wants room for a message.
     /// Whether some wait for a part.
     [[nodiscard]] bool is_waited_for() const noexcept { return !waiting_.empty(); }
+    /// An origin wants room for a message.
     void reserve(Channel& from, const ActiveReservationBody& body) noexcept;
     /// Where a piece goes; null: that is not the message's room.
     [[nodiscard]] std::byte* find(const Channel& from, std::uint64_t operation, std::uint64_t place,

@@ -83,8 +83,11 @@ public:
     }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
-    /// engine calls this before it lets go of it, or soon. `progress` does so by itself.
+    /// engine calls this before it lets go of it. `progress` does so by itself.
     void push() noexcept { shared_.carrier.push(); }
+    /// What was sent under this hold of the engine may leave with what is sent next, or by
+    /// `progress`.
+    void hold_back() noexcept { shared_.carrier.set_unpushed(false); }
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
 

@@ -21,13 +21,13 @@ struct KeepingRoom {
     /// Nothing returns early: a lock waits for what is kept, and that of another thread of the
     /// program may be what the late target waits for.
     bool program_has_threads = false;
+    std::size_t used = 0; ///< bytes, what is needed to keep them included
 
-    /// Whether anybody does in a window; `calls`: what happens there calls this process.
+    /// Whether anybody finishes it in a window; `calls`: what happens there calls this process.
     [[nodiscard]] bool others_finish(bool calls) const noexcept
     {
         return finisher == Finisher::thread || (finisher == Finisher::called && calls);
     }
-    std::size_t used = 0; ///< bytes, what is needed to keep them included
 };
 
 /// The data of operations that lie one behind the other in one block, apart from the program's
