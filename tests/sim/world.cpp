@@ -20,6 +20,10 @@ constexpr std::uint64_t other_use = 0xfeedfacefeedfaceU;
 /// A run of so many events per step of a script cannot come to an end any more.
 constexpr std::uint64_t events_per_step = 100'000;
 
+/// Where a block begins in its file. Files are mapped in parts that end at multiples of 64 MB:
+/// here one does within all but the smallest blocks.
+constexpr std::uint64_t first_offset = (std::uint64_t{64} << 20) - 128;
+
 } // namespace
 
 Block allocate_block(std::size_t bytes)
@@ -96,6 +100,7 @@ void World::create_memory()
             left_behind_.emplace_back();
             regions_.emplace_back();
             memory_.push_back(allocate_block(program_.cells * sizeof(std::uint64_t)));
+            peer_memory_.add(memory_.back().get());
             control_memory_.push_back(allocate_block(rma::Control::bytes(members)));
             controls_.push_back(rma::Control::create(control_memory_.back().get()));
         }
@@ -155,12 +160,13 @@ void World::attach_memory(int window, int rank)
     }
 }
 
-std::optional<FileRange> World::place_of(const std::byte* base, std::size_t bytes)
+std::optional<FileRange> World::place_of(std::size_t block, const std::byte* base,
+                                         std::size_t bytes)
 {
     if (program_.carried || random().chance(program_.unmapped_percent)) {
         return std::nullopt;
     }
-    return FileRange{PeerMemory::file, reinterpret_cast<std::uint64_t>(base), bytes};
+    return peer_memory_.place(block, base, bytes);
 }
 
 /// All of it, twice: what was released has the place of what comes.
@@ -171,11 +177,12 @@ void World::expose_memory(int window, int rank)
     rma::HandleRegions& of_rank = this->rank(rank).window(window).parts().regions;
     MemberRegions& made = regions(window, rank);
     const bool lasting = random().chance(50);
-    const bool past =
-        of_rank.expose(base, bytes, place_of(base, bytes), lasting, made.past) == Status::ok &&
-        of_rank.withdraw(made.past) == Status::ok;
-    const bool present =
-        of_rank.expose(base, bytes, place_of(base, bytes), lasting, made.present) == Status::ok;
+    const auto expose = [&](rma::RegionName& name) {
+        return of_rank.expose(base, bytes, place_of(block_index(window, rank), base, bytes),
+                              lasting, name) == Status::ok;
+    };
+    const bool past = expose(made.past) && of_rank.withdraw(made.past) == Status::ok;
+    const bool present = expose(made.present);
     if (!past || !present || rma::slot_of(made.past) != rma::slot_of(made.present)) {
         fail(rank, "memory cannot be exposed");
     }
@@ -197,16 +204,26 @@ void World::attach(int window, int rank, std::size_t first, std::size_t cells)
 {
     auto* base = reinterpret_cast<std::byte*>(memory(window, rank) + first);
     const std::size_t bytes = cells * sizeof(std::uint64_t);
-    if (this->rank(rank).window(window).attach(base, bytes, place_of(base, bytes)) != Status::ok) {
+    const auto place = place_of(block_index(window, rank), base, bytes);
+    if (this->rank(rank).window(window).attach(base, bytes, place) != Status::ok) {
         fail(rank, "memory cannot be attached");
     }
+}
+
+FileRange World::PeerMemory::place(std::size_t index, const std::byte* base,
+                                   std::size_t bytes) const noexcept
+{
+    return {{.owner = 1, .descriptor = 1, .inode = index},
+            first_offset + static_cast<std::uint64_t>(base - files_[index]),
+            bytes};
 }
 
 std::byte* World::PeerMemory::make(std::size_t bytes, FileRange& where) noexcept
 {
     Block block = allocate_block(bytes);
     std::byte* data = block.get();
-    where = {file, reinterpret_cast<std::uint64_t>(data), bytes};
+    add(data);
+    where = place(files_.size() - 1, data, bytes);
     made_.emplace(data, std::move(block));
     return data;
 }
@@ -222,7 +239,8 @@ std::byte* World::PeerMemory::map(const FileRange& range) noexcept
 {
     return world_.random().chance(world_.program_.no_map_percent)
                ? nullptr
-               : reinterpret_cast<std::byte*>(range.offset); // NOLINT: see above
+               : files_[range.file.inode] + static_cast<std::ptrdiff_t>(range.offset) -
+                     static_cast<std::ptrdiff_t>(first_offset);
 }
 
 std::int64_t World::displacement(int window, const Step& step) noexcept

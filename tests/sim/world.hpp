@@ -148,13 +148,16 @@ public:
     [[nodiscard]] bool met(std::uint64_t number) const noexcept;
 
 private:
-    /// All ranks are one process, so that every address is the same everywhere: a file that is
-    /// mapped where its offsets say.
+    /// All ranks are one process, so that every address is the same everywhere: a file for each
+    /// block, which is mapped where the block is. Nothing depends on its address, so that a run can
+    /// be had again.
     class PeerMemory final : public fabric::PeerMemory {
     public:
-        static constexpr MemoryFileAddress file{.owner = 1, .descriptor = 1, .inode = 1};
-
         explicit PeerMemory(World& world) : world_(world) {}
+        /// Of a block that has an index.
+        [[nodiscard]] FileRange place(std::size_t index, const std::byte* base,
+                                      std::size_t bytes) const noexcept;
+        void add(std::byte* block) { files_.push_back(block); }
         std::byte* make(std::size_t bytes, FileRange& where) noexcept override;
         void destroy(std::byte* data, const FileRange& where) noexcept override;
         std::byte* map(const FileRange& range) noexcept override;
@@ -162,6 +165,7 @@ private:
 
     private:
         World& world_;
+        std::vector<std::byte*> files_; ///< whose blocks they are: first those that have an index
         std::unordered_map<std::byte*, Block> made_;
         std::vector<Block> destroyed_; ///< peers may have them mapped
     };
@@ -226,7 +230,8 @@ private:
     void create_windows(int window);
     void attach_memory(int window, int rank);
     void expose_memory(int window, int rank);
-    [[nodiscard]] std::optional<FileRange> place_of(const std::byte* base, std::size_t bytes);
+    [[nodiscard]] std::optional<FileRange> place_of(std::size_t block, const std::byte* base,
+                                                    std::size_t bytes);
     [[nodiscard]] rma::WindowShape shape(int window, int rank);
     [[nodiscard]] int nodes() const noexcept
     {
