@@ -46,6 +46,7 @@ bool run_active(Engine& engine) noexcept
     }
     ActiveAnswers answers;
     rma::ActiveJob job;
+    bool timed = false; // where nothing comes next, nobody asks
     for (int count = 0;;) {
         const bool has_run = job.window != nullptr;
         {
@@ -57,14 +58,19 @@ bool run_active(Engine& engine) noexcept
             if (!token || count == most || !engine.process().take_active(job)) {
                 return count != 0;
             }
-            if (answers.may_wait_for(job, may_wait)) {
+            if (timed && answers.may_wait_for(job, may_wait)) {
                 engine.process().hold_back();
             }
         }
         HandlerCaller caller;
-        answers.begin(job, Clock::now());
+        if (job.more) {
+            answers.begin(job, Clock::now());
+        }
         rma::Process::run_active(job, caller);
-        answers.end(job, Clock::now());
+        if (job.more) {
+            answers.end(job, Clock::now());
+        }
+        timed = job.more;
         ++count;
     }
 }

@@ -269,6 +269,12 @@ ActiveIncoming* ActiveTarget::take(ActiveInvocation& invocation) noexcept
     return nullptr;
 }
 
+bool ActiveTarget::has_more_than(const ActiveIncoming& message) const noexcept
+{
+    return turn_.front() != &message || Turn::after(message) != nullptr ||
+           message.pieces.front()->next != nullptr;
+}
+
 /// Its part of the exclusion, which it keeps until it is over: the whole message is the unit.
 bool ActiveTarget::admit(ActiveIncoming& message) noexcept
 {

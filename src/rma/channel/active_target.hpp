@@ -51,6 +51,8 @@ public:
     /// The next one to be run, and how; null: none now. Until `finish` its memory stays.
     [[nodiscard]] ActiveIncoming* take(ActiveInvocation& invocation) noexcept;
     void finish(ActiveIncoming& message) noexcept;
+    /// Whether there is more to run than the piece of it that is taken.
+    [[nodiscard]] bool has_more_than(const ActiveIncoming& message) const noexcept;
     /// Whether the end of a message may have others told that they have room.
     [[nodiscard]] bool room_is_waited_for() const noexcept { return buffer_.is_waited_for(); }
 

@@ -15,6 +15,7 @@ bool Process::take_active(ActiveJob& job) noexcept
         job = {.window = window};
         job.incoming = parts.active.target.take(job.invocation);
         job.from = job.incoming != nullptr ? job.incoming->from : nullptr;
+        job.more = job.incoming != nullptr && parts.active.target.has_more_than(*job.incoming);
         job.here = job.incoming == nullptr ? parts.active.here.take() : nullptr;
         if (job.incoming != nullptr || job.here != nullptr) {
             return true;

@@ -17,6 +17,7 @@ struct ActiveJob {
     ActiveIncoming* incoming = nullptr; ///< of another, on this one's memory
     const Channel* from = nullptr;      ///< that other
     ActiveInvocation invocation{};      ///< of that
+    bool more = false;                  ///< there was more to run when it was taken
 };
 
 } // namespace sidelight::rma

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/operation/destination.hpp"
 
+#include <algorithm>
+
 #include "base/cpu.hpp"
 #include "rma/accumulate/transfer.hpp"
 #include "rma/active/call.hpp"
@@ -150,7 +152,7 @@ namespace {
 
 Status check_active(const ActiveCall& call) noexcept
 {
-    const bool too_large = room_of(call, 1).overflow || room_of(call, call.segments).overflow;
+    const bool too_large = room_of(call, std::max<std::uint64_t>(call.segments, 1)).overflow;
     return too_large ? Status::count : Status::ok;
 }
 
