@@ -115,6 +115,7 @@ static Times search_rounds(const Options *options, const Input *input, const Job
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
         way_search(way, input->queries + (size_t)first * LENGTH, count, answers);
+        MPI_Barrier(MPI_COMM_WORLD); // a rank that begins late is no faster for it
         double seconds = MPI_Wtime() - start;
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         times.seconds[times.rounds++] = seconds;
