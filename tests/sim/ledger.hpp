@@ -42,6 +42,8 @@ public:
     void written() override { look(); }
 
     [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
+    /// New places in lock queues are those of the rank, which has run alone since the last look.
+    void see_places(int rank);
     /// Messages of all ranks by which only their sender gains: questions what of its own is done.
     [[nodiscard]] std::uint64_t questions() const noexcept { return questions_; }
 
@@ -139,7 +141,6 @@ private:
     void check_lock(EpochRecord& epoch, int target);
     void check_fairness(LockRecord& lock, const EpochRecord& epoch, int target);
     void take_place(EpochRecord& epoch, int target);
-    void see_places(int rank);
     void see_places(int window, int rank, int target);
 
     void fail(int rank, const char* what);

@@ -380,7 +380,9 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
 {
     const rma::MessageHeader header = header_of(message);
     world_.trace(from, "send", static_cast<long>(header.kind), to);
-    questions_ += header.kind == MessageKind::acknowledgement_request ? 1 : 0;
+    const bool asks =
+        header.kind == MessageKind::acknowledgement_request || header.kind == MessageKind::probe;
+    questions_ += asks ? 1 : 0;
     if (header.kind > MessageKind::compare_and_swap && header.kind != MessageKind::get_named) {
         return;
     }

@@ -324,18 +324,30 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
     return fabric::Access::complete;
 }
 
+void World::let_look(int reader, int owner)
+{
+    const bool watched = !program_.somebody_dies();
+    if (watched) {
+        ledger_.see_places(reader);
+    }
+    rank(owner).look();
+    if (watched) {
+        ledger_.see_places(owner);
+    }
+}
+
 fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
 {
     if (world_.program_.unreadable || !world_.same_node(rank_, rank)) {
         return nullptr;
     }
     if (world_.random().chance(30)) {
-        world_.rank(rank).look(); // the owner goes on while somebody looks at it
+        world_.let_look(rank_, rank); // the owner goes on while somebody looks at it
     }
     processes_.resize(static_cast<std::size_t>(world_.program_.ranks));
     auto& memory = processes_[static_cast<std::size_t>(rank)];
     if (memory == nullptr) {
-        memory = std::make_unique<ReadMemory>(world_, rank);
+        memory = std::make_unique<ReadMemory>(world_, rank_, rank);
     }
     return memory.get();
 }
@@ -357,7 +369,7 @@ fabric::Access World::ReadMemory::get(std::span<const fabric::AccessPiece> piece
     const std::size_t pause = world_.random().below(2 * pieces.size() + 1);
     for (std::size_t index = 0; index < pieces.size(); ++index) {
         if (index == pause) {
-            world_.rank(rank_).look();
+            world_.let_look(reader_, rank_);
         }
         if (fails && index == pieces.size() / 2) {
             return fabric::Access::failed;

@@ -209,8 +209,8 @@ private:
     /// All memory of a rank, read at once.
     class ReadMemory final : public fabric::RemoteMemory {
     public:
-        ReadMemory(World& world, int rank) noexcept
-            : RemoteMemory({}, true), world_(world), rank_(rank)
+        ReadMemory(World& world, int reader, int rank) noexcept
+            : RemoteMemory({}, true), world_(world), reader_(reader), rank_(rank)
         {}
         fabric::Access put(std::span<const fabric::AccessPiece> pieces,
                            fabric::Completion& done) noexcept override;
@@ -219,8 +219,11 @@ private:
 
     private:
         World& world_;
+        int reader_;
         int rank_;
     };
+    /// While one reads the memory of another.
+    void let_look(int reader, int owner);
 
     [[nodiscard]] std::size_t block_index(int window, int rank) const noexcept
     {
