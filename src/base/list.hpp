@@ -10,6 +10,7 @@ class Fifo {
 public:
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
     [[nodiscard]] T* front() const noexcept { return first_; }
+    [[nodiscard]] T* back() const noexcept { return last_; }
 
     void push(T* object) noexcept
     {

@@ -18,9 +18,12 @@ constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
 /// Whether an operation leaves although others may soon leave with it. What ends a start epoch at
 /// its target, and nothing else, makes its operations visible there, and the origin waits for no
 /// answer but to those that bring data back: a small one leaves with that notice at the latest.
-constexpr bool leaves_at_once(bool in_start_epoch, bool brings_back, bool zero_copy) noexcept
+/// Where operations came in rows before somebody waited for them, the others of this row will
+/// leave together, and whoever waits does so for them.
+constexpr bool leaves_at_once(bool in_start_epoch, bool in_rows, bool brings_back,
+                              bool zero_copy) noexcept
 {
-    return !in_start_epoch || brings_back || zero_copy;
+    return (!in_start_epoch && !in_rows) || brings_back || zero_copy;
 }
 
 /// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and

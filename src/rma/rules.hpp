@@ -70,6 +70,14 @@ constexpr bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexc
     return flushing == no_thread || issuing == no_thread || flushing == issuing;
 }
 
+/// Whether an operation may be complete with one that was issued before it, so that it needs no
+/// record of its own: the end of an epoch, and a flush, wait for what was issued before them, and
+/// for no more.
+constexpr bool may_join(bool same_epoch, bool flush_waits) noexcept
+{
+    return same_epoch && !flush_waits;
+}
+
 /// Whether the request of an operation completes: with the origin's side, or when the target has
 /// performed it, too (P2, section 5).
 constexpr bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept

@@ -277,6 +277,28 @@ TEST_P(Scenarios, FlushesHaveAges)
     });
 }
 
+/// What follows a flush does not join what it waits for.
+TEST(Flushes, DoNotWaitForWhatFollows)
+{
+    Draft d(2, 1);
+    d.program().autonomous = true; // messages are passed on while a rank computes
+    const Time pause = 500;        // an answer takes some of them
+    Author a = d.rank(0);
+    a.lock(LockType::shared, 1);
+    a.await_grant(1);
+    a.write(Call::put, 1);
+    const auto flush = a.flush(1, FlushScope::remote, nonblocking);
+    const auto second = a.write(Call::put, 1);
+    for (int i = 0; i < 50; ++i) {
+        a.write(Call::put, 1);
+        a.compute(pause);
+    }
+    a.unlock(1, blocking);
+    run(d.finish(), [&](World& world) {
+        EXPECT_LT(world.rank(0).times(flush).done, world.rank(0).times(second).called + 10 * pause);
+    });
+}
+
 /// P2, 2.1: the flush of a thread waits for its operations, and for no others; the process's waits
 /// for all.
 TEST_P(Scenarios, FlushesOfThreads)
@@ -469,7 +491,7 @@ std::uint64_t batches_of_start_epoch(const std::function<void(Author&)>& operati
 }
 
 /// They say nothing before the word that ends the epoch, so an earlier batch would be in vain. What
-/// brings data back leaves at once, and so does the 64th. Freeing the window takes a batch more if
+/// brings data back leaves at once, and so does the 128th. Freeing the window takes a batch more if
 /// there were operations, to ask for their end.
 TEST(Batches, OfAStartEpochLeaveTogether)
 {
@@ -482,10 +504,36 @@ TEST(Batches, OfAStartEpochLeaveTogether)
     };
     const std::uint64_t none = batches_of_start_epoch(puts(0));
     EXPECT_EQ(batches_of_start_epoch(puts(1)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(60)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(70)), none + 2);
+    EXPECT_EQ(batches_of_start_epoch(puts(120)), none + 1);
+    EXPECT_EQ(batches_of_start_epoch(puts(140)), none + 2);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.add(1); }), none + 1);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
+}
+
+/// Nobody knows at the first put of the first row that others follow.
+TEST(Batches, OfRowsOfPutsLeaveTogether)
+{
+    const auto batches_of = [](int rows, int puts) {
+        Draft d(2, 1);
+        d.program().costs.full_percent = 0;
+        d.program().progress_percent = 0;
+        Author a = d.rank(0);
+        a.lock(LockType::shared, 1);
+        a.await_grant(1);
+        for (int row = 0; row < rows; ++row) {
+            for (int i = 0; i < puts; ++i) {
+                a.write(Call::put, 1);
+            }
+            a.flush(1, FlushScope::remote, blocking);
+        }
+        a.unlock(1, blocking);
+        std::uint64_t batches = 0;
+        run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
+        return batches;
+    };
+    EXPECT_EQ(batches_of(3, 1), batches_of(2, 1) + 1);
+    EXPECT_EQ(batches_of(1, 50), batches_of(1, 1) + 1);
+    EXPECT_EQ(batches_of(3, 50), batches_of(2, 50) + 1);
 }
 
 /// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the

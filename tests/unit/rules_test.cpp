@@ -72,6 +72,13 @@ TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
     EXPECT_FALSE(flush_waits_for(1, 0));
 }
 
+TEST(Rules, WhatIsWaitedForIsNotJoined)
+{
+    EXPECT_TRUE(may_join(true, false));
+    EXPECT_FALSE(may_join(false, false));
+    EXPECT_FALSE(may_join(true, true));
+}
+
 TEST(Rules, ABarrierNeedsAllMembers)
 {
     EXPECT_TRUE(barrier_passed(0, 4, 0));

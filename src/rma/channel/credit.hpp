@@ -24,6 +24,7 @@ public:
     void request_all() noexcept;
     /// Whether somebody does so all the time, so that what is sent from now on asks.
     void set_awaited(bool awaited) noexcept { awaited_ = awaited; }
+    [[nodiscard]] bool is_awaited() const noexcept { return awaited_; }
     void request_if_awaited() noexcept
     {
         if (awaited_) {

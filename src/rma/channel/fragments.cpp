@@ -19,6 +19,14 @@ bool is_zero_copy(const Operation& operation, std::size_t bytes) noexcept
     return operation.kind == OperationKind::put && bytes >= zero_copy_bytes;
 }
 
+bool is_one_fragment(const Operation& operation) noexcept
+{
+    const std::size_t bytes = data_bytes(operation);
+    return carries_data(operation) && returned_to(operation) == nullptr && bytes != 0 &&
+           bytes <= fragment_bytes && operation.layout->contiguous &&
+           operation.origin.layout->contiguous && operation.origin.bytes() == bytes;
+}
+
 std::size_t next_fragment(const Flight& flight) noexcept
 {
     const Operation& operation = flight.op->operation;

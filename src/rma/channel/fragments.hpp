@@ -17,6 +17,10 @@ namespace sidelight::rma {
 /// Whether a fragment of so many bytes goes as a zero-copy message of its own.
 [[nodiscard]] bool is_zero_copy(const Operation& operation, std::size_t bytes) noexcept;
 
+/// Whether it leaves as one fragment, which lies in one block on both sides, and brings nothing
+/// back.
+[[nodiscard]] bool is_one_fragment(const Operation& operation) noexcept;
+
 /// How many bytes of the operation's data the next fragment is about. Elements are never cut, and
 /// those with holes travel one by one.
 [[nodiscard]] std::size_t next_fragment(const Flight& flight) noexcept;

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint32_t most_in_flight = 512;
 /// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
 /// use. Others leave together: when there are enough of them, when something is answered, or when
-/// the program closes or flushes.
-constexpr std::uint32_t batched = 64;
+/// the program closes or flushes. On a network each time is a system call on both sides.
+constexpr std::uint32_t batched = 128;
 
 /// Where the next fragment goes.
 std::uint64_t address_of(const Flight& flight) noexcept
@@ -41,9 +41,14 @@ RegionName region_of(const Flight& flight) noexcept
 bool is_first(const Flight& flight) noexcept
 {
     const Op& op = *flight.op;
-    const bool alone = flight.channel->in_flight == 0 || op.first;
-    return alone && rules::leaves_at_once(!op.awaited, returned_to(op.operation) != nullptr,
-                                          is_zero_copy(op.operation, data_bytes(op.operation)));
+    Channel& target = *flight.channel;
+    if (target.in_flight == 0) {
+        target.in_rows = std::exchange(target.row, 0) > 1;
+    }
+    const bool alone = target.in_flight == 0 || op.first;
+    return alone &&
+           rules::leaves_at_once(!op.awaited, target.in_rows, returned_to(op.operation) != nullptr,
+                                 is_zero_copy(op.operation, data_bytes(op.operation)));
 }
 
 } // namespace
@@ -115,6 +120,7 @@ void Origin::launch_more(Channel& target) noexcept
         }
         const bool first = is_first(flight) || flight.owes_notification; // somebody waits for it
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
+        ++target.row;
         send_fragments(flight);
         push = push || first || target.in_flight % batched == 0;
         if (!whole_at_once && !flight.target.at_end()) {
@@ -125,6 +131,39 @@ void Origin::launch_more(Channel& target) noexcept
     }
     carrier.set_unpushed(push);
     credit_.request_if_awaited();
+}
+
+/// The last one that was sent whole and is not acknowledged counts as its own what joins it.
+bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t peer,
+                  Channel& target, std::size_t address) noexcept
+{
+    Flight* before = target.unacknowledged.back();
+    if (before == nullptr || !target.leaving.empty() || target.in_flight >= most_in_flight ||
+        !is_one_fragment(operation)) {
+        return false;
+    }
+    const Op& op = *before->op;
+    const bool alike = op.state == OperationState::local && before->status == Status::ok &&
+                       op.operation.kind == operation.kind &&
+                       op.operation.thread == operation.thread && op.operation.region == nullptr &&
+                       !op.operation.ordered && !has_remote_request(op);
+    if (!alike || !rules::may_join(op.epoch == &epoch && op.peer == peer, credit_.is_awaited())) {
+        return false;
+    }
+    Carrier& carrier = channels_.carrier();
+    const bool push = carrier.unpushed();
+    carrier.set_unpushed(false);
+    ++target.in_flight;
+    ++target.row;
+    const std::span data(static_cast<const std::byte*>(operation.origin.address),
+                         data_bytes(operation));
+    if (operation.kind == OperationKind::put) {
+        send_put(*before, address, data);
+    } else {
+        send_accumulate(*before, operation, address, data.size(), data);
+    }
+    carrier.set_unpushed(push || target.in_flight % batched == 0);
+    return true;
 }
 
 /// What follows is performed when all zero-copy puts that were sent so far are there.
@@ -196,31 +235,34 @@ void Origin::send_fragment(Flight& flight) noexcept
 {
     const Operation& operation = flight.op->operation;
     const std::size_t length = next_fragment(flight);
+    std::array<std::byte, fragment_bytes> staging;
     ++flight.channel->in_flight;
     if (is_zero_copy(operation, length)) {
         send_zero_copy_put(flight, length);
     } else if (operation.kind == OperationKind::put) {
-        send_put(flight, length);
+        gather(flight.data, staging.data(), length);
+        send_put(flight, address_of(flight), {staging.data(), length});
     } else if (operation.kind == OperationKind::get) {
         send_get(flight, length);
     } else {
-        send_accumulate(flight, length);
+        const std::size_t carried = carries_data(operation) ? length : 0;
+        gather(flight.data, staging.data(), carried);
+        send_accumulate(flight, operation, address_of(flight), length, {staging.data(), carried});
     }
     flight.position += length;
     flight.target.advance(length);
 }
 
-void Origin::send_put(Flight& flight, std::size_t length) noexcept
+void Origin::send_put(Flight& flight, std::uint64_t address,
+                      std::span<const std::byte> data) noexcept
 {
     const std::uint8_t acknowledge = credit_.count(flight) ? 1 : 0;
-    std::array<std::byte, fragment_bytes> staging;
-    gather(flight.data, staging.data(), length);
     channels_.send(*flight.channel, MessageKind::put,
-                   PutBody{.address = address_of(flight),
+                   PutBody{.address = address,
                            .operation = Flights::name(flight),
                            .acknowledge = acknowledge,
                            .region = region_of(flight)},
-                   {staging.data(), length});
+                   data);
 }
 
 /// Straight from the origin's memory.
@@ -289,11 +331,12 @@ void Origin::send_get(Flight& flight, std::size_t length) noexcept
     }
 }
 
-void Origin::send_accumulate(Flight& flight, std::size_t length) noexcept
+/// `length` bytes at the target: all of `data`, or none are needed.
+void Origin::send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
+                             std::size_t length, std::span<const std::byte> data) noexcept
 {
-    const Operation& operation = flight.op->operation;
     const bool fetches = returned_to(operation) != nullptr;
-    AccumulateBody body{.address = address_of(flight),
+    AccumulateBody body{.address = address,
                         .operation = Flights::name(flight),
                         .bytes = length,
                         .position = flight.position,
@@ -306,10 +349,7 @@ void Origin::send_accumulate(Flight& flight, std::size_t length) noexcept
     } else {
         body.acknowledge = credit_.count(flight) ? 1 : 0;
     }
-    std::array<std::byte, fragment_bytes> staging;
-    const std::size_t carried = carries_data(operation) ? length : 0;
-    gather(flight.data, staging.data(), carried);
-    channels_.send(*flight.channel, MessageKind::accumulate, body, {staging.data(), carried});
+    channels_.send(*flight.channel, MessageKind::accumulate, body, data);
 }
 
 /// Compare and origin travel side by side.

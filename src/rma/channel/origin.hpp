@@ -22,6 +22,12 @@ public:
     /// The same for one that was tried on another road and is before all that wait.
     void launch_again(Op& op, Channel& target, std::size_t address) noexcept;
 
+    /// Sends an operation that needs no record of its own: it is complete with the one that was
+    /// sent last. Answers whether that may be; its origin's side is complete on return. Not for one
+    /// with a request that waits for the target.
+    [[nodiscard]] bool join(const Operation& operation, const Epoch& epoch, std::uint32_t peer,
+                            Channel& target, std::size_t address) noexcept;
+
     /// Something of it has come back. Sends the notification that it owes, if that was the last.
     void notify_behind(Flight& flight) noexcept;
 
@@ -33,10 +39,11 @@ private:
     void send_order(Channel& target) noexcept;
     void send_fragments(Flight& flight) noexcept;
     void send_fragment(Flight& flight) noexcept;
-    void send_put(Flight& flight, std::size_t length) noexcept;
+    void send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data) noexcept;
     void send_zero_copy_put(Flight& flight, std::size_t length) noexcept;
     void send_get(Flight& flight, std::size_t length) noexcept;
-    void send_accumulate(Flight& flight, std::size_t length) noexcept;
+    void send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
+                         std::size_t length, std::span<const std::byte> data) noexcept;
     void send_compare_and_swap(Flight& flight) noexcept;
     void sent_whole(Flight& flight) noexcept;
     void send_notification(Flight& flight) noexcept;

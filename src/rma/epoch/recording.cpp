@@ -118,6 +118,12 @@ void Recording::count(Op& op, PeerEpoch& peer) noexcept
 Status Recording::record(PeerEpochRef where, const Operation& operation,
                          const Destination& destination, Request* request) noexcept
 {
+    const bool awaited = request != nullptr && operation.request_scope == FlushScope::remote;
+    if (where.peer().lets_begin() && !awaited &&
+        with_.operations.join(operation, destination, *where.epoch, where.index)) {
+        finish(request);
+        return Status::ok;
+    }
     Op* op = with_.operations.record(operation, destination, request);
     if (op == nullptr) {
         return Status::no_memory;

@@ -124,6 +124,21 @@ Status Operations::perform_mapped(const Operation& operation, std::byte* base) n
                                                     operation.layout, base);
 }
 
+/// What a flush or others have to be told of one of its own is recorded, and what may go by another
+/// road.
+bool Operations::join(const Operation& operation, const Destination& destination,
+                      const Epoch& epoch, std::uint32_t peer) noexcept
+{
+    if (operation.ordered || notifies(operation) || operation.region != nullptr ||
+        destination.mapped || with_.targets[operation.target].remote != nullptr ||
+        with_.memory.is_dynamic()) {
+        return false;
+    }
+    Channel* channel = with_.channels.find(operation.target);
+    return channel != nullptr &&
+           with_.origin.join(operation, epoch, peer, *channel, destination.address);
+}
+
 Op* Operations::record(const Operation& operation, const Destination& destination,
                        Request* request) noexcept
 {

@@ -45,6 +45,10 @@ public:
     Status perform_at_once(const Operation& operation, Destination& destination,
                            bool& done) noexcept;
 
+    /// Sends one that may begin and needs no record: see Origin::join. Answers whether it has; its
+    /// request, which waits for no more than the origin's side, is its caller's to complete.
+    [[nodiscard]] bool join(const Operation& operation, const Destination& destination,
+                            const Epoch& epoch, std::uint32_t peer) noexcept;
     /// One that is to be performed later, with an age. Null: no memory.
     [[nodiscard]] Op* record(const Operation& operation, const Destination& destination,
                              Request* request) noexcept;

@@ -93,6 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
              "a flush is complete before an operation issued earlier"},
         Case{"flush_leaves_out_threads", Wrong::flush_leaves_out_threads,
              "a flush is complete before an operation issued earlier"},
+        Case{"joins_other_epoch", Wrong::joins_other_epoch,
+             "a flush is complete before an operation issued earlier"},
         Case{"request_early", Wrong::request_early, "before its operation is at the target"},
         Case{"flush_unseen", Wrong::flush_unseen,
              "a flush is complete before an operation issued earlier"},

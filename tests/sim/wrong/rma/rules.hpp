@@ -10,6 +10,7 @@
 #define lets_others_in right_lets_others_in
 #define flush_waits_for right_flush_waits_for
 #define flush_includes right_flush_includes
+#define may_join right_may_join
 #define request_completes right_request_completes
 #define may_go_beside right_may_go_beside
 #define may_flush_unseen right_may_flush_unseen
@@ -30,6 +31,7 @@
 #undef lets_others_in
 #undef flush_waits_for
 #undef flush_includes
+#undef may_join
 #undef request_completes
 #undef may_go_beside
 #undef may_flush_unseen
@@ -56,6 +58,7 @@ enum class Wrong {
     flush_forgets_last,       ///< the last operation before a flush is none of its own
     flush_counts_later,       ///< operations issued after a flush count as its own
     flush_leaves_out_threads, ///< the process's flush leaves out what is a thread's
+    joins_other_epoch,        ///< an operation is complete with one of another epoch
     request_early,            ///< one that waits for the target completes with the origin's side
     flush_unseen,             ///< a flush passes by operations that are under way
     flush_hides_failure,      ///< and by one that has failed
@@ -151,6 +154,11 @@ inline bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
         return flushing == issuing;
     }
     return right_flush_includes(flushing, issuing);
+}
+
+inline bool may_join(bool same_epoch, bool flush_waits) noexcept
+{
+    return right_may_join(same_epoch || wrong == Wrong::joins_other_epoch, flush_waits);
 }
 
 inline bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
