@@ -510,6 +510,31 @@ TEST(Batches, OfAStartEpochLeaveTogether)
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
 }
 
+/// Each way two messages: the grant, and the put with the word that ends its epoch. Nobody asks for
+/// the put of the epoch before, of which the program needs nothing.
+TEST(Batches, OfStartEpochsInTurn)
+{
+    const auto batches_of = [](int turns) {
+        Draft d(2, 1);
+        d.program().costs.full_percent = 0;
+        for (int turn = 0; turn < turns; ++turn) {
+            Author target = d.rank(turn % 2);
+            target.post({1 - turn % 2});
+            target.wait(blocking);
+            Author origin = d.rank(1 - turn % 2);
+            origin.start({turn % 2});
+            origin.write(Call::put, turn % 2);
+            origin.complete(blocking);
+        }
+        std::uint64_t batches = 0;
+        run(d.finish(), [&](World& world) {
+            batches = world.network().endpoint(0).batches() + world.network().endpoint(1).batches();
+        });
+        return batches;
+    };
+    EXPECT_EQ(batches_of(12), batches_of(2) + 20);
+}
+
 /// Nobody knows at the first put of the first row that others follow.
 TEST(Batches, OfRowsOfPutsLeaveTogether)
 {

@@ -60,7 +60,7 @@ bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
 bool announce_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
     Peer& target = with.contacts.peer(peer.rank);
-    if (peer.held != 0) {
+    if (peer.held != 0 && peer.granted) { // else nothing of it is on its way
         with.credit.request_all();
     }
     if (peer.held != 0 || target.done + 1 != peer.number) {

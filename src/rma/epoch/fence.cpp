@@ -28,7 +28,7 @@ void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& 
 
 bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
-    if (peer.outstanding != 0) {
+    if (peer.outstanding != 0 && peer.granted) {
         with.credit.request_all();
     }
     if (!peer.granted || peer.outstanding != 0 || with.channels.placing() ||
