@@ -19,11 +19,12 @@ constexpr bool notice_follows(bool same_way, bool brings_back) noexcept
 /// its target, and nothing else, makes its operations visible there, and the origin waits for no
 /// answer but to those that bring data back: a small one leaves with that notice at the latest.
 /// Where operations came in rows before somebody waited for them, the others of this row will
-/// leave together, and whoever waits does so for them.
-constexpr bool leaves_at_once(bool in_start_epoch, bool in_rows, bool brings_back,
+/// leave together, and whoever waits does so for them. `is_asked_for`: it brings data back, or a
+/// request of its own waits for the target.
+constexpr bool leaves_at_once(bool in_start_epoch, bool in_rows, bool is_asked_for,
                               bool zero_copy) noexcept
 {
-    return (!in_start_epoch && !in_rows) || brings_back || zero_copy;
+    return (!in_start_epoch && !in_rows) || is_asked_for || zero_copy;
 }
 
 /// Such a notice may overtake zero-copy messages alone. It says how many were sent before it, and

@@ -21,7 +21,7 @@ public:
     static constexpr std::chrono::microseconds short_handler{40};
     static constexpr std::chrono::microseconds longest_wait{100};
 
-    /// Around each call of a handler.
+    /// Around each call of a handler that something may follow.
     void begin(const rma::ActiveJob& job, Time now) noexcept
     {
         began_ = now;
@@ -34,6 +34,8 @@ public:
         latest_ = job.invocation.handler;
         latest_size_ = size_of(job);
     }
+    /// A handler was called with nothing behind it.
+    void forget() noexcept { from_ = nullptr; }
     /// Whether the answer to the latest call, if that is all there is, waits for that one's.
     [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next, bool is_all = true) noexcept
     {

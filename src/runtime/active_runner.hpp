@@ -46,7 +46,6 @@ bool run_active(Engine& engine) noexcept
     }
     ActiveAnswers answers;
     rma::ActiveJob job;
-    bool timed = false; // where nothing comes next, nobody asks
     for (int count = 0;;) {
         const bool has_run = job.window != nullptr;
         {
@@ -58,7 +57,7 @@ bool run_active(Engine& engine) noexcept
             if (!token || count == most || !engine.process().take_active(job)) {
                 return count != 0;
             }
-            if (timed && answers.may_wait_for(job, may_wait)) {
+            if (answers.may_wait_for(job, may_wait)) {
                 engine.process().hold_back();
             }
         }
@@ -69,8 +68,9 @@ bool run_active(Engine& engine) noexcept
         rma::Process::run_active(job, caller);
         if (job.more) {
             answers.end(job, Clock::now());
+        } else {
+            answers.forget();
         }
-        timed = job.more;
         ++count;
     }
 }

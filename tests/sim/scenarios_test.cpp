@@ -561,6 +561,35 @@ TEST(Batches, OfRowsOfPutsLeaveTogether)
     EXPECT_EQ(batches_of(3, 50), batches_of(2, 50) + 1);
 }
 
+/// What is held back after rows of puts leaves with a nonblocking flush, though the program then
+/// computes: else it would leave with the unlock.
+TEST(Batches, OfRowsLeaveWithNonblockingCalls)
+{
+    const auto batches_of = [](bool flushes) {
+        Draft d(2, 1);
+        d.program().costs.full_percent = 0;
+        d.program().progress_percent = 0;
+        Author a = d.rank(0);
+        a.lock(LockType::shared, 1);
+        a.await_grant(1);
+        for (int row = 0; row < 2; ++row) {
+            a.write(Call::put, 1);
+            a.write(Call::put, 1);
+            a.flush(1, FlushScope::remote, blocking);
+        }
+        a.write(Call::put, 1);
+        if (flushes) {
+            a.flush(1, FlushScope::remote, nonblocking);
+        }
+        a.compute(5'000'000);
+        a.unlock(1, blocking);
+        std::uint64_t batches = 0;
+        run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
+        return batches;
+    };
+    EXPECT_EQ(batches_of(true), batches_of(false) + 1);
+}
+
 /// A fence is a barrier, whichever mix of forms is used; a nonblocking one does not keep the
 /// caller.
 TEST_P(Scenarios, FencesAreBarriers)

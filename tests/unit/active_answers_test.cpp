@@ -37,6 +37,13 @@ TEST_F(ActiveAnswersTest, WaitForOthersOfTheOrigin)
     EXPECT_TRUE(answers_.may_wait_for(job(0, 0)));
 }
 
+TEST_F(ActiveAnswersTest, DoNotWaitWhereNothingWasToFollow)
+{
+    run(job(0, 0), 5us);
+    answers_.forget();
+    EXPECT_FALSE(answers_.may_wait_for(job(0, 0)));
+}
+
 TEST_F(ActiveAnswersTest, DoNotWaitForOtherOrigins)
 {
     run(job(0, 0), 5us);

@@ -72,6 +72,15 @@ TEST(Rules, AFlushWaitsForWhatWasIssuedBeforeIt)
     EXPECT_FALSE(flush_waits_for(1, 0));
 }
 
+TEST(Rules, OperationsLeaveAtOnceWhereThatIsOfUse)
+{
+    EXPECT_TRUE(leaves_at_once(false, false, false, false));
+    EXPECT_FALSE(leaves_at_once(true, false, false, false));
+    EXPECT_FALSE(leaves_at_once(false, true, false, false));
+    EXPECT_TRUE(leaves_at_once(true, true, true, false));
+    EXPECT_TRUE(leaves_at_once(true, true, false, true));
+}
+
 TEST(Rules, WhatIsWaitedForIsNotJoined)
 {
     EXPECT_TRUE(may_join(true, false));

@@ -44,6 +44,8 @@ public:
     /// Whether what was sent since the last push must leave with the next one.
     [[nodiscard]] bool unpushed() const noexcept { return unpushed_; }
     void set_unpushed(bool unpushed) noexcept { unpushed_ = unpushed; }
+    /// Nobody knows when this process sweeps next: what is held back leaves with the next push.
+    void let_leave() noexcept { unpushed_ = unpushed_ || held_; }
 
     /// Lets leave what must not be held back.
     void push() noexcept

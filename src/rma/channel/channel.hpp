@@ -26,15 +26,16 @@ struct Channel {
     // --- As origin -------------------------------------------------------------------------------
     bool in_unrequested = false; ///< in the list of those to be asked for an acknowledgement
     Channel* next_unrequested = nullptr;
-    Fifo<Flight> leaving{};           ///< operations that are not sent whole, in order of issue
-    Fifo<Flight> unacknowledged{};    ///< sent whole, waiting for the count below
-    std::uint32_t in_flight = 0;      ///< fragments sent and not answered
-    std::uint32_t row = 0;            ///< operations sent since none was under way: somebody waited
-    bool in_rows = false;             ///< several were, the last time
-    std::uint32_t fragments_sent = 0; ///< of those without answers of their own
-    std::uint32_t requested = 0;      ///< of those it will acknowledge without being asked again
-    std::uint32_t acknowledged = 0;   ///< of those it has acknowledged
-    std::uint32_t zero_copies_sent = 0;   ///< zero-copy puts so far
+    Fifo<Flight> leaving{};             ///< operations that are not sent whole, in order of issue
+    Fifo<Flight> unacknowledged{};      ///< sent whole, waiting for the count below
+    std::uint32_t in_flight = 0;        ///< fragments sent and not answered
+    std::uint32_t row = 0;              ///< operations sent since nothing was in flight
+    bool in_rows = false;               ///< several were, the last time
+    bool row_is_held = false;           ///< none of them was let leave at once
+    std::uint32_t fragments_sent = 0;   ///< of those without answers of their own
+    std::uint32_t requested = 0;        ///< of those it will acknowledge without being asked again
+    std::uint32_t acknowledged = 0;     ///< of those it has acknowledged
+    std::uint32_t zero_copies_sent = 0; ///< zero-copy puts so far
     std::uint32_t zero_copies_placed = 0; ///< of those it has, all up to that one
     std::uint32_t order_sent = 0; ///< so many of those it was told to wait for with what follows
     /// Operations whose order counts, and are not complete at the target: accumulates that travel,

@@ -22,7 +22,8 @@ public:
     [[nodiscard]] bool count(Flight& flight) noexcept;
     /// Somebody waits for completion at the targets: asks those that have not been.
     void request_all() noexcept;
-    /// Whether somebody does so all the time, so that what is sent from now on asks.
+    /// Whether a flush is under way: what is sent from now on asks, and joins nothing that it waits
+    /// for (Origin::join). Set before anything is issued behind it.
     void set_awaited(bool awaited) noexcept { awaited_ = awaited; }
     [[nodiscard]] bool is_awaited() const noexcept { return awaited_; }
     void request_if_awaited() noexcept

@@ -21,9 +21,11 @@ bool is_zero_copy(const Operation& operation, std::size_t bytes) noexcept
 
 bool is_one_fragment(const Operation& operation) noexcept
 {
+    if (!carries_data(operation) || returned_to(operation) != nullptr) {
+        return false;
+    }
     const std::size_t bytes = data_bytes(operation);
-    return carries_data(operation) && returned_to(operation) == nullptr && bytes != 0 &&
-           bytes <= fragment_bytes && operation.layout->contiguous &&
+    return bytes != 0 && bytes <= fragment_bytes && operation.layout->contiguous &&
            operation.origin.layout->contiguous && operation.origin.bytes() == bytes;
 }
 

@@ -37,18 +37,25 @@ RegionName region_of(const Flight& flight) noexcept
     return region != nullptr ? region->name : no_region;
 }
 
-/// Whether it leaves at once, with nothing under way that others could wait for.
-bool is_first(const Flight& flight) noexcept
+/// An operation is about to leave, or a part of it.
+void note_row(Channel& target, const Flight& flight) noexcept
 {
-    const Op& op = *flight.op;
-    Channel& target = *flight.channel;
     if (target.in_flight == 0) {
         target.in_rows = std::exchange(target.row, 0) > 1;
+        target.row_is_held = false;
     }
-    const bool alone = target.in_flight == 0 || op.first;
-    return alone &&
-           rules::leaves_at_once(!op.awaited, target.in_rows, returned_to(op.operation) != nullptr,
-                                 is_zero_copy(op.operation, data_bytes(op.operation)));
+    target.row += flight.position == 0 ? 1 : 0;
+}
+
+/// Whether it leaves at once: with nothing under way that others could wait for, or all of it held
+/// back.
+bool leaves_at_once(const Channel& target, const Flight& flight) noexcept
+{
+    const Op& op = *flight.op;
+    const bool alone = target.in_flight == 0 || op.first || target.row_is_held;
+    const bool is_asked_for = returned_to(op.operation) != nullptr || has_remote_request(op);
+    return alone && rules::leaves_at_once(!op.awaited, target.in_rows, is_asked_for,
+                                          is_zero_copy(op.operation, data_bytes(op.operation)));
 }
 
 } // namespace
@@ -118,9 +125,10 @@ void Origin::launch_more(Channel& target) noexcept
         if (flight.op->operation.ordered && needs_order(target, flight.op->road)) {
             send_order(target);
         }
-        const bool first = is_first(flight) || flight.owes_notification; // somebody waits for it
+        note_row(target, flight);
+        const bool first = leaves_at_once(target, flight) || flight.owes_notification;
+        target.row_is_held = !first && (target.in_flight == 0 || target.row_is_held);
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
-        ++target.row;
         send_fragments(flight);
         push = push || first || target.in_flight % batched == 0;
         if (!whole_at_once && !flight.target.at_end()) {
@@ -138,8 +146,8 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
                   Channel& target, std::size_t address) noexcept
 {
     Flight* before = target.unacknowledged.back();
-    if (before == nullptr || !target.leaving.empty() || target.in_flight >= most_in_flight ||
-        !is_one_fragment(operation)) {
+    if (target.lost || before == nullptr || !target.leaving.empty() ||
+        target.in_flight >= most_in_flight || !is_one_fragment(operation)) {
         return false;
     }
     const Op& op = *before->op;

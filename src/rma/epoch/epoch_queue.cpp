@@ -309,6 +309,7 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
             return;
         }
     }
+    with_.channels.carrier().let_leave();
     enlist(epoch);
     hold_back_later(epoch);
     count(epoch);

@@ -94,8 +94,9 @@ Status Flushes::begin(const Flush& flush) noexcept
     }
     kept->stamp = with_.operations.age();
     flushes_.push(kept);
-    with_.credit.set_awaited(true);
+    with_.credit.set_awaited(true); // and nothing joins what it waits for
     with_.credit.request_all();
+    with_.channels.carrier().let_leave();
     return Status::ok;
 }
 
