@@ -54,7 +54,7 @@ constexpr auto known = std::to_array<KnownKey>({
     {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
     {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0", of_window, {}},
-    {"alloc_shared_noncontig", nullptr, "false", at_creation, {}},
+    {"alloc_shared_noncontig", nullptr, "false", of_window, {}}, // later it changes nothing
     {"sidelight_share_memory", nullptr, "auto", of_handle, {}},
     {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, {}},
     {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},

@@ -254,6 +254,21 @@ static void info_known(void)
     MPI_Info_free(&info);
 }
 
+/* A hint for the making of a window is still what the program says last: MPICH's win_info. */
+static void info_after_creation(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    struct window w = window_open_with(info, FLAVOR_SHARED, MPI_COMM_WORLD, 8, 1);
+    CHECK(info_holds(w.win, "alloc_shared_noncontig", "true"));
+    MPI_Info_set(info, "alloc_shared_noncontig", "false");
+    CHECK_OK(MPI_Win_set_info(w.win, info));
+    CHECK(info_holds(w.win, "alloc_shared_noncontig", "false"));
+    window_close(&w);
+    MPI_Info_free(&info);
+}
+
 /* Memory that MPI allocates begins where the program wants it. */
 static void info_alignment(void)
 {
@@ -374,6 +389,7 @@ int main(int argc, char **argv)
     info_at_first();
     if (!host_is_alone()) {
         info_known();
+        info_after_creation();
         info_alignment();
         refused_free();
     }
