@@ -38,8 +38,11 @@ static inline long footprint_count_mappings(void)
     return count;
 }
 
+/* What was freed in the middle of the heap, under something small that was not, would count as
+ * resident. */
 static inline struct footprint footprint_now(void)
 {
+    malloc_trim(0);
     struct mallinfo2 const heap = mallinfo2();
     struct footprint f = {.heap = (long)(heap.uordblks + heap.hblkhd)};
     long pages = 0, resident = 0;
