@@ -535,26 +535,37 @@ TEST(Batches, OfStartEpochsInTurn)
     EXPECT_EQ(batches_of(12), batches_of(2) + 20);
 }
 
+/// The same of a lock epoch that is granted.
+std::uint64_t batches_of_lock(const std::function<void(Author&)>& operations)
+{
+    Draft d(2, 1);
+    d.program().costs.full_percent = 0;
+    d.program().progress_percent = 0;
+    Author a = d.rank(0);
+    a.lock(LockType::shared, 1);
+    a.await_grant(1);
+    operations(a);
+    a.unlock(1, blocking);
+    std::uint64_t batches = 0;
+    run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
+    return batches;
+}
+
+void put_rows(Author& a, int rows, int puts)
+{
+    for (int row = 0; row < rows; ++row) {
+        for (int i = 0; i < puts; ++i) {
+            a.write(Call::put, 1);
+        }
+        a.flush(1, FlushScope::remote, blocking);
+    }
+}
+
 /// Nobody knows at the first put of the first row that others follow.
 TEST(Batches, OfRowsOfPutsLeaveTogether)
 {
     const auto batches_of = [](int rows, int puts) {
-        Draft d(2, 1);
-        d.program().costs.full_percent = 0;
-        d.program().progress_percent = 0;
-        Author a = d.rank(0);
-        a.lock(LockType::shared, 1);
-        a.await_grant(1);
-        for (int row = 0; row < rows; ++row) {
-            for (int i = 0; i < puts; ++i) {
-                a.write(Call::put, 1);
-            }
-            a.flush(1, FlushScope::remote, blocking);
-        }
-        a.unlock(1, blocking);
-        std::uint64_t batches = 0;
-        run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
-        return batches;
+        return batches_of_lock([&](Author& a) { put_rows(a, rows, puts); });
     };
     EXPECT_EQ(batches_of(3, 1), batches_of(2, 1) + 1);
     EXPECT_EQ(batches_of(1, 50), batches_of(1, 1) + 1);
@@ -566,26 +577,14 @@ TEST(Batches, OfRowsOfPutsLeaveTogether)
 TEST(Batches, OfRowsLeaveWithNonblockingCalls)
 {
     const auto batches_of = [](bool flushes) {
-        Draft d(2, 1);
-        d.program().costs.full_percent = 0;
-        d.program().progress_percent = 0;
-        Author a = d.rank(0);
-        a.lock(LockType::shared, 1);
-        a.await_grant(1);
-        for (int row = 0; row < 2; ++row) {
+        return batches_of_lock([&](Author& a) {
+            put_rows(a, 2, 2);
             a.write(Call::put, 1);
-            a.write(Call::put, 1);
-            a.flush(1, FlushScope::remote, blocking);
-        }
-        a.write(Call::put, 1);
-        if (flushes) {
-            a.flush(1, FlushScope::remote, nonblocking);
-        }
-        a.compute(5'000'000);
-        a.unlock(1, blocking);
-        std::uint64_t batches = 0;
-        run(d.finish(), [&](World& world) { batches = world.network().endpoint(0).batches(); });
-        return batches;
+            if (flushes) {
+                a.flush(1, FlushScope::remote, nonblocking);
+            }
+            a.compute(5'000'000);
+        });
     };
     EXPECT_EQ(batches_of(true), batches_of(false) + 1);
 }
