@@ -27,12 +27,8 @@ Extent touched(const Layout& layout, std::size_t count) noexcept
     if (count == 0 || layout.size == 0) {
         return {0, 0, false};
     }
-    std::ptrdiff_t bytes = 0;
-    if (layout.contiguous) {
-        const bool overflow = __builtin_mul_overflow(count, layout.size, &bytes);
-        return {0, bytes, overflow};
-    }
     std::ptrdiff_t span = 0;
+    std::ptrdiff_t bytes = 0;
     bool overflow = __builtin_mul_overflow(count - 1, layout.extent, &span) ||
                     __builtin_mul_overflow(count, layout.size, &bytes);
     const bool down = span < 0;

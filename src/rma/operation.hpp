@@ -136,9 +136,14 @@ struct Op {
 };
 
 /// Whether a request waits for it to be complete at the target.
+[[nodiscard]] inline bool has_remote_request(const Operation& operation,
+                                             const Request* request) noexcept
+{
+    return request != nullptr && operation.request_scope == FlushScope::remote;
+}
 [[nodiscard]] inline bool has_remote_request(const Op& op) noexcept
 {
-    return op.request != nullptr && op.operation.request_scope == FlushScope::remote;
+    return has_remote_request(op.operation, op.request);
 }
 
 /// Who keeps count of operations that travel. Implemented by the owner of the epochs.

@@ -37,7 +37,7 @@ public:
     /// A handler was called with nothing behind it.
     void forget() noexcept { from_ = nullptr; }
     /// Whether the answer to the latest call, if that is all there is, waits for that one's.
-    [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next, bool is_all = true) noexcept
+    [[nodiscard]] bool may_wait_for(const rma::ActiveJob& next, bool is_all) noexcept
     {
         waits_ = rma::rules::active_answer_may_wait(
             is_all && from_ != nullptr && next.from == from_, is_short(next),

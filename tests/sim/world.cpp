@@ -326,14 +326,9 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
 
 void World::let_look(int reader, int owner)
 {
-    const bool watched = !program_.somebody_dies();
-    if (watched) {
-        ledger_.see_places(reader);
-    }
+    see_places(reader);
     rank(owner).look();
-    if (watched) {
-        ledger_.see_places(owner);
-    }
+    see_places(owner);
 }
 
 fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
@@ -342,7 +337,7 @@ fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
         return nullptr;
     }
     if (world_.random().chance(30)) {
-        world_.let_look(rank_, rank); // the owner goes on while somebody looks at it
+        world_.let_look(rank_, rank);
     }
     processes_.resize(static_cast<std::size_t>(world_.program_.ranks));
     auto& memory = processes_[static_cast<std::size_t>(rank)];

@@ -136,6 +136,13 @@ public:
             ledger_.scan(rank);
         }
     }
+    /// The part of that which is about lock queues.
+    void see_places(int rank)
+    {
+        if (!program_.somebody_dies()) {
+            ledger_.see_places(rank);
+        }
+    }
     void trace(int rank, const char* event, long first = 0, long second = 0)
     {
         network_.trace().record(network_.now(), rank, event, first, second);
@@ -222,7 +229,7 @@ private:
         int reader_;
         int rank_;
     };
-    /// While one reads the memory of another.
+    /// While one reads the memory of another, that one goes on, and takes places of its own.
     void let_look(int reader, int owner);
 
     [[nodiscard]] std::size_t block_index(int window, int rank) const noexcept

@@ -34,28 +34,28 @@ protected:
 TEST_F(ActiveAnswersTest, WaitForOthersOfTheOrigin)
 {
     run(job(0, 0), 5us);
-    EXPECT_TRUE(answers_.may_wait_for(job(0, 0)));
+    EXPECT_TRUE(answers_.may_wait_for(job(0, 0), true));
 }
 
 TEST_F(ActiveAnswersTest, DoNotWaitWhereNothingWasToFollow)
 {
     run(job(0, 0), 5us);
     answers_.forget();
-    EXPECT_FALSE(answers_.may_wait_for(job(0, 0)));
+    EXPECT_FALSE(answers_.may_wait_for(job(0, 0), true));
 }
 
 TEST_F(ActiveAnswersTest, DoNotWaitForOtherOrigins)
 {
     run(job(0, 0), 5us);
-    EXPECT_FALSE(answers_.may_wait_for(job(1, 0)));
+    EXPECT_FALSE(answers_.may_wait_for(job(1, 0), true));
 }
 
 TEST_F(ActiveAnswersTest, DoNotWaitForHandlersThatMayTakeLong)
 {
     run(job(0, 0), 5us);
-    EXPECT_FALSE(answers_.may_wait_for(job(0, 1))); // nobody knows how long
+    EXPECT_FALSE(answers_.may_wait_for(job(0, 1), true)); // nobody knows how long
     run(job(0, 0), ActiveAnswers::short_handler + 1us);
-    EXPECT_FALSE(answers_.may_wait_for(job(0, 0)));
+    EXPECT_FALSE(answers_.may_wait_for(job(0, 0), true));
 }
 
 TEST_F(ActiveAnswersTest, DoNotWaitForMuchMoreThanWasTimed)
@@ -66,11 +66,11 @@ TEST_F(ActiveAnswersTest, DoNotWaitForMuchMoreThanWasTimed)
     rma::ActiveJob large = small;
     large.invocation.segments = 40;
     run(small, 5us);
-    EXPECT_TRUE(answers_.may_wait_for(small));
+    EXPECT_TRUE(answers_.may_wait_for(small, true));
     run(small, 5us);
-    EXPECT_FALSE(answers_.may_wait_for(large));
+    EXPECT_FALSE(answers_.may_wait_for(large, true));
     run(large, 5us);
-    EXPECT_TRUE(answers_.may_wait_for(large));
+    EXPECT_TRUE(answers_.may_wait_for(large, true));
 }
 
 TEST_F(ActiveAnswersTest, DoNotWaitWhereOthersWereToldSomething)
@@ -83,21 +83,21 @@ TEST_F(ActiveAnswersTest, DoNotWaitForWhatThisProcessRunsForItself)
 {
     rma::ActiveJob here;
     run(here, 5us);
-    EXPECT_FALSE(answers_.may_wait_for(here));
+    EXPECT_FALSE(answers_.may_wait_for(here, true));
 }
 
 TEST_F(ActiveAnswersTest, TheFirstOneIsNotKeptForLong)
 {
     std::chrono::microseconds waits = 0us;
     run(job(0, 0), 10us);
-    while (answers_.may_wait_for(job(0, 0))) {
+    while (answers_.may_wait_for(job(0, 0), true)) {
         waits += 10us;
         ASSERT_LE(waits, ActiveAnswers::longest_wait);
         run(job(0, 0), 10us);
     }
     EXPECT_GE(waits, ActiveAnswers::longest_wait - 10us);
     run(job(0, 0), 10us); // and then the next ones are
-    EXPECT_TRUE(answers_.may_wait_for(job(0, 0)));
+    EXPECT_TRUE(answers_.may_wait_for(job(0, 0), true));
 }
 
 } // namespace

@@ -28,10 +28,14 @@ void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& 
 
 bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) noexcept
 {
-    if (peer.outstanding != 0 && peer.granted) {
-        with.credit.request_all();
+    if (!peer.granted) {
+        return false;
     }
-    if (!peer.granted || peer.outstanding != 0 || with.channels.placing() ||
+    if (peer.outstanding != 0) {
+        with.credit.request_all();
+        return false;
+    }
+    if (with.channels.placing() ||
         (epoch.last && !rules::memory_is_free(with.channels.reading()))) {
         return false;
     }

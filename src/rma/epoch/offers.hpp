@@ -53,7 +53,7 @@ public:
 
     /// Whether any are made, and taken: from before the first epoch on. `calls`: what happens in
     /// the window calls the process for what is recorded.
-    void allow(bool allowed, bool calls = true) noexcept
+    void allow(bool allowed, bool calls) noexcept
     {
         allowed_ = allowed;
         calls_ = calls;

@@ -118,8 +118,8 @@ void Recording::count(Op& op, PeerEpoch& peer) noexcept
 Status Recording::record(PeerEpochRef where, const Operation& operation,
                          const Destination& destination, Request* request) noexcept
 {
-    const bool awaited = request != nullptr && operation.request_scope == FlushScope::remote;
-    if (where.peer().lets_begin() && !awaited &&
+    const bool begins = where.peer().lets_begin();
+    if (begins && !has_remote_request(operation, request) &&
         with_.operations.join(operation, destination, *where.epoch, where.index)) {
         finish(request);
         return Status::ok;
@@ -146,7 +146,6 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     ++peer.held;
     peer.to_be_flushed = true;
     queue_.enlist(epoch);
-    const bool begins = peer.lets_begin();
     peer.gates += begins && op->gates ? 1 : 0;
     show(with_, epoch, peer);
     if (begins) {
