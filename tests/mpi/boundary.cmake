@@ -27,15 +27,18 @@ sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
 sidelight_mpi_test(sessions RANKS 2 3)
-# One rank: on two, UCX under MPICH 5 has refused an address after MPI had started again.
+# Of MPICH 5 on one rank: on two it does not start again reliably, without Sidelight either. In one
+# run of a hundred its MPI_Comm_create_from_group mixes up what its ranks send each other there
+# ("Message truncated", "failed to unpack address").
 sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
-# The network is closed with the last session, and opened again.
+# The network is closed with the last session, and opened again (JoinedFabric's tests do so, too).
 sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
     ENVIRONMENT SIDELIGHT_ROUTE=emulated
     SKIP_HOSTS mpich4 "has no sessions"
+               mpich5 "does not start again reliably"
                openmpi4 "has no sessions"
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
