@@ -3,7 +3,8 @@
  * Active messages, after X. Zhao et al., "MPI-Interoperable Generalized Active Messages" (2013),
  * section V: 100 segments of 20 characters or of 100 integers each way.
  *
- *     am [--quick] [--concurrent] [--unordered] [--buffer BYTES] [--messages N] [LINE...]
+ *     am [--quick] [--concurrent] [--unordered] [--one-at-a-time] [--buffer BYTES] [--messages N]
+ *        [LINE...]
  *
  * The last rank is the target of all others, and attaches BYTES (default 65536). A line begins with
  * one of these names, and goes on with whatever tells it from others for who reads the figures:
@@ -14,7 +15,9 @@
  *     empty             a handler that does nothing, in turn with a fetch_and_op, of rank 0
  *
  * What comes back is checked. --concurrent asserts MPIX_MODE_CONCURRENT_AM, --unordered sets
- * am_ordering to none.
+ * am_ordering to none, --one-at-a-time flushes behind each message of an epoch: so messages keep
+ * their order where a library does no more for it than to finish each before the next, as the
+ * paper's.
  */
 #define _GNU_SOURCE
 #include "../measure.h"
@@ -45,6 +48,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0], MOST_TIMES = 2000 };
 
 struct Options {
     bool quick;
+    bool one_at_a_time;
     int assertion;
     struct Wishes wishes;
     int messages; /* in an epoch */
@@ -82,15 +86,18 @@ static double measure_latency(struct Workload *workload, enum Work work, int ass
 }
 
 /* An epoch of each origin with so many messages: how long the slowest one took. */
-static double measure_epoch(struct Workload *workload, const struct LineKind *kind, int assertion,
-                            int messages)
+static double measure_epoch(struct Workload *workload, const struct LineKind *kind,
+                            const struct Options *options, int messages)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = now_microseconds();
     if (is_origin(workload)) {
-        MPI_Win_lock(MPI_LOCK_SHARED, workload->target, assertion, workload->win);
+        MPI_Win_lock(MPI_LOCK_SHARED, workload->target, options->assertion, workload->win);
         for (int i = 0; i < messages; ++i) {
             workload_send(workload, i % 2 == 0 ? first_of(kind) : kind->work);
+            if (options->one_at_a_time) {
+                MPI_Win_flush(workload->target, workload->win);
+            }
         }
         MPI_Win_unlock(workload->target, workload->win);
         workload->used = 0;
@@ -205,9 +212,9 @@ static void measure_line(const struct LineKind *kind, const char *name,
         print_latency(name, measure_latency(&workload, kind->work, assertion, times), times);
     } else {
         const int messages = options->messages;
-        measure_epoch(&workload, kind, assertion, messages / 10);
+        measure_epoch(&workload, kind, options, messages / 10);
         counts_reset();
-        const double took = measure_epoch(&workload, kind, assertion, messages);
+        const double took = measure_epoch(&workload, kind, options, messages);
         print_epoch(name, took, (double)messages * (workload.ranks - 1));
     }
     fflush(stdout);
@@ -231,10 +238,13 @@ static const struct LineKind *kind_of(const char *name)
 
 static bool read_options(int argc, char **argv, struct Options *options)
 {
-    static const struct option known[] = {
-        {"quick", no_argument, NULL, 'q'},          {"concurrent", no_argument, NULL, 'c'},
-        {"unordered", no_argument, NULL, 'u'},      {"buffer", required_argument, NULL, 'b'},
-        {"messages", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
+                                          {"concurrent", no_argument, NULL, 'c'},
+                                          {"unordered", no_argument, NULL, 'u'},
+                                          {"buffer", required_argument, NULL, 'b'},
+                                          {"messages", required_argument, NULL, 'm'},
+                                          {"one-at-a-time", no_argument, NULL, 'o'},
+                                          {NULL, 0, NULL, 0}};
     *options = (struct Options){.wishes = {NULL, 65536}, .messages = 10000};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
@@ -243,6 +253,8 @@ static bool read_options(int argc, char **argv, struct Options *options)
             options->assertion = MPIX_MODE_CONCURRENT_AM;
         } else if (found == 'u') {
             options->wishes.ordering = "none";
+        } else if (found == 'o') {
+            options->one_at_a_time = true;
         } else if (found == 'b') {
             options->wishes.buffer = atol(optarg);
         } else if (found == 'm') {
@@ -268,8 +280,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!read_options(argc, argv, &options) || ranks < 2 || !bind_to_core(rank, ranks)) {
-        fprintf(stderr, "usage: am [--quick] [--concurrent] [--unordered] [--buffer BYTES] "
-                        "[--messages N] [LINE...], on two ranks or more\n");
+        fprintf(stderr, "usage: am [--quick] [--concurrent] [--unordered] [--one-at-a-time] "
+                        "[--buffer BYTES] [--messages N] [LINE...], on two ranks or more\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int i = optind; i < argc; ++i) {

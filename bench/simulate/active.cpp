@@ -87,6 +87,7 @@ private:
     std::optional<Running> running_;
     bool opened_ = false;
     int issued_ = 0;
+    rma::Request flush_; ///< behind the message that was issued last
     bool closes_ = false;
     rma::Request close_;
     Time ended_ = 0;
@@ -166,7 +167,7 @@ void Sender::run()
     }
     process_.push();
     begin_handler();
-    if (!running_ && !is_target()) {
+    if (!running_ && !is_target() && (issued_ == 0 || flush_.complete)) {
         if (issued_ < crowd_.options.messages) {
             issue();
         } else if (!closes_) {
@@ -186,7 +187,7 @@ void Sender::schedule()
     fabric::sim::Network& network = crowd_.ranks.network;
     if (running_) {
         network.schedule(rank_, running_->end);
-    } else if (!is_target() && !closes_) {
+    } else if (!is_target() && !closes_ && (issued_ == 0 || flush_.complete)) {
         network.schedule(rank_, network.now());
     } else if (process_.has_active()) {
         network.schedule(rank_, network.now() + look_again); // a holder rings no bell
@@ -255,6 +256,12 @@ void Sender::issue()
     demand(window_->issue(operation, nullptr));
     crowd_.ranks.network.spend(options.machine.call);
     ++issued_;
+    flush_ = {};
+    flush_.complete = !options.one_at_a_time;
+    if (options.one_at_a_time) {
+        demand(window_->flush(crowd_.target(), rma::FlushScope::remote, &flush_));
+        crowd_.ranks.network.spend(options.machine.call);
+    }
 }
 
 void Sender::close()

@@ -2,8 +2,8 @@
 /// Active messages of many origins to one target; prints one line of JSON.
 ///
 ///     simulate am [--ranks N] [--messages K] [--bytes B] [--unit U] [--internal B] [--attached B]
-///                 [--call-ns T] [--segment-ns T] [--mixed] [--concurrent] [--unordered] [--seed S]
-///                 [--node N] FILE
+///                 [--call-ns T] [--segment-ns T] [--mixed] [--concurrent] [--unordered]
+///                 [--one-at-a-time] [--seed S] [--node N] FILE
 ///
 /// --node takes the place of what FILE says: how many ranks have their memory mapped by each other.
 #include "active_main.hpp"
@@ -40,6 +40,7 @@ struct Words {
     int mixed = 0;
     int concurrent = 0;
     int unordered = 0;
+    int one_at_a_time = 0;
 };
 
 bool read_words(int argc, char **argv, Words& words)
@@ -48,13 +49,14 @@ bool read_words(int argc, char **argv, Words& words)
                                &words.internal, &words.attached, &words.call,  &words.segment,
                                &words.seed,     &words.node};
     constexpr int count = sizeof numbers / sizeof numbers[0];
-    option known[count + 4] = {};
+    option known[count + 5] = {};
     for (int index = 0; index < count; ++index) {
         known[index] = {numbers[index]->name, required_argument, nullptr, 256 + index};
     }
     known[count] = {"mixed", no_argument, &words.mixed, 1};
     known[count + 1] = {"concurrent", no_argument, &words.concurrent, 1};
     known[count + 2] = {"unordered", no_argument, &words.unordered, 1};
+    known[count + 3] = {"one-at-a-time", no_argument, &words.one_at_a_time, 1};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         if (found >= 256) {
             numbers[found - 256]->value = std::strtoull(optarg, nullptr, 10);
@@ -85,6 +87,7 @@ ActiveOptions options_of(const Words& words, const char *file)
     options.segment = words.segment.value;
     options.concurrent = words.concurrent != 0;
     options.unordered = words.unordered != 0;
+    options.one_at_a_time = words.one_at_a_time != 0;
     options.seed = words.seed.value;
     return options;
 }
@@ -97,7 +100,8 @@ int active_main(int argc, char **argv)
     if (!read_words(argc, argv, words)) {
         std::fprintf(stderr, "usage: simulate am [--ranks N] [--messages K] [--bytes B] [--unit U] "
                              "[--internal B] [--attached B] [--call-ns T] [--segment-ns T] "
-                             "[--mixed] [--concurrent] [--unordered] [--seed S] [--node N] FILE\n");
+                             "[--mixed] [--concurrent] [--unordered] [--one-at-a-time] [--seed S] "
+                             "[--node N] FILE\n");
         return 2;
     }
     try {

@@ -40,6 +40,7 @@ struct ActiveOptions {
     fabric::sim::Time segment = 30; ///< ns that it takes for a segment
     bool concurrent = false;
     bool unordered = false;
+    bool one_at_a_time = false; ///< each is complete before the next one is issued
     std::uint64_t seed = 1;
 };
 

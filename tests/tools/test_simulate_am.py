@@ -84,6 +84,13 @@ class Program(unittest.TestCase):
         options = ("--ranks", "5", "--mixed", "--unordered", "--attached", "16384")
         self.assertGreater(self.simulate(*options)["user"], 0)
 
+    def test_order_costs_little_and_waiting_for_each_much(self):
+        for attached in ("16384", "65536", "262144"):
+            mixed = ("--mixed", "--messages", "200", "--attached", attached)
+            ordered = self.simulate(*mixed)["rate"]
+            self.assertLess(1.1 * self.simulate(*mixed, "--one-at-a-time")["rate"], ordered)
+            self.assertAlmostEqual(self.simulate(*mixed, "--unordered")["rate"] / ordered, 1, 1)
+
     def test_usage(self):
         for wrong in (["--ranks", "1"], ["--unit", "0"], ["--weight", "3"], []):
             file = [NETWORK] if wrong else []

@@ -26,10 +26,10 @@ Active messages of 100 segments: 20 characters that are looked for, or 100 integ
 values are added to others', each way. The figures: `unit`, one message, and the rate of many, by
 the segments of a piece (3); `room`, the rate by the internal buffer (4); `origins`, the time that
 2 to 8 ranks take to send to one, by the internal buffer (5); `order`, large and small messages in
-turn, in order or not, by the attached buffer (6); `concurrent`, the rate on one node (7); `empty`,
-a handler that does nothing, against a fetch_and_op. On one node all but `concurrent` and a half of
-`empty` take messages: each rank is taken for a node of its own. With --nodes 2 they travel over
-TCP, and `concurrent` is left out.
+turn, each flushed before the next, in order, or not, by the attached buffer (6); `concurrent`, the
+rate on one node (7); `empty`, a handler that does nothing, against a fetch_and_op. On one node all
+but `concurrent` and a half of `empty` take messages: each rank is taken for a node of its own. With
+--nodes 2 they travel over TCP, and `concurrent` is left out.
 """
 
 UNITS = (5, 10, 20, 40, 60, 80, 100)
@@ -172,6 +172,7 @@ def origins(arguments: argparse.Namespace) -> Figure:
 def order(arguments: argparse.Namespace) -> Figure:
     """Figure 6."""
     ways = [
+        Series("+alone", "one at a time", options=("--one-at-a-time",)),
         Series("+ordered", "ordered"),
         Series("+unordered", "unordered", options=("--unordered",)),
     ]

@@ -120,7 +120,11 @@ def _origins(arguments: argparse.Namespace) -> list[Point]:
 
 
 def _order(_: argparse.Namespace) -> list[Point]:
-    ways = {"ordered": {}, "unordered": {"unordered": True}}
+    ways: Mapping[str, Mapping[str, Any]] = {
+        "one at a time": {"one-at-a-time": True},
+        "ordered": {},
+        "unordered": {"unordered": True},
+    }
     return [
         Point(way, size, text, {"mixed": True, "attached": size, **options})
         for way, options in ways.items()

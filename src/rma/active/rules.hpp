@@ -53,6 +53,14 @@ constexpr bool active_may_pass(bool earlier_begun, bool earlier_needs_reservatio
     return !earlier_begun && earlier_needs_reservation && !keeps_order;
 }
 
+/// Whether it is of use that a message leaves before an earlier one: the target would soon have
+/// nothing to run. What passes has no place behind an earlier message any more, where it would
+/// cost no waiting; and it takes room that others then have to ask for.
+constexpr bool active_pass_is_of_use(std::uint32_t pieces_under_way) noexcept
+{
+    return pieces_under_way <= 3;
+}
+
 /// Whether room in the attached buffer is handed out: first come, first served.
 constexpr bool reservation_is_served(bool first_in_line, bool fits) noexcept
 {

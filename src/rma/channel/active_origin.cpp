@@ -101,7 +101,8 @@ bool ActiveOrigin::may_leave(const ActiveChannel& state, const ActiveMessage& me
     for (const ActiveMessage* earlier = state.leaving.front();
          &message != state.begun && earlier != &message;
          earlier = decltype(state.leaving)::after(*earlier)) {
-        if (!rules::active_may_pass(earlier->sent != 0, needs_reservation(state, *earlier),
+        if (!rules::active_pass_is_of_use(state.unanswered) ||
+            !rules::active_may_pass(earlier->sent != 0, needs_reservation(state, *earlier),
                                     message.keeps_order_with(*earlier))) {
             return false;
         }
