@@ -19,6 +19,7 @@ namespace sidelight::runtime {
 
 namespace {
 
+using host::node::Mapped;
 using rma::Flavor;
 
 /// With so many members at most the room is made before it is known who is on which node.
@@ -103,7 +104,8 @@ bool Creation::find_node(bool alone, std::uint64_t& node) noexcept
 
 /// In memory, where that was possible before; where a member has given that up since, none has it
 /// any more.
-host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
+host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
+                                     host::node::Mapped mapped) noexcept
 {
     const host::node::SurveyAnswer mine{
         .node = node,
@@ -112,6 +114,7 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready) noexcept
         .keeps = kept_ && kept_->kept,
         .no_exclusive_locks = object_ != nullptr && object_->info.no_exclusive_locks(),
         .active_at_target = object_ != nullptr && object_->info.active_at_target(),
+        .mapped = mapped,
         .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
     if (!found.reached && kept_ && kept_->in_memory && !kept_->in_memory->lost()) {
@@ -134,7 +137,7 @@ bool Creation::find_route()
     const bool ready =
         object_ != nullptr && kept_ && find_node(alone, node) &&
         make_room(members_ <= most_at_first || !kept_->split ? members_ : kept_->split->members);
-    const host::node::Survey found = ask_all(node, ready);
+    const host::node::Survey found = ask_all(node, ready, ready ? offer_memory(alone) : Mapped::no);
     refused_ = found.wrong;
     if (!found.worked) {
         return false;
@@ -149,7 +152,8 @@ bool Creation::find_route()
     if (one_node_ && found.all_keep && !kept_->in_memory) {
         kept_->in_memory = SharedExchange::make(request_.comm);
     }
-    const bool all_mapped = one_node_ && share_memory(!alone);
+    const bool all_mapped =
+        one_node_ && (found.mapped == Mapped::unknown ? all_share() : found.mapped == Mapped::yes);
     carried_ = !all_mapped || found.active_at_target;
     if (carried_ && !learn_split(node, found.all_know)) {
         return false;
@@ -174,25 +178,42 @@ bool Creation::learn_split(std::uint64_t node, bool all_know)
     return kept_->split.has_value();
 }
 
-/// Whether all members map all memory, so that no message will ever be needed. What is attached to
-/// a dynamic window is not known yet.
-bool Creation::share_memory(bool wanted)
+/// Whether others will map this member's memory if all are on one node, so that no message is ever
+/// needed. What is attached to a dynamic window is not known yet; and memory that the program
+/// brings is looked at when it is of use: where these members were on one node before, or are seen
+/// to be (`all_share`).
+Mapped Creation::offer_memory(bool alone) noexcept
 {
     if (request_.flavor == Flavor::dynamic) {
-        return false;
+        return Mapped::no;
     }
     if (request_.flavor != Flavor::create) {
-        return true;
+        return Mapped::yes;
     }
-    if (wanted) {
-        share_brought_memory();
+    if (alone) {
+        return Mapped::no;
     }
-    return all_agree(bytes() == 0 || static_cast<bool>(body().brought));
+    if (!kept_->in_memory) {
+        return Mapped::unknown;
+    }
+    share_brought_memory();
+    return is_shared() ? Mapped::yes : Mapped::no;
+}
+
+bool Creation::is_shared() const noexcept
+{
+    return bytes() == 0 || static_cast<bool>(body().brought);
+}
+
+bool Creation::all_share() noexcept
+{
+    share_brought_memory();
+    return all_agree(is_shared());
 }
 
 void Creation::share_brought_memory() noexcept
 {
-    if (request_.flavor == Flavor::create && bytes() != 0) {
+    if (request_.flavor == Flavor::create && !is_shared()) {
         body().brought = share_brought(*object_, request_.base, bytes());
     }
 }

@@ -53,7 +53,8 @@ public:
 
 private:
     bool find_route();
-    [[nodiscard]] host::node::Survey ask_all(std::uint64_t node, bool ready) noexcept;
+    [[nodiscard]] host::node::Survey ask_all(std::uint64_t node, bool ready,
+                                             host::node::Mapped mapped) noexcept;
     bool learn_split(std::uint64_t node, bool all_know);
     [[nodiscard]] bool find_node(bool alone, std::uint64_t& node) noexcept;
     [[nodiscard]] bool make_room(int members) noexcept;
@@ -61,7 +62,9 @@ private:
     {
         return carried_ ? kept_->split->members : members_;
     }
-    bool share_memory(bool wanted);
+    [[nodiscard]] host::node::Mapped offer_memory(bool alone) noexcept;
+    [[nodiscard]] bool is_shared() const noexcept;
+    bool all_share() noexcept;
     void share_brought_memory() noexcept;
     bool open_network();
     bool know_members();

@@ -90,11 +90,11 @@ fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t addre
     return {.among_others = among_others, .alone = quick ? 0 : among_others};
 }
 
-/// Whether the kernel copies from and to the process. It is asked.
-bool WindowMembers::may_copy(const Greeting& from) noexcept
+/// Whether the kernel copies from and to the process.
+bool WindowMembers::may_copy(const Greeting& from)
 {
     return from.identity_at != 0 && settings().kernel_copy != kernel_copy_never &&
-           fabric::can_copy(from.peer.bell.owner, from.identity_at, from.peer.identity);
+           fabric_.copies(from.peer, from.identity_at);
 }
 
 fabric::RemoteMemory* WindowMembers::process_memory(int rank) noexcept

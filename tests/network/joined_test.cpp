@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include <unistd.h>
+
 #include "base/cpu.hpp"
 #include "base/shared_memory.hpp"
 #include "unit/processes.hpp"
@@ -226,6 +228,22 @@ TEST(JoinedFabric, FewPollsSeeAllThatHasCome)
     const pid_t second = unit::start_process([&] { return look_briefly(meeting, 1); });
     EXPECT_TRUE(unit::went_well(first));
     EXPECT_TRUE(unit::went_well(second));
+}
+
+/// Of this process itself, which the kernel always lets it copy from.
+TEST(JoinedFabric, AsksTheKernelForCopiesUntilItDoes)
+{
+    JoinedFabric fabric({.transports = "posix,self"});
+    const std::uint64_t identity = 4711;
+    const std::uint64_t another = 4712;
+    const auto at = reinterpret_cast<std::uintptr_t>(&identity);
+    const fabric::PeerAddress peer{.identity = identity,
+                                   .bell = {.owner = getpid(), .descriptor = -1}};
+    EXPECT_FALSE(fabric.copies(peer, 8)); // no memory
+    EXPECT_FALSE(fabric.copies(peer, reinterpret_cast<std::uintptr_t>(&another)));
+    EXPECT_TRUE(fabric.copies(peer, at));
+    EXPECT_TRUE(fabric.copies(peer, 8));
+    EXPECT_FALSE(fabric.copies({.identity = another, .bell = peer.bell}, at));
 }
 
 /// As a program does that starts MPI again, with sessions.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "fabric/mapped/copied_memory.hpp"
 #include "fabric/remote_memory.hpp"
 
 namespace sidelight::fabric {
@@ -39,20 +40,33 @@ bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds li
     return left;
 }
 
-int JoinedFabric::meet(const PeerAddress& peer, std::span<const std::byte> network_address)
+JoinedFabric::Peer& JoinedFabric::peer_of(std::uint64_t identity)
 {
-    const auto number = static_cast<std::size_t>(numbers_.number(peer.identity));
+    const auto number = static_cast<std::size_t>(numbers_.number(identity));
     if (number >= peers_.size()) {
         peers_.resize(static_cast<std::size_t>(numbers_.count()));
         to_ring_.reserve(peers_.size());
     }
-    if (peers_[number].mapped < 0 && peer.bell.descriptor >= 0) {
-        peers_[number].mapped = mapped_.meet(peer);
+    return peers_[number];
+}
+
+int JoinedFabric::meet(const PeerAddress& peer, std::span<const std::byte> network_address)
+{
+    Peer& known = peer_of(peer.identity);
+    if (known.mapped < 0 && peer.bell.descriptor >= 0) {
+        known.mapped = mapped_.meet(peer);
     }
     if (network_ != nullptr && !network_address.empty()) {
         network_->meet(peer.identity, network_address);
     }
-    return static_cast<int>(number);
+    return numbers_.number(peer.identity);
+}
+
+bool JoinedFabric::copies(const PeerAddress& peer, std::uint64_t identity_at)
+{
+    Peer& known = peer_of(peer.identity);
+    known.copied = known.copied || can_copy(peer.bell.owner, identity_at, peer.identity);
+    return known.copied;
 }
 
 Status JoinedFabric::send(int peer, std::span<const std::byte> header,

@@ -39,6 +39,11 @@ public:
     /// network is needed; else the network is opened before. Throws std::bad_alloc.
     int meet(const PeerAddress& peer, std::span<const std::byte> network_address);
 
+    /// Whether the kernel copies from and to that process of this node, at `identity_at` of which
+    /// its identity stands. It is asked until it does: should it refuse later, so do the copies.
+    /// Throws std::bad_alloc.
+    bool copies(const PeerAddress& peer, std::uint64_t identity_at);
+
     /// Status::unsupported: there is no network.
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
@@ -60,8 +65,10 @@ private:
         int mapped = -1;      ///< its number there, if it has a doorbell
         bool to_ring = false; ///< in the list of those that have been sent something
         bool asked_for_box = false;
+        bool copied = false; ///< by the kernel
     };
 
+    Peer& peer_of(std::uint64_t identity);
     void note_sending(int number) noexcept;
 
     NetworkOptions options_;

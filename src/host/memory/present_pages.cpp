@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system_limits.hpp"
+
 namespace sidelight::host::memory {
 namespace {
 
@@ -22,6 +24,11 @@ bool is_all_zero(const std::byte* page) noexcept
 {
     return page[0] == std::byte{0} && std::memcmp(page, page + 1, page_size() - 1) == 0;
 }
+
+File open_page_map() noexcept { return File(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)); }
+
+/// With fewer a file is not kept that can be opened again: the host may need it.
+constexpr int files_left = 16;
 
 bool has_policy(const std::byte* address) noexcept
 {
@@ -63,9 +70,7 @@ bool has_several_nodes() noexcept
 } // namespace
 
 PresentPages::PresentPages(Span pages) noexcept
-    : map_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)),
-      rest_(pages),
-      good_(static_cast<bool>(map_))
+    : map_(open_page_map()), rest_(pages), good_(static_cast<bool>(map_))
 {}
 
 bool PresentPages::next(Span& run) noexcept
@@ -98,14 +103,32 @@ bool PresentPages::holds_something(std::uintptr_t address) noexcept
     return (entry & (present | swapped)) != 0;
 }
 
-bool is_private_page(std::uintptr_t address) noexcept
+bool PageMap::is_private(std::uintptr_t address) noexcept
 {
-    const File map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    if (!is_ours()) {
+        forget();
+        may_keep_ = !lack_of_files(files_left);
+        file_ = open_page_map();
+        identity_ = identity_of(file_);
+    }
     std::uint64_t entry = 0;
-    return map &&
-           pread(map.descriptor(), &entry, sizeof entry,
-                 static_cast<off_t>(address / page_size() * sizeof entry)) == sizeof entry &&
-           (entry & (present | of_file)) == present;
+    const auto place = static_cast<off_t>(address / page_size() * sizeof entry);
+    const bool told =
+        file_ && pread(file_.descriptor(), &entry, sizeof entry, place) == sizeof entry;
+    if (!may_keep_) {
+        forget();
+    }
+    return told && (entry & (present | of_file)) == present;
+}
+
+void PageMap::forget() noexcept
+{
+    if (is_ours()) {
+        file_ = File();
+    } else {
+        file_.release();
+    }
+    identity_ = {};
 }
 
 bool PresentPages::refill(std::uintptr_t address) noexcept

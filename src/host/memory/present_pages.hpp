@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/shared_memory.hpp"
+#include "host/memory/foreign_files.hpp"
 #include "host/memory/rules.hpp"
 #include "host/memory/span.hpp"
 
@@ -39,8 +40,30 @@ private:
 /// process that was forked, or lies on another NUMA node than its copy would.
 [[nodiscard]] Refusal refusal_of_pages(Span pages) noexcept;
 
-/// Whether the page is there and private, at the price of a system call or three. False also where
-/// nobody knows.
-[[nodiscard]] bool is_private_page(std::uintptr_t address) noexcept;
+/// What the kernel says of single pages. Its file stays open, where the process may have others
+/// beside it, so that a window that is made costs no opening. Not for several threads at once.
+class PageMap {
+public:
+    PageMap() = default;
+    PageMap(const PageMap&) = delete;
+    PageMap& operator=(const PageMap&) = delete;
+    ~PageMap() { forget(); }
+
+    /// Whether the page is there and private. False also where nobody knows.
+    [[nodiscard]] bool is_private(std::uintptr_t address) noexcept;
+    /// In a child of fork, where the file tells about the parent.
+    void forget() noexcept;
+
+private:
+    /// The program may have closed the descriptor, and opened another file in its place.
+    [[nodiscard]] bool is_ours() const noexcept
+    {
+        return identity_ != FileIdentity{} && identity_of(file_) == identity_;
+    }
+
+    File file_;
+    FileIdentity identity_;
+    bool may_keep_ = false; ///< the process may have others beside it
+};
 
 } // namespace sidelight::host::memory

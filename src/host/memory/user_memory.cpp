@@ -141,7 +141,7 @@ SharedRange UserMemory::find_shared(Span range)
     SharedRange shared;
     shared.range_ = range;
     const Span pages = pages_of(range, page_size());
-    if (is_private_page(pages.first)) { // the common case, without a look at all mappings
+    if (page_map_.is_private(pages.first)) { // the common case, without a look at all mappings
         shared.refusal_ = Refusal::not_asked;
         return shared;
     }
@@ -289,6 +289,7 @@ void UserMemory::after_fork_in_child() noexcept
     }
     blocks_.clear();
     kept_.clear();
+    page_map_.forget();
     mutex_.unlock();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/shared_memory.hpp"
 #include "host/memory/foreign_files.hpp"
+#include "host/memory/present_pages.hpp"
 #include "host/memory/shareable.hpp"
 
 namespace sidelight::host::memory {
@@ -46,6 +47,7 @@ private:
     Blocks blocks_;
     std::multimap<std::uintptr_t, std::uintptr_t> kept_; ///< as they are: from first up to last
     ForeignFiles foreign_;
+    PageMap page_map_;
 };
 
 } // namespace sidelight::host::memory

@@ -18,6 +18,9 @@ namespace sidelight::host::node {
 /// their host and on what they share: containers on one machine are different nodes.
 [[nodiscard]] std::uint64_t node_identity();
 
+/// Whether others map a member's memory.
+enum class Mapped : std::uint8_t { no, unknown, yes };
+
 /// What all members find out in one collective step, before anything is made.
 struct Survey {
     bool reached = false;            ///< they have heard of each other
@@ -27,6 +30,7 @@ struct Survey {
     bool all_keep = false;           ///< all have said that they can keep what they learn
     bool no_exclusive_locks = false; ///< all have promised that
     bool active_at_target = false;   ///< some member has asked for that
+    Mapped mapped = Mapped::unknown; ///< no: that of some member is not; yes: that of all
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
@@ -38,6 +42,7 @@ struct SurveyAnswer {
     bool keeps = false;     ///< whether it can keep what it learns of them
     bool no_exclusive_locks = false; ///< what it promises of the window
     bool active_at_target = false;   ///< what it asks for
+    Mapped mapped = Mapped::unknown; ///< its memory, were all on one node
     Status wrong = Status::ok;       ///< what is the matter with its arguments
 };
 
