@@ -30,6 +30,8 @@ struct MemoryFileAddress {
     std::int32_t owner = 0; ///< process id
     std::int32_t descriptor = -1;
     std::uint64_t inode = 0; ///< tells it from a later one with the same descriptor
+
+    bool operator==(const MemoryFileAddress&) const = default;
 };
 
 /// Where a piece of memory lies for other processes of the node. Neither end need be at a page.
@@ -37,6 +39,8 @@ struct FileRange {
     MemoryFileAddress file;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+
+    bool operator==(const FileRange&) const = default;
 };
 
 /// Makes an empty memory file. Nobody can make it shorter, which would end processes that have it

@@ -59,7 +59,8 @@ bool Creation::get_memory()
         std::move(room_->memory),
         keeps_spare ? kept_->spare.take() : host::node::SpareMemory::Taken{});
     if (body().memory) {
-        body().communicators = keeps_spare ? kept_ : nullptr;
+        body().communicators = kept_;
+        body().leaves_memory = keeps_spare;
         rma::Control::create(body().memory->control(index()));
         if (index() == 0) {
             new (body().memory->common()) rma::BarrierWord;
@@ -107,6 +108,7 @@ bool Creation::meet_neighbours()
         .brings = brings,
         .copied = copied,
         .shared = static_cast<bool>(body().brought),
+        .lasts = body().brought.lasts(),
         .where = body().brought.where()};
     std::vector<Greeting>& greetings = room_->greetings;
     greetings.resize(static_cast<std::size_t>(neighbours())); // never more
@@ -120,7 +122,7 @@ bool Creation::meet_neighbours()
     }
     knows_members_ = attempt([&] {
         body().members.emplace(*body().memory, std::move(greetings), table,
-                               runtime.engine().fabric());
+                               runtime.engine().fabric(), kept_ ? &kept_->brought : nullptr);
     });
     if (knows_members_ && brings_memory(request_.flavor)) {
         body().members->bring(rank_, request_.flavor == Flavor::create

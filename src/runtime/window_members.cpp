@@ -13,11 +13,12 @@ namespace sidelight::runtime {
 
 WindowMembers::WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
                              std::optional<host::node::MemberTable> member_table,
-                             fabric::JoinedFabric& fabric)
+                             fabric::JoinedFabric& fabric, host::node::KeptMappings* kept)
     : memory_(memory),
       greetings_(std::move(greetings)),
       member_table_(member_table),
-      fabric_(fabric)
+      fabric_(fabric),
+      kept_(kept)
 {
     brought_by_.resize(greetings_.size());
     copied_.resize(greetings_.size());
@@ -66,12 +67,24 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
 {
     const FileRange& where = greetings_[index].where;
     Mapping& mapping = brought_by_[index];
+    if (!mapping && kept_ != nullptr && greetings_[index].lasts) {
+        mapping = kept_->take(where);
+    }
     if (!mapping) {
         if (const File opened = open_memory_file(where.file)) {
             mapping = Mapping::part(opened, where.offset, where.bytes);
         }
     }
     return mapping ? mapping.data() + where.offset % page_size() : nullptr;
+}
+
+void WindowMembers::leave_mappings() noexcept
+{
+    for (std::size_t index = 0; kept_ != nullptr && index < brought_by_.size(); ++index) {
+        if (brought_by_[index] && greetings_[index].lasts) {
+            kept_->put(greetings_[index].where, std::move(brought_by_[index]));
+        }
+    }
 }
 
 /// From how many bytes on the kernel is quicker than messages: docs/design/kernel-copies.md. It is

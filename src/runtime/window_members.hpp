@@ -10,6 +10,7 @@
 
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/copied_memory.hpp"
+#include "host/node/kept_mappings.hpp"
 #include "host/node/member_table.hpp"
 #include "host/node/memory.hpp"
 #include "rma/members.hpp"
@@ -28,6 +29,7 @@ struct Greeting {
     bool brings = false;           ///< its memory is not in the node's
     bool copied = false;           ///< and may be copied by the kernel, in place of messages
     bool shared = false;           ///< and others find it at `where`
+    bool lasts = false;            ///< and the file there is the process's as long as it lives
     FileRange where;
 };
 
@@ -35,13 +37,17 @@ struct Greeting {
 /// member table. Where there is no member table, all are on this node, in the order of ranks.
 class WindowMembers final : public rma::Members {
 public:
-    /// `memory`, what the member table lies in, and `fabric` must outlive it.
+    /// `memory`, what the member table lies in, `fabric` and `kept` must outlive it. `kept`: where
+    /// mappings come from and go to; it may be null.
     WindowMembers(host::node::NodeMemory& memory, std::vector<Greeting> greetings,
-                  std::optional<host::node::MemberTable> member_table,
-                  fabric::JoinedFabric& fabric);
+                  std::optional<host::node::MemberTable> member_table, fabric::JoinedFabric& fabric,
+                  host::node::KeptMappings* kept);
 
     /// This process brings the memory of its own part.
     void bring(int rank, std::byte* base) noexcept;
+
+    /// For the next window. Nobody may be found any more.
+    void leave_mappings() noexcept;
 
     Status find(int rank, rma::Member& found) noexcept override;
     [[nodiscard]] bool has_ended(int rank) noexcept override;
@@ -68,6 +74,7 @@ private:
     std::vector<Greeting> greetings_; ///< of the members on this node
     std::optional<host::node::MemberTable> member_table_;
     fabric::JoinedFabric& fabric_;
+    host::node::KeptMappings* kept_;
     std::vector<std::int32_t> neighbours_;
     std::vector<std::unique_ptr<fabric::CopiedMemory>> copied_; ///< theirs that is not mapped
     /// All that is theirs, once somebody has asked; null: the kernel refuses.

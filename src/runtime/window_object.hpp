@@ -98,7 +98,9 @@ struct WindowBody {
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
-    std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
+    /// To leave there what the next window may use; null: there is one member.
+    std::shared_ptr<host::node::NodeCommunicators> communicators;
+    bool leaves_memory = false; ///< this window's
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought;           ///< the program's own memory, where others map it
     std::vector<RegisteredOperation> registered; ///< by number; the engine guards it

@@ -87,6 +87,42 @@ static void refuse_one(MPI_Comm comm, int round)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Over the same block again and again, which others may have kept mapped: alone, in two windows at
+ * once, and given back and taken again, perhaps at the same place. */
+static void bring_again(MPI_Comm comm)
+{
+    enum { TIMES = 40, CELLS = 64 };
+    MPI_Aint const bytes = 8 * CELLS;
+    int rank = 0, size = 0;
+    int64_t *block = NULL;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int const right = (rank + 1) % size, left = (rank + size - 1) % size;
+    for (int k = 0; k < TIMES; ++k) {
+        int64_t const mine = 100 * k + rank;
+        MPI_Win wins[2];
+        if (k % 4 == 0)
+            CHECK_OK(MPI_Alloc_mem(k % 8 == 0 ? bytes : 4096 * bytes, MPI_INFO_NULL, &block));
+        memset(block, MARK, (size_t)bytes);
+        int const count = 1 + k % 2;
+        for (int n = 0; n < count; ++n)
+            CHECK_OK(MPI_Win_create(block, bytes, 8, MPI_INFO_NULL, comm, &wins[n]));
+        for (int n = 0; n < count; ++n) {
+            CHECK_OK(MPI_Win_fence(0, wins[n]));
+            CHECK_OK(MPI_Put(&mine, 1, MPI_INT64_T, right, k % CELLS, 1, MPI_INT64_T, wins[n]));
+            CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, wins[n]));
+            CHECK_EQ(block[k % CELLS], 100 * k + left);
+            MPI_Barrier(comm);
+            block[k % CELLS] = 0;
+            MPI_Barrier(comm);
+        }
+        for (int n = 0; n < count; ++n)
+            CHECK_OK(MPI_Win_free(&wins[n]));
+        if (k % 4 == 3)
+            CHECK_OK(MPI_Free_mem(block));
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -116,6 +152,8 @@ int main(int argc, char **argv)
     for (int k = 0; k < AT_ONCE; ++k)
         if (live[k].is_open)
             close_one(&live[k]);
+    for (int k = 0; k < COMMS; ++k)
+        bring_again(comms[k]);
     for (int k = 1; k < COMMS; ++k)
         MPI_Comm_free(&comms[k]);
     return check_end();

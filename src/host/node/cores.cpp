@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/node/cores.hpp"
 
+#include <array>
+#include <bit>
 #include <cstdlib>
-#include <memory>
+#include <numeric>
 
-#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/digest.hpp"
@@ -13,41 +15,43 @@ namespace sidelight::host::node {
 
 namespace {
 
-constexpr int most_cores = 8192;
+constexpr std::size_t most_cores = 8192;
 
-struct FreeCpuSet {
-    void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
-};
-using CpuSet = std::unique_ptr<cpu_set_t, FreeCpuSet>;
-
-/// The cores of this process; empty where the kernel does not say.
-CpuSet allowed_cores() noexcept
-{
-    CpuSet set(CPU_ALLOC(most_cores));
-    if (set != nullptr) {
-        CPU_ZERO_S(CPU_ALLOC_SIZE(most_cores), set.get());
-        if (sched_getaffinity(0, CPU_ALLOC_SIZE(most_cores), set.get()) != 0) {
-            set.reset();
-        }
+/// The cores of this process, in as many bytes as the kernel has for them; none where it does not
+/// say. The C library's call would fill up what is behind them.
+class AllowedCores {
+public:
+    AllowedCores() noexcept
+    {
+        const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof words_, words_.data());
+        bytes_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
     }
-    return set;
-}
+    [[nodiscard]] int count() const noexcept
+    {
+        return std::accumulate(
+            words_.begin(), words_.begin() + bytes_ / sizeof words_[0], 0,
+            [](int sum, unsigned long word) { return sum + std::popcount(word); });
+    }
+    [[nodiscard]] std::uint64_t digest() const noexcept
+    {
+        const auto* bytes = reinterpret_cast<const char*>(words_.data());
+        return bytes_ == 0 ? 0 : sidelight::digest({bytes, bytes_});
+    }
+
+private:
+    std::array<unsigned long, most_cores / (8 * sizeof(unsigned long))> words_{};
+    std::size_t bytes_;
+};
 
 } // namespace
 
 int available_cores() noexcept
 {
-    const CpuSet set = allowed_cores();
-    const int count = set == nullptr ? 0 : CPU_COUNT_S(CPU_ALLOC_SIZE(most_cores), set.get());
+    const int count = AllowedCores().count();
     return count > 0 ? count : 1;
 }
 
-std::uint64_t core_set() noexcept
-{
-    const CpuSet set = allowed_cores();
-    const auto* bytes = reinterpret_cast<const char*>(set.get());
-    return set == nullptr ? 0 : digest({bytes, CPU_ALLOC_SIZE(most_cores)});
-}
+std::uint64_t core_set() noexcept { return AllowedCores().digest(); }
 
 int launched_neighbours() noexcept
 {
@@ -59,7 +63,7 @@ int launched_neighbours() noexcept
          {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}) {
         if (const char* value = std::getenv(variable); value != nullptr) {
             const long ranks = std::strtol(value, nullptr, 10);
-            if (ranks > 0 && ranks < most_cores) {
+            if (ranks > 0 && ranks < static_cast<long>(most_cores)) {
                 return static_cast<int>(ranks);
             }
         }

@@ -7,6 +7,7 @@
 
 #include "host/mpi/declarations.hpp"
 #include "host/node/exchange.hpp"
+#include "host/node/kept_mappings.hpp"
 #include "host/node/member_table.hpp"
 #include "host/node/memory.hpp"
 #include "host/node/nodes.hpp"
@@ -22,7 +23,8 @@ struct NodeCommunicators {
     std::optional<NodeSplit> split;
     /// The one of the latest window: what it says of processes stays true.
     std::optional<MemberTableDraft> member_table;
-    SpareMemory spare;             ///< where they are on one node
+    SpareMemory spare; ///< where they are on one node
+    KeptMappings brought;
     bool all_have_network = false; ///< all members have said so
     bool kept = false;             ///< with the communicator
 };
