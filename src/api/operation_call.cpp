@@ -133,7 +133,7 @@ bool find_reduce_op(MPI_Op op, ReduceOp& found) noexcept
     return false;
 }
 
-int issue(const WindowObject& object, OperationCall call) noexcept
+int issue(const WindowObject& object, const OperationCall& call) noexcept
 {
     Status status = Status::unsupported;
     if (!HandlerCaller::inside()) [[likely]] {
@@ -143,7 +143,7 @@ int issue(const WindowObject& object, OperationCall call) noexcept
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }
 
-int issue(const WindowObject& object, OperationCall call, MPI_Request* request) noexcept
+int issue(const WindowObject& object, const OperationCall& call, MPI_Request* request) noexcept
 {
     return Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
         return hand_over(object, call, engine_side);

@@ -31,13 +31,12 @@ struct OperationCall {
 };
 
 /// The long way of an operation: checks the arguments and hands it to the engine, which performs or
-/// records it. Never waits. Answers what the MPI call answers. Takes the call by value, so that it
-/// need not be in memory before.
-int issue(const WindowObject& object, OperationCall call) noexcept;
+/// records it. Never waits. Answers what the MPI call answers.
+int issue(const WindowObject& object, const OperationCall& call) noexcept;
 
 /// The request-based forms: `request` completes when the operation is complete where its
 /// `request_scope` says.
-int issue(const WindowObject& object, OperationCall call, MPI_Request* request) noexcept;
+int issue(const WindowObject& object, const OperationCall& call, MPI_Request* request) noexcept;
 
 /// The predefined operation behind a handle; false where there is none: MPI_OP_NULL, or one that
 /// the user has made, which accumulates do not take (MPI-4.1, 12.3.4).

@@ -10,12 +10,12 @@ void Waiting::learn_neighbours(int ranks) noexcept
     polls_ = waiter_.crowded() ? polls_crowded : polls_;
 }
 
-void Waiting::sweep() noexcept
+void Waiting::sweep(rma::Process::Held held) noexcept
 {
     {
         const EngineToken token(engine_);
         if (engine_.process().busy()) {
-            engine_.process().progress();
+            engine_.process().progress(held);
         }
     }
     run_active<EngineToken>(engine_);
@@ -31,10 +31,12 @@ void Waiting::sweep_for_all() noexcept
 void Waiting::sweep_now_and_then() noexcept
 {
     constexpr unsigned calls = 64;
+    constexpr unsigned calls_for_held = 256;
     const unsigned number = passed_by_.load(std::memory_order_relaxed) + 1;
     passed_by_.store(number, std::memory_order_relaxed);
     if (number % calls == 0) {
-        sweep();
+        const bool all = number % calls_for_held == 0;
+        sweep(all ? rma::Process::Held::leaves : rma::Process::Held::stays);
     }
 }
 

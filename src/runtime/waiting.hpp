@@ -5,6 +5,7 @@
 #include "host/mpi/progress.hpp"
 #include "host/node/loop_pause.hpp"
 #include "host/node/wait.hpp"
+#include "rma/engine/process.hpp"
 #include "rma/request.hpp"
 #include "runtime/active_runner.hpp"
 
@@ -36,10 +37,11 @@ public:
     }
 
     /// Sweeps once.
-    void sweep() noexcept;
+    void sweep() noexcept { sweep(rma::Process::Held::leaves); }
     /// Until it has heard of everything that had come before the call.
     void sweep_for_all() noexcept;
-    /// The same after one of many calls that were complete at once. Any thread.
+    /// After one of many calls that were complete at once. What is held back stays mostly: calls
+    /// that issue operations are among them. Any thread.
     [[gnu::noinline]] void sweep_now_and_then() noexcept;
     /// Until `request` is complete.
     void wait(BlockingRequest& request) noexcept;
@@ -111,6 +113,8 @@ public:
     }
 
 private:
+    void sweep(rma::Process::Held held) noexcept;
+
     static inline int polls_ = 100;
 
     Engine& engine_;

@@ -491,7 +491,7 @@ std::uint64_t batches_of_start_epoch(const std::function<void(Author&)>& operati
 }
 
 /// They say nothing before the word that ends the epoch, so an earlier batch would be in vain. What
-/// brings data back leaves at once, and so does the 128th. Freeing the window takes a batch more if
+/// brings data back leaves at once, and so does the 256th. Freeing the window takes a batch more if
 /// there were operations, to ask for their end.
 TEST(Batches, OfAStartEpochLeaveTogether)
 {
@@ -504,10 +504,31 @@ TEST(Batches, OfAStartEpochLeaveTogether)
     };
     const std::uint64_t none = batches_of_start_epoch(puts(0));
     EXPECT_EQ(batches_of_start_epoch(puts(1)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(120)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(140)), none + 2);
+    EXPECT_EQ(batches_of_start_epoch(puts(250)), none + 1);
+    EXPECT_EQ(batches_of_start_epoch(puts(260)), none + 2);
+    EXPECT_EQ(batches_of_start_epoch(puts(1000)), none + 4);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.add(1); }), none + 1);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
+}
+
+/// More than may be in flight, towards a target that is late: of small ones, of others, and of
+/// others behind small ones, which have less room than is taken already.
+TEST(Credit, WhatIsMoreWaits)
+{
+    for (const std::size_t first : {std::size_t{1}, std::size_t{100}}) {
+        for (const std::size_t then : {std::size_t{1}, std::size_t{100}}) {
+            Draft d(2, 1);
+            d.rank(1).compute(5'000'000);
+            Author a = d.rank(0);
+            a.lock(rma::LockType::exclusive, 1);
+            const int before = first == 1 ? 4200 : 600;
+            for (int i = 0; i < before + 600; ++i) {
+                a.write(Call::put, 1, i < before ? first : then);
+            }
+            a.unlock(1, blocking);
+            run(d.finish());
+        }
+    }
 }
 
 /// Each way two messages: the grant, and the put with the word that ends its epoch. Nobody asks for

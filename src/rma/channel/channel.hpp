@@ -29,6 +29,7 @@ struct Channel {
     Fifo<Flight> leaving{};             ///< operations that are not sent whole, in order of issue
     Fifo<Flight> unacknowledged{};      ///< sent whole, waiting for the count below
     std::uint32_t in_flight = 0;        ///< fragments sent and not answered
+    bool large_in_flight = false;       ///< one that is not small, since nothing was in flight
     std::uint32_t row = 0;              ///< operations sent since nothing was in flight
     bool in_rows = false;               ///< several were, the last time
     bool row_is_held = false;           ///< none of them was let leave at once

@@ -17,6 +17,11 @@ public:
     {}
 
     // --- As origin -------------------------------------------------------------------------------
+    /// A fragment with so many bytes of data is about to be sent.
+    static void note_bytes(Channel& target, std::size_t bytes) noexcept;
+    /// Whether another one may be sent, though those that were are not answered: a target that is
+    /// late is not buried in data.
+    [[nodiscard]] static bool is_left(const Channel& target) noexcept;
     /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
     /// for the acknowledgement.
     [[nodiscard]] bool count(Flight& flight) noexcept;

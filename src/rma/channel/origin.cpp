@@ -16,13 +16,10 @@ using datatype::Cursor;
 
 namespace {
 
-/// Fragments sent to one target and not answered, at most. What is more waits here, so a target
-/// that is late is not buried.
-constexpr std::uint32_t most_in_flight = 512;
 /// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
 /// use. Others leave together: when there are enough of them, when something is answered, or when
 /// the program closes or flushes. On a network each time is a system call on both sides.
-constexpr std::uint32_t batched = 128;
+constexpr std::uint32_t batched = 256;
 
 /// Where the next fragment goes.
 std::uint64_t address_of(const Flight& flight) noexcept
@@ -41,6 +38,7 @@ RegionName region_of(const Flight& flight) noexcept
 void note_row(Channel& target, const Flight& flight) noexcept
 {
     if (target.in_flight == 0) {
+        target.large_in_flight = false;
         target.in_rows = std::exchange(target.row, 0) > 1;
         target.row_is_held = false;
     }
@@ -111,7 +109,7 @@ void Origin::launch_more(Channel& target) noexcept
     Carrier& carrier = channels_.carrier();
     bool push = carrier.unpushed();
     carrier.set_unpushed(false);
-    while (!target.leaving.empty() && target.in_flight < most_in_flight) {
+    while (!target.leaving.empty() && Credit::is_left(target)) {
         Flight& flight = *target.leaving.front();
         if (!may_leave(flight)) {
             break;
@@ -146,8 +144,8 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
                   Channel& target, std::size_t address) noexcept
 {
     Flight* before = target.unacknowledged.back();
-    if (target.lost || before == nullptr || !target.leaving.empty() ||
-        target.in_flight >= most_in_flight || !is_one_fragment(operation)) {
+    if (target.lost || before == nullptr || !target.leaving.empty() || !Credit::is_left(target) ||
+        !is_one_fragment(operation)) {
         return false;
     }
     const Op& op = *before->op;
@@ -165,6 +163,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
     ++target.row;
     const std::span data(static_cast<const std::byte*>(operation.origin.address),
                          data_bytes(operation));
+    Credit::note_bytes(target, data.size());
     if (operation.kind == OperationKind::put) {
         send_put(*before, address, data);
     } else {
@@ -233,8 +232,7 @@ void Origin::send_fragments(Flight& flight) noexcept
         send_compare_and_swap(flight);
         return;
     }
-    while (!flight.target.at_end() && flight.channel->in_flight < most_in_flight &&
-           may_send(flight)) {
+    while (!flight.target.at_end() && Credit::is_left(*flight.channel) && may_send(flight)) {
         send_fragment(flight);
     }
 }
@@ -245,6 +243,7 @@ void Origin::send_fragment(Flight& flight) noexcept
     const std::size_t length = next_fragment(flight);
     std::array<std::byte, fragment_bytes> staging;
     ++flight.channel->in_flight;
+    Credit::note_bytes(*flight.channel, length);
     if (is_zero_copy(operation, length)) {
         send_zero_copy_put(flight, length);
     } else if (operation.kind == OperationKind::put) {

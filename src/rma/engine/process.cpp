@@ -56,7 +56,7 @@ void Process::expect_threads(bool sweeps, bool many) noexcept
     }
 }
 
-bool Process::progress() noexcept
+bool Process::progress(Held held) noexcept
 {
     bool moved = messages() && shared_.carrier.fabric().poll(*this);
     const std::uint64_t oldest = shared_.early.oldest();
@@ -64,7 +64,11 @@ bool Process::progress() noexcept
     if (shared_.early.oldest() != oldest) [[unlikely]] {
         sweep_windows(); // locks of other windows may have waited for it
     }
-    shared_.carrier.push_held();
+    if (held == Held::leaves) {
+        shared_.carrier.push_held();
+    } else {
+        shared_.carrier.push();
+    }
     if (moved && shared_.latest_trace) [[unlikely]] {
         shared_.latest_trace.recorder->note({.event = trace::Event::moved});
     }

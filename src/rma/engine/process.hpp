@@ -36,7 +36,10 @@ public:
 
     /// One sweep over all that can be done without blocking, in the order of
     /// docs/design/progress.md. Answers whether anything moved.
-    bool progress() noexcept;
+    bool progress() noexcept { return progress(Held::leaves); }
+    /// Of what is held back: more may be about to be sent where nobody waits.
+    enum class Held : bool { leaves, stays };
+    bool progress(Held held) noexcept;
 
     /// Whether a sweep could find anything to do: the idle test of a progress hook. Any thread,
     /// also without the engine; then what another thread does just now may be missed.
