@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
 #include "search_part.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +22,7 @@ void reverse_complement(const char *query, char *reversed)
 }
 
 /* Characters, two bits each from the lowest on; the lower bit of each in `unknown` says that it is
- * none of the four. The text of a part is a row of these, WORD_BASES in each. */
+ * none of the four. */
 typedef struct {
     uint64_t bases;
     uint64_t unknown;
@@ -55,22 +57,19 @@ static Window window_reversed(const Window *query)
     return (Window){pairs_reversed(~query->bases), pairs_reversed(query->unknown)};
 }
 
-/* The bits from `shift` on of two words that follow each other. */
-static uint64_t shifted(uint64_t low, uint64_t high, unsigned shift)
-{
-    return low >> shift | high << 1 << (63 - shift);
-}
+/* The text of a part: the same, WORD_BASES characters in a word, the lower bytes of each first. */
+typedef struct {
+    uint64_t *bases;
+    uint64_t *unknown;
+} Text;
 
-static uint64_t bases_at(const Window *text, unsigned place)
+/* A window's bits and more behind them, from any byte on. */
+static uint64_t bits_at(const uint64_t *words, unsigned place)
 {
-    const Window *const words = text + place / WORD_BASES;
-    return shifted(words[0].bases, words[1].bases, 2 * (place % WORD_BASES));
-}
-
-static uint64_t unknown_at(const Window *text, unsigned place)
-{
-    const Window *const words = text + place / WORD_BASES;
-    return shifted(words[0].unknown, words[1].unknown, 2 * (place % WORD_BASES));
+    enum { BYTE_BASES = 4 };
+    uint64_t bits = 0;
+    memcpy(&bits, (const unsigned char *)words + place / BYTE_BASES, sizeof bits);
+    return le64toh(bits) >> 2 * (place % BYTE_BASES);
 }
 
 /* One bit for each character that differs. */
@@ -86,13 +85,15 @@ static int seed_word(uint64_t bases, uint64_t unknown)
     return (unknown & (WORDS - 1)) != 0 ? -1 : (int)(bases & (WORDS - 1));
 }
 
-static int word_at(const Window *text, int place)
+static int word_at(Text text, int place)
 {
-    return seed_word(bases_at(text, (unsigned)place), unknown_at(text, (unsigned)place));
+    return seed_word(bits_at(text.bases, (unsigned)place), bits_at(text.unknown, (unsigned)place));
 }
 
 /* With one more that is empty: a window may touch it. */
 static size_t text_words(int bases) { return (size_t)bases / WORD_BASES + 2; }
+
+static size_t text_bytes(int bases) { return 2 * text_words(bases) * sizeof(uint64_t); }
 
 Part part_outline(int length, int number, int parts)
 {
@@ -103,21 +104,25 @@ Part part_outline(int length, int number, int parts)
     return part;
 }
 
-static const Window *part_text(const Part *part) { return (const Window *)part->contents; }
+static Text part_text(const Part *part)
+{
+    uint64_t *const words = (uint64_t *)part->contents;
+    return (Text){words, words + text_words(part->bases)};
+}
 
 static const int *part_places(const Part *part)
 {
-    return (const int *)(part_text(part) + text_words(part->bases));
+    return (const int *)(part->contents + text_bytes(part->bases));
 }
 
 size_t part_bytes(const Part *outline)
 {
     const size_t places = ((size_t)outline->bases + 1) / 2 * 2;
-    return sizeof(Part) + text_words(outline->bases) * sizeof(Window) + places * sizeof(int);
+    return sizeof(Part) + text_bytes(outline->bases) + places * sizeof(int);
 }
 
 /* Sorts the places by their seeds: counted first, then put in from the end of each bucket. */
-static void build_index(int *buckets, int *places, const Window *text, int bases)
+static void build_index(int *buckets, int *places, Text text, int bases)
 {
     for (int place = 0; place + SEED <= bases; ++place) {
         const int word = word_at(text, place);
@@ -143,11 +148,13 @@ void part_build(Part *part, const Part *outline, const char *genome, int mismatc
     part->starts = outline->starts;
     part->bases = outline->bases;
     part->mismatches = mismatches;
-    Window *const text = (Window *)part->contents;
+    const Text text = part_text(part);
     for (int first = 0; first < part->bases; first += WORD_BASES) {
         const int left = part->bases - first;
-        text[first / WORD_BASES] =
+        const Window window =
             window_of(genome + part->first + first, left < WORD_BASES ? left : WORD_BASES);
+        text.bases[first / WORD_BASES] = htole64(window.bases);
+        text.unknown[first / WORD_BASES] = htole64(window.unknown);
     }
     build_index(part->buckets, (int *)part_places(part), text, part->bases);
 }
@@ -255,7 +262,7 @@ static void find_places(const Part *part, const Window *query, Places *places)
 static void search_strand(const Part *part, const Window *query, const Places *places, int reverse,
                           Answer *answer)
 {
-    const Window *const text = part_text(part);
+    const Text text = part_text(part);
     const int last = part->bases - LENGTH < part->starts ? part->bases - LENGTH : part->starts - 1;
     for (int seed = 0; seed <= part->mismatches; ++seed) {
         for (const int *place = places[seed].begin; place != places[seed].end; ++place) {
@@ -263,11 +270,11 @@ static void search_strand(const Part *part, const Window *query, const Places *p
             if (start < 0 || start > last) {
                 continue;
             }
-            uint64_t different = differences(query->bases, bases_at(text, (unsigned)start));
+            uint64_t different = differences(query->bases, bits_at(text.bases, (unsigned)start));
             if (too_many(different)) {
                 continue;
             }
-            different |= (query->unknown | unknown_at(text, (unsigned)start)) & lower_bits;
+            different |= (query->unknown | bits_at(text.unknown, (unsigned)start)) & lower_bits;
             const int mismatches = count(different);
             if (mismatches <= part->mismatches && !found_before(different, seed)) {
                 const Match match = {part->first + start, reverse, mismatches};

@@ -206,7 +206,7 @@ constexpr std::array entries{
                  "copied by the kernel: auto (where that is quicker than messages), a number, or "
                  "never",
                  read_kernel_copy, show_kernel_copy},
-    SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "32768",
+    SettingEntry{"SIDELIGHT_AM_BUFFER", nullptr, "65536",
                  "bytes that a process has for active messages of each other one in a window, "
                  "before the attached buffer is used; 0: none",
                  read_number<&Settings::active_buffer, 0>, show_number<&Settings::active_buffer>},

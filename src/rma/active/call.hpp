@@ -90,7 +90,7 @@ inline constexpr int most_active_looked_at = 16;
 
 /// What the handlers of a process may use, by its settings.
 struct ActiveLimits {
-    std::size_t internal_bytes = 32768; ///< for each peer
+    std::size_t internal_bytes = 65536; ///< for each peer
     std::uint64_t unit = 40;            ///< segments handed to a handler at once
 };
 
