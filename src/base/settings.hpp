@@ -64,7 +64,7 @@ struct Settings {
     std::string ucx = "auto";     ///< path of libucp.so.0
     SharePolicy share_memory = SharePolicy::automatic;
     int kernel_copy = kernel_copy_as_measured; ///< fewest bytes that the kernel copies
-    int active_buffer = 32768;                 ///< bytes for active messages of each origin
+    int active_buffer = 65536;                 ///< bytes for active messages of each origin
     int active_unit = 40;                      ///< segments of them that are sent and run at once
     std::size_t early_return = 0;              ///< bytes kept for calls that return early; 0: none
     bool access_after_access = false;          ///< the reorder keys that new windows start with
