@@ -112,10 +112,8 @@ void discard_window(WindowObject& object) noexcept
     }
     trim_heap(freed);
     WindowBody& body = *object.body;
-    if (body.communicators) {
-        body.members->leave_mappings();
-    }
-    if (body.leaves_memory && all_have_left) {
+    body.members->leave_mappings();
+    if (body.communicators && all_have_left) {
         body.communicators->spare.put(id, std::move(*body.memory));
     }
     host::mpi::table().Group_free(&body.group);

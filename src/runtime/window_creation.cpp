@@ -137,7 +137,8 @@ bool Creation::find_route()
     const bool ready =
         object_ != nullptr && kept_ && find_node(alone, node) &&
         make_room(members_ <= most_at_first || !kept_->split ? members_ : kept_->split->members);
-    const host::node::Survey found = ask_all(node, ready, ready ? offer_memory(alone) : Mapped::no);
+    const Mapped offered = ready ? offer_memory(alone) : Mapped::no;
+    const host::node::Survey found = ask_all(node, ready, offered);
     refused_ = found.wrong;
     if (!found.worked) {
         return false;
@@ -152,8 +153,12 @@ bool Creation::find_route()
     if (one_node_ && found.all_keep && !kept_->in_memory) {
         kept_->in_memory = SharedExchange::make(request_.comm);
     }
+    if (one_node_ && offered == Mapped::unknown) {
+        share_brought_memory();
+    }
     const bool all_mapped =
-        one_node_ && (found.mapped == Mapped::unknown ? all_share() : found.mapped == Mapped::yes);
+        one_node_ &&
+        (found.mapped == Mapped::unknown ? all_agree(is_shared()) : found.mapped == Mapped::yes);
     carried_ = !all_mapped || found.active_at_target;
     if (carried_ && !learn_split(node, found.all_know)) {
         return false;
@@ -180,8 +185,8 @@ bool Creation::learn_split(std::uint64_t node, bool all_know)
 
 /// Whether others will map this member's memory if all are on one node, so that no message is ever
 /// needed. What is attached to a dynamic window is not known yet; and memory that the program
-/// brings is looked at when it is of use: where these members were on one node before, or are seen
-/// to be (`all_share`).
+/// brings is looked at when it is of use: where these members were on one node before, or, behind
+/// the survey, are.
 Mapped Creation::offer_memory(bool alone) noexcept
 {
     if (request_.flavor == Flavor::dynamic) {
@@ -203,12 +208,6 @@ Mapped Creation::offer_memory(bool alone) noexcept
 bool Creation::is_shared() const noexcept
 {
     return bytes() == 0 || static_cast<bool>(body().brought);
-}
-
-bool Creation::all_share() noexcept
-{
-    share_brought_memory();
-    return all_agree(is_shared());
 }
 
 void Creation::share_brought_memory() noexcept

@@ -64,7 +64,6 @@ private:
     }
     [[nodiscard]] host::node::Mapped offer_memory(bool alone) noexcept;
     [[nodiscard]] bool is_shared() const noexcept;
-    bool all_share() noexcept;
     void share_brought_memory() noexcept;
     bool open_network();
     bool know_members();

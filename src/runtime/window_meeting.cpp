@@ -59,8 +59,8 @@ bool Creation::get_memory()
         std::move(room_->memory),
         keeps_spare ? kept_->spare.take() : host::node::SpareMemory::Taken{});
     if (body().memory) {
-        body().communicators = kept_;
-        body().leaves_memory = keeps_spare;
+        body().communicators = keeps_spare ? kept_ : nullptr;
+        body().mappings = kept_ ? kept_->brought : nullptr;
         rma::Control::create(body().memory->control(index()));
         if (index() == 0) {
             new (body().memory->common()) rma::BarrierWord;
@@ -122,7 +122,7 @@ bool Creation::meet_neighbours()
     }
     knows_members_ = attempt([&] {
         body().members.emplace(*body().memory, std::move(greetings), table,
-                               runtime.engine().fabric(), kept_ ? &kept_->brought : nullptr);
+                               runtime.engine().fabric(), body().mappings.get());
     });
     if (knows_members_ && brings_memory(request_.flavor)) {
         body().members->bring(rank_, request_.flavor == Flavor::create

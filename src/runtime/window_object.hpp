@@ -98,9 +98,8 @@ struct WindowBody {
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
     std::optional<host::node::NodeMemory> memory;
-    /// To leave there what the next window may use; null: there is one member.
-    std::shared_ptr<host::node::NodeCommunicators> communicators;
-    bool leaves_memory = false; ///< this window's
+    std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
+    std::shared_ptr<host::node::KeptMappings> mappings; ///< to leave some there; null: one member
     std::optional<WindowMembers> members;
     host::memory::SharedRange brought;           ///< the program's own memory, where others map it
     std::vector<RegisteredOperation> registered; ///< by number; the engine guards it
@@ -120,6 +119,7 @@ struct WindowBody {
         exposed.clear();
         memory.reset();
         communicators.reset();
+        mappings.reset();
     }
 };
 

@@ -531,6 +531,33 @@ TEST(Credit, WhatIsMoreWaits)
     }
 }
 
+/// Operations with answers of their own, which ask for no acknowledgement, behind more small puts
+/// than may be in flight beside them: who waits for the request of one does not flush.
+TEST(Credit, AnswersAreNotWaitedForInVain)
+{
+    for (const int puts : {400, 900, 2000}) {
+        for (const std::size_t words : {std::size_t{100}, std::size_t{4096}}) {
+            Draft d(2, 1);
+            d.program().progress_percent = 0;
+            const Shown shown = d.rank(1).expose(words);
+            Author a = d.rank(0);
+            a.meet();
+            d.rank(1).meet();
+            a.lock(rma::LockType::shared, 1);
+            for (int i = 0; i < puts; ++i) {
+                a.write(Call::put, 1);
+                a.make_bare();
+            }
+            for (int i = 0; i < 2; ++i) {
+                a.wait_for({static_cast<int>(a.get(1, shown))});
+                a.wait_for({static_cast<int>(a.write(Call::put, 1, words))});
+            }
+            a.unlock(1, blocking);
+            run(d.finish());
+        }
+    }
+}
+
 /// Each way two messages: the grant, and the put with the word that ends its epoch. Nobody asks for
 /// the put of the epoch before, of which the program needs nothing.
 TEST(Batches, OfStartEpochsInTurn)

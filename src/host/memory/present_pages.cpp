@@ -107,7 +107,9 @@ bool PageMap::is_private(std::uintptr_t address) noexcept
 {
     if (!is_ours()) {
         forget();
-        may_keep_ = !lack_of_files(files_left);
+        if (!may_keep_) {
+            may_keep_ = !lack_of_files(files_left);
+        }
         file_ = open_page_map();
         identity_ = identity_of(file_);
     }
@@ -115,7 +117,7 @@ bool PageMap::is_private(std::uintptr_t address) noexcept
     const auto place = static_cast<off_t>(address / page_size() * sizeof entry);
     const bool told =
         file_ && pread(file_.descriptor(), &entry, sizeof entry, place) == sizeof entry;
-    if (!may_keep_) {
+    if (may_keep_ == false) {
         forget();
     }
     return told && (entry & (present | of_file)) == present;

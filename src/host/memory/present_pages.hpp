@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/shared_memory.hpp"
 #include "host/memory/foreign_files.hpp"
@@ -63,7 +64,7 @@ private:
 
     File file_;
     FileIdentity identity_;
-    bool may_keep_ = false; ///< the process may have others beside it
+    std::optional<bool> may_keep_; ///< whether the process may have others beside it
 };
 
 } // namespace sidelight::host::memory

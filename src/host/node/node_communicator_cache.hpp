@@ -24,7 +24,8 @@ struct NodeCommunicators {
     /// The one of the latest window: what it says of processes stays true.
     std::optional<MemberTableDraft> member_table;
     SpareMemory spare; ///< where they are on one node
-    KeptMappings brought;
+    /// Of members on this node.
+    std::shared_ptr<KeptMappings> brought = std::make_shared<KeptMappings>();
     bool all_have_network = false; ///< all members have said so
     bool kept = false;             ///< with the communicator
 };

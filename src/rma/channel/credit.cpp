@@ -17,11 +17,9 @@ constexpr std::uint32_t most_in_flight(const Channel& target) noexcept
     return target.large_in_flight ? 512 : 4096;
 }
 
-/// Fragments without an acknowledgement asked for, at most, so that more may be sent.
-constexpr std::uint32_t requested_by_itself(const Channel& target) noexcept
-{
-    return most_in_flight(target) / 4;
-}
+/// Fragments without an acknowledgement asked for, at most. Fewer than may be in flight, whatever
+/// they are: what waits for others to be answered is never waiting for who would ask.
+constexpr std::uint32_t requested_by_itself = 128;
 
 } // namespace
 
@@ -50,7 +48,7 @@ bool Credit::count(Flight& flight) noexcept
     flight.unacknowledged = true;
     const bool nothing_requested = target.requested == target.acknowledged;
     if ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
-        target.fragments_sent - target.requested >= requested_by_itself(target)) {
+        target.fragments_sent - target.requested >= requested_by_itself) {
         target.requested = target.fragments_sent;
         return true;
     }

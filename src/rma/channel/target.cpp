@@ -187,7 +187,9 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
                            .position = body.position,
                            .placed = from.zero_copies_taken.whole()};
     const Status status = channels_.send_zero_copy(from, MessageKind::reply, answer, data, *sent);
-    if (status != Status::ok) {
+    if (status == Status::ok) {
+        channels_.carrier().note_sent(); // its receiver may sleep
+    } else {
         memory_.end_use(region);
         channels_.end_reading();
         sends.give_back(sent);
