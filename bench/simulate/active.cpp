@@ -254,7 +254,8 @@ void Sender::issue()
     operation.count = window_bytes;
     operation.active = &call;
     demand(window_->issue(operation, nullptr));
-    crowd_.ranks.network.spend(options.machine.call);
+    process_.push();
+    crowd_.ranks.network.spend(options.machine.call + options.between);
     ++issued_;
     flush_ = {};
     flush_.complete = !options.one_at_a_time;

@@ -2,7 +2,8 @@
 /// Active messages of many origins to one target; prints one line of JSON.
 ///
 ///     simulate am [--ranks N] [--messages K] [--bytes B] [--unit U] [--internal B] [--attached B]
-///                 [--call-ns T] [--segment-ns T] [--mixed] [--concurrent] [--unordered]
+///                 [--call-ns T] [--segment-ns T] [--between-ns T] [--mixed] [--concurrent]
+///                 [--unordered]
 ///                 [--one-at-a-time] [--seed S] [--node N] FILE
 ///
 /// --node takes the place of what FILE says: how many ranks have their memory mapped by each other.
@@ -35,6 +36,7 @@ struct Words {
     Number attached{"attached", 65536};
     Number call{"call-ns", 100};
     Number segment{"segment-ns", 30};
+    Number between{"between-ns", 0};
     Number seed{"seed", 1};
     Number node{"node", 0};
     int mixed = 0;
@@ -45,9 +47,9 @@ struct Words {
 
 bool read_words(int argc, char **argv, Words& words)
 {
-    Number *const numbers[] = {&words.ranks,    &words.messages, &words.bytes, &words.unit,
-                               &words.internal, &words.attached, &words.call,  &words.segment,
-                               &words.seed,     &words.node};
+    Number *const numbers[] = {&words.ranks,    &words.messages, &words.bytes,  &words.unit,
+                               &words.internal, &words.attached, &words.call,   &words.segment,
+                               &words.seed,     &words.node,     &words.between};
     constexpr int count = sizeof numbers / sizeof numbers[0];
     option known[count + 5] = {};
     for (int index = 0; index < count; ++index) {
@@ -85,6 +87,7 @@ ActiveOptions options_of(const Words& words, const char *file)
     options.attached = words.attached.value;
     options.call = words.call.value;
     options.segment = words.segment.value;
+    options.between = words.between.value;
     options.concurrent = words.concurrent != 0;
     options.unordered = words.unordered != 0;
     options.one_at_a_time = words.one_at_a_time != 0;
@@ -98,10 +101,11 @@ int active_main(int argc, char **argv)
 {
     Words words;
     if (!read_words(argc, argv, words)) {
-        std::fprintf(stderr, "usage: simulate am [--ranks N] [--messages K] [--bytes B] [--unit U] "
-                             "[--internal B] [--attached B] [--call-ns T] [--segment-ns T] "
-                             "[--mixed] [--concurrent] [--unordered] [--one-at-a-time] [--seed S] "
-                             "[--node N] FILE\n");
+        std::fprintf(
+            stderr, "usage: simulate am [--ranks N] [--messages K] [--bytes B] [--unit U] "
+                    "[--internal B] [--attached B] [--call-ns T] [--segment-ns T] [--between-ns T] "
+                    "[--mixed] [--concurrent] [--unordered] [--one-at-a-time] [--seed S] "
+                    "[--node N] FILE\n");
         return 2;
     }
     try {

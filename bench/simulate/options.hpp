@@ -38,6 +38,7 @@ struct ActiveOptions {
     std::size_t attached = 65536;
     fabric::sim::Time call = 100;   ///< ns that a call of a handler takes
     fabric::sim::Time segment = 30; ///< ns that it takes for a segment
+    fabric::sim::Time between = 0;  ///< ns that an origin computes behind each message
     bool concurrent = false;
     bool unordered = false;
     bool one_at_a_time = false; ///< each is complete before the next one is issued

@@ -13,6 +13,7 @@ import support
 from sidelight_lib import simulate, simulate_am, simulations
 from sidelight_lib.hosts import HostError
 
+TCP = simulations.NETWORKS / "tcp-10g.txt"
 NETWORK = str(simulations.NETWORKS / "qdr-infiniband.txt")
 
 
@@ -51,8 +52,8 @@ class Measure(unittest.TestCase):
 
 @unittest.skipUnless(simulations.program().exists(), "not built")
 class Program(unittest.TestCase):
-    def simulate(self, *options):
-        said = json.loads(simulations.run(["am", "--node", "1", *options, NETWORK]))
+    def simulate(self, *options, network=NETWORK):
+        said = json.loads(simulations.run(["am", "--node", "1", *options, network]))
         self.assertTrue(said["correct"])
         return said
 
@@ -83,6 +84,17 @@ class Program(unittest.TestCase):
     def test_messages_without_order_are_all_run(self):
         options = ("--ranks", "5", "--mixed", "--unordered", "--attached", "16384")
         self.assertGreater(self.simulate(*options)["user"], 0)
+
+    def test_without_room_many_origins_pay_more_than_few(self):
+        def paid(ranks):
+            busy = ("--ranks", ranks, "--between-ns", "100000")
+            none, some = (
+                self.simulate(*busy, "--internal", size, network=str(TCP)) for size in ("0", "8192")
+            )
+            return none["microseconds"] / some["microseconds"]
+
+        self.assertLess(paid("2"), 1.5)
+        self.assertGreater(paid("9"), 1.7)
 
     def test_order_costs_little_and_waiting_for_each_much(self):
         for attached in ("16384", "65536", "262144"):

@@ -82,6 +82,13 @@ def add(kinds: Any) -> None:
     parser.add_argument(
         "--segment-ns", type=int, default=30, metavar="T", help="and each of its segments (30)"
     )
+    parser.add_argument(
+        "--between-ns",
+        type=int,
+        default=0,
+        metavar="T",
+        help="that an origin computes behind each of its messages (0)",
+    )
     simulations.add_options(parser)
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.set_defaults(action=main)
@@ -201,6 +208,7 @@ def _options(arguments: argparse.Namespace, point: Point) -> list[str]:
         "messages": arguments.messages,
         "call-ns": arguments.call_ns,
         "segment-ns": arguments.segment_ns,
+        "between-ns": arguments.between_ns,
         "seed": arguments.seed,
         "node": 1,
         **point.options,
