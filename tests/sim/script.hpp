@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/sim/network.hpp"
+#include "rma/channel/credit.hpp"
 #include "rma/engine/window.hpp"
 
 /// What the ranks of a simulated job do: one script each, plain data, so that it can be drawn from
@@ -139,7 +140,8 @@ struct Program {
     bool direct = false;              ///< calls try the direct path first, as those of the API do
     unsigned progress_percent = 100;  ///< of the calls that sweep, as far as they may choose
     Time step_time = 20;              ///< a call takes up to so long
-    int dying_node = -1;              ///< its ranks die, all at one time; -1: none
+    rma::CreditLimits credit{};
+    int dying_node = -1; ///< its ranks die, all at one time; -1: none
     Time dies_at = 0;
     std::vector<Script> scripts;
 

@@ -48,6 +48,7 @@ World::World(const Program& program)
         ranks_.push_back(std::make_unique<Rank>(*this, rank, program_.script(rank)));
         ranks_.back()->process().set_messages(program_.node_size < program_.ranks ||
                                               program_.carried || program_.dynamic);
+        ranks_.back()->process().set_credit(program_.credit);
         ranks_.back()->process().expect_threads(program_.threaded, program_.threaded);
         network_.attach(rank, *ranks_.back());
     }

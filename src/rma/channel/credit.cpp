@@ -5,32 +5,14 @@
 
 namespace sidelight::rma {
 
-namespace {
-
-/// What is small counts by its header.
-constexpr std::size_t small_bytes = 512;
-
-/// Fragments sent to one target and not answered, at most: 4 MB at a time, or 2 and a bit. What is
-/// more waits at the origin.
-constexpr std::uint32_t most_in_flight(const Channel& target) noexcept
+void Credit::note_bytes(Channel& target, std::size_t bytes) const noexcept
 {
-    return target.large_in_flight ? 512 : 4096;
+    target.large_in_flight = target.large_in_flight || bytes > limits_.small;
 }
 
-/// Fragments without an acknowledgement asked for, at most. Fewer than may be in flight, whatever
-/// they are: what waits for others to be answered is never waiting for who would ask.
-constexpr std::uint32_t requested_by_itself = 128;
-
-} // namespace
-
-void Credit::note_bytes(Channel& target, std::size_t bytes) noexcept
+bool Credit::is_left(const Channel& target) const noexcept
 {
-    target.large_in_flight = target.large_in_flight || bytes > small_bytes;
-}
-
-bool Credit::is_left(const Channel& target) noexcept
-{
-    return target.in_flight < most_in_flight(target);
+    return target.in_flight < (target.large_in_flight ? limits_.most : limits_.most_small);
 }
 
 bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcept
@@ -48,7 +30,7 @@ bool Credit::count(Flight& flight) noexcept
     flight.unacknowledged = true;
     const bool nothing_requested = target.requested == target.acknowledged;
     if ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
-        target.fragments_sent - target.requested >= requested_by_itself) {
+        target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
         return true;
     }

@@ -6,22 +6,32 @@
 
 namespace sidelight::rma {
 
+/// How much may be sent to one target and not be answered. What is more waits at the origin, so a
+/// target that is late is not buried in data: 4 MB at a time, or 2 and a bit of small ones.
+struct CreditLimits {
+    std::uint32_t most = 512;        ///< fragments
+    std::uint32_t most_small = 4096; ///< where all are small
+    std::size_t small = 512;         ///< bytes of data, at most
+    /// Fragments without an acknowledgement asked for, at most; fewer than `most`: what waits for
+    /// others to be answered is never waiting for who would ask.
+    std::uint32_t unasked = 128;
+};
+
 /// Fragments of operations that bring nothing back have no answers of their own: the target counts
 /// those that it has performed, and acknowledges so many when it is asked. Both sides count alike,
 /// since fragments come in order. Who waits for completion at the target asks. Guarded by the
 /// engine.
 class Credit {
 public:
-    Credit(Channels& channels, Attention& attention) noexcept
-        : channels_(channels), attention_(attention)
+    Credit(Channels& channels, Attention& attention, const CreditLimits& limits) noexcept
+        : channels_(channels), attention_(attention), limits_(limits)
     {}
 
     // --- As origin -------------------------------------------------------------------------------
     /// A fragment with so many bytes of data is about to be sent.
-    static void note_bytes(Channel& target, std::size_t bytes) noexcept;
-    /// Whether another one may be sent, though those that were are not answered: a target that is
-    /// late is not buried in data.
-    [[nodiscard]] static bool is_left(const Channel& target) noexcept;
+    void note_bytes(Channel& target, std::size_t bytes) const noexcept;
+    /// Whether another one may be sent, though those that were are not answered.
+    [[nodiscard]] bool is_left(const Channel& target) const noexcept;
     /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
     /// for the acknowledgement.
     [[nodiscard]] bool count(Flight& flight) noexcept;
@@ -52,6 +62,7 @@ public:
 private:
     Channels& channels_;
     Attention& attention_;
+    CreditLimits limits_;
     Channel* unrequested_ = nullptr; ///< the first to be asked
     Channel* owed_ = nullptr;        ///< the first to be told
     bool awaited_ = false;

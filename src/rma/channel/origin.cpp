@@ -109,7 +109,7 @@ void Origin::launch_more(Channel& target) noexcept
     Carrier& carrier = channels_.carrier();
     bool push = carrier.unpushed();
     carrier.set_unpushed(false);
-    while (!target.leaving.empty() && Credit::is_left(target)) {
+    while (!target.leaving.empty() && credit_.is_left(target)) {
         Flight& flight = *target.leaving.front();
         if (!may_leave(flight)) {
             break;
@@ -144,7 +144,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
                   Channel& target, std::size_t address) noexcept
 {
     Flight* before = target.unacknowledged.back();
-    if (target.lost || before == nullptr || !target.leaving.empty() || !Credit::is_left(target) ||
+    if (target.lost || before == nullptr || !target.leaving.empty() || !credit_.is_left(target) ||
         !is_one_fragment(operation)) {
         return false;
     }
@@ -163,7 +163,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
     ++target.row;
     const std::span data(static_cast<const std::byte*>(operation.origin.address),
                          data_bytes(operation));
-    Credit::note_bytes(target, data.size());
+    credit_.note_bytes(target, data.size());
     if (operation.kind == OperationKind::put) {
         send_put(*before, address, data);
     } else {
@@ -232,7 +232,7 @@ void Origin::send_fragments(Flight& flight) noexcept
         send_compare_and_swap(flight);
         return;
     }
-    while (!flight.target.at_end() && Credit::is_left(*flight.channel) && may_send(flight)) {
+    while (!flight.target.at_end() && credit_.is_left(*flight.channel) && may_send(flight)) {
         send_fragment(flight);
     }
 }
@@ -243,7 +243,7 @@ void Origin::send_fragment(Flight& flight) noexcept
     const std::size_t length = next_fragment(flight);
     std::array<std::byte, fragment_bytes> staging;
     ++flight.channel->in_flight;
-    Credit::note_bytes(*flight.channel, length);
+    credit_.note_bytes(*flight.channel, length);
     if (is_zero_copy(operation, length)) {
         send_zero_copy_put(flight, length);
     } else if (operation.kind == OperationKind::put) {

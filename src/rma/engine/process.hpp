@@ -94,6 +94,9 @@ public:
     /// Whether there are any.
     [[nodiscard]] bool must_push() const noexcept { return shared_.carrier.unpushed(); }
 
+    /// Of the windows to come.
+    void set_credit(const CreditLimits& limits) noexcept { shared_.credit = limits; }
+
     // Active messages (P5): whoever holds the engine takes one, runs it without, and ends it with
     // the engine again. Any number of threads may.
     /// What the handlers of windows to come may use.

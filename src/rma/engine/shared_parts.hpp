@@ -5,6 +5,7 @@
 
 #include "fabric/peer_memory.hpp"
 #include "rma/channel/carrier.hpp"
+#include "rma/channel/credit.hpp"
 #include "rma/channel/farewells.hpp"
 #include "rma/engine/window.hpp"
 #include "rma/epoch/early_return.hpp"
@@ -51,6 +52,7 @@ struct SharedParts {
     Pool<LockWaiter> lock_waiters{};
     BusyWindows busy{};
     ActiveLimits active{};
+    CreditLimits credit{};
     std::atomic<std::uint32_t> with_active{0}; ///< windows in which active messages wait
     bool allows_rows = false;                  ///< others' heavy barriers reach this process
     trace::Track latest_trace{};               ///< of the window that was made last

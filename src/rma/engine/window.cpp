@@ -50,7 +50,7 @@ trace::Track begin_trace(SharedParts& shared, const WindowShape& shape) noexcept
 WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape& shape)
     : channels(shared.carrier, shared.farewells, shape.id, shape.rank,
                static_cast<std::size_t>(shape.size)),
-      credit(channels, window),
+      credit(channels, window, shared.credit),
       life(shared.carrier.flights()),
       contacts({.members = *shape.members,
                 .window = shape.id,
