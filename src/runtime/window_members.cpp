@@ -104,7 +104,7 @@ fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t addre
 }
 
 /// Whether the kernel copies from and to the process.
-bool WindowMembers::may_copy(const Greeting& from)
+bool WindowMembers::may_copy(const Greeting& from) noexcept
 {
     return from.identity_at != 0 && settings().kernel_copy != kernel_copy_never &&
            fabric_.copies(from.peer, from.identity_at);
@@ -181,10 +181,10 @@ Status WindowMembers::find(int rank, rma::Member& found) noexcept
         found.disp_unit = record.disp_unit;
     }
     try {
+        found.peer = fabric_.meet(peer, address);
         if (const auto index = index_here(rank); index && !found.mapped) {
             find_copied(*index, found);
         }
-        found.peer = fabric_.meet(peer, address);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }

@@ -65,7 +65,7 @@ private:
     [[nodiscard]] std::optional<std::size_t> index_here(int rank) const noexcept;
     [[nodiscard]] static fabric::Worthwhile worth_copying(pid_t owner,
                                                           std::uint64_t address) noexcept;
-    [[nodiscard]] bool may_copy(const Greeting& from);
+    [[nodiscard]] bool may_copy(const Greeting& from) noexcept;
     void find_copied(std::size_t index, rma::Member& found);
     void find_here(int rank, std::size_t index, rma::Member& found) noexcept;
     [[nodiscard]] std::byte* map_brought(std::size_t index) noexcept;

@@ -62,7 +62,7 @@ int JoinedFabric::meet(const PeerAddress& peer, std::span<const std::byte> netwo
     return numbers_.number(peer.identity);
 }
 
-bool JoinedFabric::copies(const PeerAddress& peer, std::uint64_t identity_at)
+bool JoinedFabric::copies(const PeerAddress& peer, std::uint64_t identity_at) noexcept
 {
     Peer& known = peer_of(peer.identity);
     known.copied = known.copied || can_copy(peer.bell.owner, identity_at, peer.identity);

@@ -39,10 +39,10 @@ public:
     /// network is needed; else the network is opened before. Throws std::bad_alloc.
     int meet(const PeerAddress& peer, std::span<const std::byte> network_address);
 
-    /// Whether the kernel copies from and to that process of this node, at `identity_at` of which
-    /// its identity stands. It is asked until it does: should it refuse later, so do the copies.
-    /// Throws std::bad_alloc.
-    bool copies(const PeerAddress& peer, std::uint64_t identity_at);
+    /// Whether the kernel copies from and to that process of this node, which has been met and has
+    /// its identity at `identity_at`. It is asked until it does: should it refuse later, so do the
+    /// copies.
+    bool copies(const PeerAddress& peer, std::uint64_t identity_at) noexcept;
 
     /// Status::unsupported: there is no network.
     Status send(int peer, std::span<const std::byte> header,

@@ -7,7 +7,7 @@
 namespace sidelight::rma {
 
 /// How much may be sent to one target and not be answered. What is more waits at the origin, so a
-/// target that is late is not buried in data: 4 MB at a time, or 2 and a bit of small ones.
+/// target that is late is not buried in data: 4 MB at a time, 2 of small ones.
 struct CreditLimits {
     std::uint32_t most = 512;        ///< fragments
     std::uint32_t most_small = 4096; ///< where all are small
