@@ -44,5 +44,6 @@ template <class Type>
 } // namespace sidelight::api
 
 #define SIDELIGHT_FRONT(name) SIDELIGHT_OWN decltype(PMPI_##name) own_##name;
+#define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
 #define SIDELIGHT_FORTRAN_FRONT(name)
 #include "api/front.def"

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "api/entry.hpp"
+#include "base/settings.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
 
@@ -20,6 +21,7 @@ using Served = Word(SIDELIGHT_EACH_WORD(Word)) noexcept;
 
 enum class Place : std::size_t {
 #define SIDELIGHT_FRONT(name) name,
+#define SIDELIGHT_TRACED_FRONT(name) name,
 #define SIDELIGHT_FORTRAN_FRONT(name) name,
 #include "api/front.def"
     count
@@ -32,8 +34,8 @@ constexpr auto places = static_cast<std::size_t>(Place::count);
 // What this library does, as words; entry.hpp has the types.
 #define SIDELIGHT_FRONT(name)                                                                      \
     SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("own_" #name);
-#define SIDELIGHT_FORTRAN_FRONT(name)                                                              \
-    SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("own_" #name);
+#define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
+#define SIDELIGHT_FORTRAN_FRONT(name) SIDELIGHT_FRONT(name)
 #include "api/front.def"
 
 namespace {
@@ -44,25 +46,36 @@ Word decide(SIDELIGHT_EACH_WORD(Word)) noexcept;
 /// Relaxed: whoever reads an old entry decides once more, to the same end.
 std::array<std::atomic<Served*>, places> serving{
 #define SIDELIGHT_FRONT(name) &decide<Place::name>,
+#define SIDELIGHT_TRACED_FRONT(name) &decide<Place::name>,
 #define SIDELIGHT_FORTRAN_FRONT(name) &decide<Place::name>,
 #include "api/front.def"
 };
 
 constexpr std::array<Served*, places> own{
 #define SIDELIGHT_FRONT(name) &words_of_own_##name,
+#define SIDELIGHT_TRACED_FRONT(name) &words_of_own_##name,
 #define SIDELIGHT_FORTRAN_FRONT(name) &words_of_own_##name,
+#include "api/front.def"
+};
+
+constexpr std::array<bool, places> only_traced{
+#define SIDELIGHT_FRONT(name) false,
+#define SIDELIGHT_TRACED_FRONT(name) true,
+#define SIDELIGHT_FORTRAN_FRONT(name) false,
 #include "api/front.def"
 };
 
 constexpr std::array<const char*, places> names_of_host{
 #define SIDELIGHT_FRONT(name) "PMPI_" #name,
+#define SIDELIGHT_TRACED_FRONT(name) "PMPI_" #name,
 #define SIDELIGHT_FORTRAN_FRONT(name) #name,
 #include "api/front.def"
 };
 
 Served* server(std::size_t place) noexcept
 {
-    return host::mpi::fits_host()
+    const bool is_own = !only_traced[place] || !settings().trace.empty();
+    return is_own && host::mpi::fits_host()
                ? own[place]
                : reinterpret_cast<Served*>(host::mpi::find_symbol(names_of_host[place]));
 }
@@ -93,6 +106,7 @@ Word decide(SIDELIGHT_EACH_WORD(Word)) noexcept
     SIDELIGHT_ENTRY Word profiled_front_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm(            \
         "PMPI_" #name) __attribute__((alias("MPI_" #name)));                                       \
     SIDELIGHT_SERVED(front_##name, name)
+#define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
 #define SIDELIGHT_FORTRAN_FRONT(name) SIDELIGHT_SERVED(name, name)
 #include "api/front.def"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
+#include "api/traced_wait.hpp"
 #include "host/mpi/completed_request.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
@@ -23,6 +24,16 @@ namespace {
     return MPI_SUCCESS;
 }
 
+/// For one that is not known to be complete.
+[[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status) noexcept
+{
+    if (Requests::is_latest(handle) && Runtime::existing()->wait_briefly(*handle)) [[unlikely]] {
+        *handle = MPI_REQUEST_NULL;
+        return tell_nothing(status);
+    }
+    return as_it_came<&host::mpi::Table::Wait>(reinterpret_cast<Word>(handle), status);
+}
+
 } // namespace
 
 /// Of all requests two are looked at here: one that was complete from the start, and the one of
@@ -35,9 +46,9 @@ SIDELIGHT_WORDS(Wait, Word request, Word status)
         CompletedRequest::take_back(handle);
         return tell_nothing(status);
     }
-    if (Requests::is_latest(handle) && Runtime::existing()->wait_briefly(*handle)) [[unlikely]] {
-        *handle = MPI_REQUEST_NULL;
-        return tell_nothing(status);
+    if (trace::of_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+        TracedWait traced(1, handle, __builtin_return_address(0));
+        return traced.left(wait(handle, status));
     }
-    return as_it_came<&host::mpi::Table::Wait>(request, status);
+    return wait(handle, status);
 }

@@ -27,6 +27,10 @@ enum class Event : std::uint8_t {
     moved,     ///< a sweep of this thread has found something to do; of no window
     slept,     ///< this thread goes to sleep; of no window
     woken,     ///< and goes on; value: 1: somebody rang
+    request_begun, ///< the program has a request: of the nonblocking call that the thread is in, or
+                   ///< else of its last operation; value: its handle
+    request_ended, ///< by the call that the thread is in, or a test that is not noted; value: as
+                   ///< above
 };
 
 /// The calls that a trace knows, and a bit for their nonblocking form.
@@ -46,6 +50,7 @@ enum class CallKind : std::uint8_t {
     flush_all,
     flush_local_all,
     free,
+    request, ///< one that waits for requests, of which the window's are some: MPI_Wait and its like
     nonblocking = 0x80,
 };
 

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "base/settings.hpp"
 #include "host/mpi/completed_request.hpp"
 #include "host/node/cores.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -28,7 +29,8 @@ Runtime::Runtime()
     if (threads_possible()) {
         engine_.expect_program_threads();
     } else {
-        host::mpi::CompletedRequest::keep(true);
+        // A trace has each request by its own name.
+        host::mpi::CompletedRequest::keep(settings().trace.empty());
     }
     begin_trace(engine_);
     Helpers::watch_requests();

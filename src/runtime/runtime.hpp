@@ -8,6 +8,7 @@
 #include "runtime/lock_order.hpp"
 #include "runtime/network.hpp"
 #include "runtime/requests.hpp"
+#include "runtime/tracing.hpp"
 #include "runtime/waiting.hpp"
 #include "runtime/window_object.hpp"
 
@@ -91,6 +92,10 @@ public:
                 status = call(static_cast<rma::Request*>(request));
                 status = requests_.hand_out(status, *request, object.own, handle);
             }
+        }
+        if (status == Status::ok && trace::of_process.load(std::memory_order_relaxed) != nullptr)
+            [[unlikely]] {
+            trace_request(object, *handle);
         }
         pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);

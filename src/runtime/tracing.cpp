@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/tracing.hpp"
 
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -19,6 +22,25 @@ using host::mpi::table;
 
 /// Never destroyed: threads may note something until the process ends.
 host::TraceFile* file = nullptr;
+
+/// Requests that the program has, with their windows.
+struct TracedRequests {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, trace::Track> by_handle;
+};
+
+TracedRequests& requests() noexcept
+{
+    static auto* all = new TracedRequests; // calls may come until the process ends
+    return *all;
+}
+
+std::uint64_t name_of(MPI_Request request) noexcept
+{
+    std::uint64_t name = 0;
+    std::memcpy(&name, &request, sizeof request);
+    return name;
+}
 
 host::TracedProcess this_process() noexcept
 {
@@ -74,6 +96,32 @@ try {
     }
 } catch (const std::bad_alloc&) {
     log(LogLevel::warn, "out of memory: the trace does not say who is in a window");
+}
+
+void trace_request(const WindowObject& object, MPI_Request request) noexcept
+try {
+    const trace::Track& track = trace_of(*object.window);
+    if (track && request != MPI_REQUEST_NULL) {
+        track.note({.event = trace::Event::request_begun, .value = name_of(request)});
+        const std::scoped_lock lock(requests().mutex);
+        requests().by_handle.insert_or_assign(name_of(request), track);
+    }
+} catch (const std::bad_alloc&) {
+    log(LogLevel::warn, "out of memory: the trace does not say who waits for a request");
+}
+
+trace::Track track_of(MPI_Request request) noexcept
+{
+    const std::scoped_lock lock(requests().mutex);
+    const auto found = requests().by_handle.find(name_of(request));
+    return found != requests().by_handle.end() ? found->second : trace::Track{};
+}
+
+void trace_end(const trace::Track& track, MPI_Request request) noexcept
+{
+    track.note({.event = trace::Event::request_ended, .value = name_of(request)});
+    const std::scoped_lock lock(requests().mutex);
+    requests().by_handle.erase(name_of(request));
 }
 
 void settle_trace() noexcept

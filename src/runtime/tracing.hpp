@@ -11,6 +11,12 @@ namespace sidelight::runtime {
 void begin_trace(Engine& engine) noexcept;
 /// Who its members are. Does nothing on most of them, and where nothing is traced.
 void trace_members(const WindowObject& object) noexcept;
+/// A call on this window has given the program a request.
+void trace_request(const WindowObject& object, MPI_Request request) noexcept;
+/// The window of such a request that has not ended; of none for all others.
+[[nodiscard]] trace::Track track_of(MPI_Request request) noexcept;
+/// A call has ended it: the host may give its handle to another.
+void trace_end(const trace::Track& track, MPI_Request request) noexcept;
 /// The program may end soon: what says when and where things were goes to the file now.
 void settle_trace() noexcept;
 

@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     for (int64_t number = 0; number < WINDOWS; ++number)
         use_window(beside, &shared, number);
     CHECK(!can_share || shared > WINDOWS / 2); /* the host's threads may be busy now and then */
-    check_step("threads that go on"); /* one whose lock lost its waiters never does */
+    check_step("threads that go on");          /* one whose lock lost its waiters never does */
     while (turns_of(beside, players) == before)
         sched_yield();
     check_step("the end of the threads");

@@ -48,7 +48,7 @@ class Rank:
     def __init__(self, number, ranks, host, flavor):
         self.number, self.all, self.host = number, ranks, host
         self.records, self.helper = [], []
-        self.epochs = 0
+        self.epochs = self.requests = 0
         self.fenced = None
         self.line = 0
         self.note(0, Event.WINDOW_MADE, FLAVORS[flavor], number, epoch=ranks, value=NAME)
@@ -113,10 +113,23 @@ class Rank:
     def complete(self, epoch, enter, leave, nonblocking=False, completed=None):
         self.call("complete", enter, leave, nonblocking=nonblocking)
         self.close(epoch, enter + 1, leave - 1 if completed is None else completed)
+        return self.begin_request(leave - 1) if nonblocking else None
 
     def wait(self, epoch, enter, leave, nonblocking=False, completed=None):
         self.call("wait", enter, leave, nonblocking=nonblocking)
         self.close(epoch, enter + 1, leave - 1 if completed is None else completed)
+        return self.begin_request(leave - 1) if nonblocking else None
+
+    def begin_request(self, time):
+        self.requests += 1
+        self.note(time, Event.REQUEST_BEGUN, value=self.requests)
+        return self.requests
+
+    def wait_for(self, enter, leave, *requests):
+        """MPI_Wait, or MPI_Waitall."""
+        self.call("request", enter, leave)
+        for request in requests:
+            self.note(leave - 1, Event.REQUEST_ENDED, value=request)
 
     def fence(self, enter, leave):
         """Closes the epoch of the fence before, and opens one."""

@@ -43,12 +43,13 @@ def sidelight(*arguments):
         raise AssertionError(f"{arguments}: {ended.stderr[-2000:]}")
 
 
-def report(host, line, option):
+def report(host, ranks, program, *arguments):
+    """`program`: where it is built."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        program = hosts.build_directory() / host / "bench" / "patterns"
+        path = hosts.build_directory() / host / program
         trace, table = folder / "trace", folder / "table.json"
-        sidelight("run", "--host", host, "--trace", trace, "-n", 4, program, option, line)
+        sidelight("run", "--host", host, "--trace", trace, "-n", ranks, path, *arguments)
         sidelight("report", trace, "--json", table)
         return json.loads(table.read_text())
 
@@ -62,7 +63,8 @@ class Programs(unittest.TestCase):
             with self.subTest(host=host):
                 for attempt in range(_ATTEMPTS):
                     try:
-                        self.check(report(host, line, "--check"), *LINES[line])
+                        said = report(host, 4, "bench/patterns", "--check", line)
+                        self.check(said, *LINES[line])
                         break
                     except AssertionError:
                         if attempt == _ATTEMPTS - 1:
@@ -95,7 +97,7 @@ class Programs(unittest.TestCase):
     def test_early_fence(self):
         """Nobody is late, so what is lost is a transfer."""
         for host in _HOSTS:
-            said = report(host, "early_fence_1048576", "--quick")
+            said = report(host, 4, "bench/patterns", "--quick", "early_fence_1048576")
             with self.subTest(host=host):
                 (row,) = [
                     row
@@ -103,6 +105,16 @@ class Programs(unittest.TestCase):
                     if row["pattern"] == patterns.EARLY_FENCE and row["times"] > 9
                 ]
                 self.assertEqual(row["caused_by_ranks"][0]["rank"], 0)
+
+    def test_nonblocking_program(self):
+        """Its waits are in MPI_Wait, for rows that the other rank has still to send."""
+        for host in _HOSTS:
+            said = report(host, 2, "examples/lu_nonblocking", "-r", 1, "dense:400")
+            with self.subTest(host=host):
+                rows = [row for row in said["rows"] if row["call"] == "request"]
+                self.assertIn(patterns.EARLY_WAIT, {row["pattern"] for row in rows})
+                for row in rows:
+                    self.assertRegex(row["line"], r"^lu_nonblocking\.c:\d+ ")
 
 
 if __name__ == "__main__":

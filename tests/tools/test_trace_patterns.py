@@ -108,6 +108,29 @@ class PostStartCompleteWait(Found):
         trace[1].wait(exposure, 1011, 1020)
         self.check(trace, {})
 
+    def test_who_waits_for_a_request_loses(self):
+        """What the nonblocking call has begun, and of two requests the one that comes later."""
+        trace = Trace(3)
+        requests = []
+        for target, granted in ((1, 1005), (2, 105)):
+            epoch = trace[0].start(0, target)
+            trace[0].put(epoch, 20, target)
+            trace[0].grant(epoch, granted, target)
+            trace[target].post(granted - 5, 0)
+            requests.append(
+                trace[0].complete(epoch, 50, 60, nonblocking=True, completed=granted + 2)
+            )
+        trace[0].wait_for(300, 1010, *requests)
+        self.check(trace, {(patterns.LATE_POST, 0, 1): 700})
+
+    def test_a_request_that_is_waited_for_late(self):
+        trace = Trace(2)
+        exposure = trace[1].post(0, 0)
+        access(trace, 0, 1, 900, 1000, 910, 1001, 1003)
+        request = trace[1].wait(exposure, 11, 20, nonblocking=True, completed=1004)
+        trace[1].wait_for(1100, 1102, request)
+        self.check(trace, {})
+
     def test_a_deferred_exposure(self):
         """Posted in time, but behind an epoch that is closed and not complete."""
         trace = Trace(2)

@@ -75,6 +75,44 @@ class Unchanged(unittest.TestCase):
             trace[rank].unlock(epoch, unlock, unlock + 3, 2)
         self.check(trace)
 
+    def pipeline(self, ahead=4, rounds=20, work=300):
+        """Exposures that are posted ahead, and waited for when their turn has come."""
+        trace = Trace(2)
+        posted, requests = [], []
+        for number in range(ahead):
+            posted.append(trace[1].post(30 * number, 0))
+            requests.append(None)
+        closed = []
+        for number in range(rounds):
+            begin = work * number + 200
+            epoch = trace[0].start(begin, 1)
+            trace[0].grant(epoch, begin + 2, 1)
+            trace[0].put(epoch, begin + 12, 1)
+            closed.append(trace[0].complete(epoch, begin + 15, begin + 20, True, begin + 25))
+            trace[0].wait_for(begin + 26, begin + 28, closed[-1])
+            done = begin + 30
+            request = trace[1].wait(
+                posted[number], 30 * number + 15 if number < ahead else done - work * ahead + 25,
+                30 * number + 20 if number < ahead else done - work * ahead + 30, True, done,
+            )
+            trace[1].wait_for(done - 25, done + 5, request)
+            if number + ahead < rounds:
+                posted.append(trace[1].post(done + 7, 0))
+        return trace
+
+    def test_requests(self):
+        self.check(self.pipeline())
+
+    def test_requests_of_fences(self):
+        trace = Trace(2)
+        for rank in trace.ranks:
+            rank.fence(10, 15)
+        for rank, enter in zip(trace.ranks, (100, 900)):
+            rank.call("fence", enter, enter + 4, nonblocking=True)
+            request = rank.begin_request(enter + 3)
+            rank.wait_for(enter + 300, 1205, request)
+        self.check(trace)
+
     def test_a_trace_that_was_cut(self):
         """An exposure whose origin is not in the trace keeps nobody."""
         trace = Trace(2)

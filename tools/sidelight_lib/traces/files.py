@@ -45,6 +45,8 @@ class Event(IntEnum):
     MOVED = 12
     SLEPT = 13
     WOKEN = 14
+    REQUEST_BEGUN = 15
+    REQUEST_ENDED = 16
 
 
 class Record(NamedTuple):

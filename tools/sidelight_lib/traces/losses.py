@@ -45,7 +45,7 @@ class _Finder:
         self._progress = {rank.rank: _Progress(rank) for rank in job.ranks.values()}
 
     def run(self) -> Iterator[Loss]:
-        by_call: dict[str, Callable[[Call, Span], Iterable[Loss]]] = {
+        by_call: dict[str, Callable[[Call, Span, Call], Iterable[Loss]]] = {
             "start": self._start,
             "complete": self._complete,
             "wait": self._wait,
@@ -59,25 +59,44 @@ class _Finder:
             "flush_local_all": self._passive,
         }
         self._locks = {rank.rank: Locks(rank) for rank in self._job.ranks.values()}
+        self._waiting = {
+            request.call: request.waiting
+            for rank in self._job.ranks.values()
+            for request in rank.requests
+            if request.call is not None
+        }
         for rank in self._job.ranks.values():
             for call in rank.calls:
-                finder = by_call.get(call.name)
-                if finder is not None and call.leave is not None and not call.nonblocking:
-                    yield from finder(call, Span(call.enter, call.leave))
+                if call.leave is None or call.nonblocking:
+                    continue
+                span = Span(call.enter, call.leave)
+                for of in self._waited_for(call):
+                    finder = by_call.get(of.name)
+                    if finder is not None:
+                        yield from finder(call, span, of)
             yield from self._early_transfers(rank)
         for rounds in fences(self._job).values():
             for number, members in enumerate(rounds):
                 yield from self._fence(rounds[number - 1] if number > 0 else None, members)
 
-    # Access epochs.
+    @staticmethod
+    def _waited_for(call: Call) -> list[Call]:
+        """The calls that a blocking call completes: itself, or those whose requests it ends. Of
+        several requests it is the last one that it has waited for."""
+        if call.name != "request":
+            return [call]
+        begun = [request.call for request in call.ends if request.call is not None]
+        return sorted(begun, key=_completed)[-1:]
 
-    def _start(self, call: Call, span: Span) -> Iterator[Loss]:
-        for epoch in call.opens:
+    # Access epochs. `of` is the call whose epochs are waited for, in the span of the blocking call.
+
+    def _start(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
+        for epoch in of.opens:
             if _waited_for_grant(call, epoch):
                 yield from self._grants(call, span, epoch)
 
-    def _complete(self, call: Call, span: Span) -> Iterator[Loss]:
-        for epoch in call.closes:
+    def _complete(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
+        for epoch in of.closes:
             yield from self._grants(call, span, epoch)
             granted = epoch.all_granted
             if granted is not None:
@@ -111,8 +130,8 @@ class _Finder:
 
     # Exposures.
 
-    def _wait(self, call: Call, span: Span) -> Iterator[Loss]:
-        for exposure in call.closes:
+    def _wait(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
+        for exposure in of.closes:
             met = self._meetings.of_exposure.get(exposure, ())
             known = [each for each in met if each.access.completed is not None]
             if not known:
@@ -155,15 +174,16 @@ class _Finder:
                 for rank in {epoch.rank, *(op.target for op in epoch.operations)}:
                     if epoch.operations:
                         carried[rank].append(epoch)
-        for call in members.values():
-            if call.nonblocking or call.leave is None:
+        for member in members.values():
+            waiting = self._waiting.get(member) if member.nonblocking else member
+            if waiting is None or waiting.leave is None:
                 continue
-            span = Span(call.enter, call.leave)
-            if call is not last and transferred > opened:
+            call, span = waiting, Span(waiting.enter, waiting.leave)
+            if member is not last and transferred > opened:
                 early = patterns.early_fence(span, min(transferred, last.enter))
                 if early:
                     yield Loss(patterns.EARLY_FENCE, early, call, last.rank, last)
-            if call is not last:
+            if member is not last:
                 late = patterns.wait_at_fence(span, transferred, last.enter)
                 if late:
                     yield Loss(patterns.WAIT_AT_FENCE, late, call, last.rank, last)
@@ -188,8 +208,8 @@ class _Finder:
 
     # Locks.
 
-    def _passive(self, call: Call, span: Span) -> Iterator[Loss]:
-        for epoch in self._locks[call.rank].of(call):
+    def _passive(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
+        for epoch in self._locks[call.rank].of(of):
             yield from self._lock_wait(call, span, epoch)
 
     def _lock_wait(self, call: Call, span: Span, epoch: Epoch) -> Iterator[Loss]:
@@ -300,11 +320,11 @@ class _Progress:
 
 
 class Locks:
-    """Which locks of a rank a call waits for."""
+    """Which locks of a rank a call waits for, or whoever waits for its request."""
 
     def __init__(self, rank: Rank) -> None:
         self._pending: dict[Call, list[Epoch]] = {}
-        calls = [call for call in rank.calls if call.name in _WAITING and not call.nonblocking]
+        calls = [call for call in rank.calls if call.name in _WAITING]
         enters = [call.enter for call in calls]
         for epoch in rank.epochs:
             if epoch.kind not in ("lock", "lock_all") or epoch.opened is None:
@@ -349,6 +369,12 @@ def _waited_for_grant(call: Call, epoch: Epoch) -> bool:
         and granted <= call.leave
         and not call.nonblocking
     )
+
+
+def _completed(call: Call) -> float:
+    """When the last of its epochs was; a call that closes none has waited for nobody."""
+    ends = [epoch.completed for epoch in call.closes]
+    return max((float("inf") if end is None else end for end in ends), default=call.enter)
 
 
 def _was_deferred(epoch: Epoch) -> bool:

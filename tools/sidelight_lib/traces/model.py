@@ -43,6 +43,7 @@ CALL_NAMES = (
     "flush_all",
     "flush_local_all",
     "free",
+    "request",  # MPI_Wait and its like
 )
 _NONBLOCKING = 0x80
 _BETWEEN_NAPS = 100e3  # nanoseconds: longer than a wait polls
@@ -82,6 +83,25 @@ class Call:
     leave: float | None = None
     closes: list[Epoch] = field(default_factory=list)
     opens: list[Epoch] = field(default_factory=list)
+    ends: list[Request] = field(default_factory=list)  # a call that waits for requests
+
+    @property
+    def label(self) -> str:
+        """Its name in MPI."""
+        if self.name == "request":
+            return "MPI_Wait"
+        return f"{'MPIX_Win_i' if self.nonblocking else 'MPI_Win_'}{self.name}"
+
+
+@dataclass(eq=False)
+class Request:
+    """What a nonblocking call has given the program, or an operation of an epoch."""
+
+    call: Call | None
+    epoch: Epoch | None  # of the operation; without one the request is the call's
+    begun: float
+    ended: float | None = None
+    waiting: Call | None = None  # that has ended it, if it was no test
 
 
 @dataclass
@@ -153,6 +173,7 @@ class Rank:
     end: float
     calls: list[Call] = field(default_factory=list)
     epochs: list[Epoch] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     sleeps: list[Sleep] = field(default_factory=list)
     moves: list[tuple[float, bool]] = field(default_factory=list)  # sweeps; by a thread of its own?
     wakes: int = 0
@@ -264,7 +285,9 @@ class _Reader:
         self._threads = process.threads
         self._windows = windows
         self._epochs: dict[tuple[int, int], Epoch] = {}
+        self._requests: dict[int, Request] = {}  # by handle, which another has later
         self._call: Call | None = None  # that the thread is in
+        self._operated: Epoch | None = None  # of its last operation
         self._asleep: float | None = None
         self._maps = Maps.read(process.maps)
         self._places: dict[int, Place] = {}
@@ -291,11 +314,13 @@ class _Reader:
             Event.MOVED: self._move,
             Event.SLEPT: self._sleep,
             Event.WOKEN: self._wake,
+            Event.REQUEST_BEGUN: self._begin_request,
+            Event.REQUEST_ENDED: self._end_request,
         }
 
     def run(self) -> Rank:
         for thread in self._threads:
-            self._call, self._asleep = None, None
+            self._call, self._operated, self._asleep = None, None, None
             self._number, self._own = thread.number, thread.own
             for record in thread.records:
                 taker = self._takers.get(record.event)  # type: ignore[call-overload]
@@ -378,7 +403,7 @@ class _Reader:
             epoch.completed = record.time
 
     def _operate(self, record: Record) -> None:
-        epoch = self._epoch(record)
+        epoch = self._operated = self._epoch(record)
         if epoch is not None:
             epoch.operations.append(
                 Operation(
@@ -389,6 +414,20 @@ class _Reader:
                     self._number,
                 )
             )
+
+    def _begin_request(self, record: Record) -> None:
+        epoch = None if self._call is not None else self._operated
+        if self._call is not None or epoch is not None:
+            request = Request(self._call, epoch, record.time)
+            self._requests[record.value] = request
+            self._rank.requests.append(request)
+
+    def _end_request(self, record: Record) -> None:
+        request = self._requests.pop(record.value, None)
+        if request is not None:
+            request.ended, request.waiting = record.time, self._call
+            if self._call is not None:
+                self._call.ends.append(request)
 
     def _move(self, record: Record) -> None:
         self._rank.moves.append((record.time, self._own))

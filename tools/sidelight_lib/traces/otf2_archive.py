@@ -125,7 +125,7 @@ class _Writer:
         return self._groups[key]
 
     def _region(self, call: Call) -> Any:
-        name = f"{'MPIX_Win_i' if call.nonblocking else 'MPI_Win_'}{call.name}"
+        name = call.label
         if name not in self._regions:
             self._regions[name] = self._definitions.region(
                 name,

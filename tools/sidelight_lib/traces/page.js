@@ -315,7 +315,7 @@ class Timeline {
       return lines.join("\n");
     }
     const call = under(rank.calls), loss = under(rank.losses);
-    if (call) lines.push(`MPI_Win_${call[2]} from ${DATA.places[call[3]]}: ${duration(call[1] - call[0])}`);
+    if (call) lines.push(`${call[2]} from ${DATA.places[call[3]]}: ${duration(call[1] - call[0])}`);
     if (loss) lines.push(`${DATA.patterns[loss[2]][0]}: ${duration(loss[1] - loss[0])}${loss[3] >= 0 ? `, by rank ${loss[3]}` : ""}`);
     if (!call && !loss) lines.push(under(rank.naps) ? "asleep in another call" : "computing");
     return lines.join("\n");

@@ -222,7 +222,7 @@ def _rank(
         return round((rank.end if time is None else time) - begin)
 
     calls = [
-        [at(call.enter), at(call.leave), _name(call), places.setdefault(call.place, len(places))]
+        [at(call.enter), at(call.leave), call.label, places.setdefault(call.place, len(places))]
         for call in rank.calls
     ]
     lost = [
@@ -245,10 +245,6 @@ def _rank(
         "naps": _merged([[at(nap.begin), at(nap.end)] for nap in rank.asleep_elsewhere()], close),
         "epochs": _epochs(rank.epochs, at, rank.end, close),
     }
-
-
-def _name(call: Call) -> str:
-    return ("i" if call.nonblocking else "") + call.name
 
 
 def _merged(items: list[list[Any]], close: float) -> list[list[Any]]:

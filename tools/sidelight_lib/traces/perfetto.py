@@ -105,7 +105,7 @@ def _events(
 def _thread_events(rank: Rank, tracks: _Tracks) -> Iterator[tuple[float, bytes]]:
     for call in rank.calls:
         track = tracks.number("thread", rank.rank, call.thread)
-        name = f"{'MPIX_Win_i' if call.nonblocking else 'MPI_Win_'}{call.name}"
+        name = call.label
         notes: dict[str, int | str] = {"window": call.window.number, "from": str(call.place)}
         if call.peer >= 0:
             notes["rank"] = call.peer

@@ -10,14 +10,17 @@ transfers, the notice and the waking up.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
 from .losses import Loss, Locks
 from .matching import Holds, Meeting, Meetings, Round, fences, meetings
-from .model import Call, Epoch, Job, Window
+from .model import Call, Epoch, Job, Request, Window
 from .patterns import PRIVATE_MEMORY, WAIT_FOR_PROGRESS
 
+_Rounds = dict[Call, tuple[Round, float]]  # of fences and frees, with when the last one came
+Kinds = tuple[Window, str, str]  # of an epoch and a later one
 _UNKNOWN_CALL = 1000.0  # nanoseconds, where a trace has no call that does not wait
 
 
@@ -57,6 +60,9 @@ class Plan:
     lost_before_grant: dict[Epoch, float] = field(default_factory=dict)  # to progress
     pending_locks: dict[Call, list[Epoch]] = field(default_factory=dict)
     exposures: dict[tuple[int, Window], list[Epoch]] = field(default_factory=dict)
+    rounds: dict[Call, Round] = field(default_factory=dict)  # of fences and frees
+    # Kinds of epochs of which a later one was active before an earlier one was complete.
+    reordered: set[Kinds] = field(default_factory=set)
     short: float = _UNKNOWN_CALL  # what a nonblocking call takes
     recorded: float = 0.0
 
@@ -79,6 +85,7 @@ def make(job: Job, found: list[Loss]) -> Plan:
         for members in those
         for call in members.values()
     }
+    plan.rounds = {call: members for call, (members, _) in rounds.items()}
     for rank in job.ranks.values():
         locks = Locks(rank)
         by_thread: dict[int, list[Call]] = defaultdict(list)
@@ -87,6 +94,7 @@ def make(job: Job, found: list[Loss]) -> Plan:
             plan.pending_locks[call] = locks.of(call)
         for calls in by_thread.values():
             plan.threads.append(_thread(calls, job.begin, rank.end, rounds, plan.pending_locks))
+        plan.reordered.update(_reordered(rank.epochs))
         for epoch in rank.epochs:
             if epoch.kind == "exposure":
                 plan.exposures.setdefault((rank.rank, epoch.window), []).append(epoch)
@@ -107,11 +115,33 @@ def make(job: Job, found: list[Loss]) -> Plan:
     return plan
 
 
+def kinds(earlier: Epoch, later: Epoch) -> Kinds:
+    return later.window, earlier.kind, later.kind
+
+
+def _reordered(epochs: list[Epoch]) -> Iterator[Kinds]:
+    """Of the epochs of one rank, in which pairs the window's reorder keys show."""
+    pending: dict[Window, list[Epoch]] = defaultdict(list)
+    for epoch in sorted(epochs, key=lambda each: each.number):
+        activated = epoch.activated
+        if activated is None:
+            continue
+        left = [
+            each
+            for each in pending[epoch.window]
+            if each.completed is None or each.completed > activated
+        ]
+        for each in left:
+            if each.closed is not None and each.closed < activated:
+                yield kinds(each, epoch)
+        pending[epoch.window] = [*left, epoch]
+
+
 def _thread(
     calls: list[Call],
     begin: float,
     end: float,
-    rounds: dict[Call, tuple[Round, float]],
+    rounds: _Rounds,
     locks: dict[Call, list[Epoch]],
 ) -> Thread:
     steps = []
@@ -125,7 +155,7 @@ def _thread(
         latest = max((time for time in issued if time is not None), default=None)
         if latest is not None:
             step.since_operation = min(max(call.enter - latest, 0.0), step.gap)
-        step.own = _own_time(call, leave, last, locks[call])
+        step.own = _own_time(call, leave, last, locks[call], rounds)
         ends = [epoch.completed for epoch in call.closes if epoch.completed is not None]
         step.exit = max(leave - max(ends), 0.0) if ends else 0.0
         steps.append(step)
@@ -133,13 +163,29 @@ def _thread(
     return Thread(calls[0].rank, steps, max(end - now, 0.0))
 
 
-def _own_time(call: Call, leave: float, last: float | None, locks: list[Epoch]) -> float:
+def _ends_of(request: Request, rounds: _Rounds) -> list[float]:
+    """What must have happened before it can be ended."""
+    if request.epoch is not None:
+        granted = request.epoch.all_granted
+        return [] if granted is None else [granted]
+    assert request.call is not None
+    if request.call in rounds:
+        return [rounds[request.call][1]]
+    return [epoch.completed for epoch in request.call.closes if epoch.completed is not None]
+
+
+def _own_time(
+    call: Call, leave: float, last: float | None, locks: list[Epoch], rounds: _Rounds
+) -> float:
     """Of a call that has waited what is left when what it waited for is taken off."""
     happened = call.enter
     if call.nonblocking:
         return leave - call.enter
     if last is not None:
         return leave - max(last if last <= leave else call.enter, call.enter)
+    if call.name == "request":
+        ends = [time for request in call.ends for time in _ends_of(request, rounds)]
+        return leave - max(min(max(ends, default=call.enter), leave), call.enter)
     for epoch in [*call.closes, *call.opens, *locks]:
         granted = epoch.all_granted
         if granted is not None and epoch.kind != "exposure" and granted <= leave:

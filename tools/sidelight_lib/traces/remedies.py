@@ -29,6 +29,8 @@ def for_pattern(
     thread = Change(progress=True)
     if pattern == patterns.LATE_POST and not any(name == "complete" for name, _, _ in lost_at):
         return _posting_ahead(ready, ahead)
+    if pattern in _WAITED_LATER and all(name == "request" for name, _, _ in lost_at):
+        return [_waiting_later()]
     known = {
         patterns.LATE_POST: [
             Remedy(
@@ -112,6 +114,14 @@ def for_pattern(
         ],
     }
     return known[pattern]
+
+
+# What a nonblocking call has begun, and is waited for too soon.
+_WAITED_LATER = (patterns.EARLY_WAIT, patterns.EARLY_FENCE, patterns.LOCK_CONTENTION)
+
+
+def _waiting_later() -> Remedy:
+    return Remedy("MPI_Wait", "later: first compute what does not need the data", None)
 
 
 def _posting_ahead(ready: Change, ahead: int) -> list[Remedy]:

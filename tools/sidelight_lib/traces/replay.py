@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .model import Call, Epoch, Window
-from .plan import Plan, Step, Thread
+from .model import Call, Epoch, Request, Window
+from .plan import Plan, Step, Thread, kinds
 from .symbols import Place
 
 # Which calls are meant: the name, and where each is called.
@@ -154,7 +154,7 @@ class _Play:
         self._arrived: dict[int, tuple[dict[int, _Signal], _Signal]] = {}  # by rounds
         self._in_call: dict[int, int] = defaultdict(int)  # threads of a rank
         self._work: dict[int, list[tuple[float, _Signal]]] = defaultdict(list)
-        self._pending: dict[tuple[int, Window], list[_State]] = defaultdict(list)
+        self._pending: dict[tuple[int, Window], list[tuple[Epoch, _State]]] = defaultdict(list)
         self._closings: dict[tuple[int, Site], list[_Signal]] = defaultdict(list)
         self._turns: dict[tuple[int, Window], int] = defaultdict(int)  # exposures by their calls
         self._posted: dict[tuple[int, Window], int] = defaultdict(int)  # and those opened already
@@ -254,6 +254,11 @@ class _Play:
         if self._change.progress:
             own = max(own - plan.lost_to_progress.get(call, 0.0), 0.0)
         self._post_first(call)
+        if call.name == "request":
+            for request in call.ends:
+                yield from self._await(request)
+            yield self._now + own
+            return
         if step.round is not None:
             yield from self._meet(step, own, early)
             return
@@ -275,23 +280,38 @@ class _Play:
                 yield self._states[epoch].completed
             yield self._now + step.exit
 
+    def _await(self, request: Request) -> _Thread:
+        """What a program does that has ended this request by MPI_Wait."""
+        if request.epoch is not None:
+            for signal in self._states[request.epoch].granted.values():
+                yield signal
+            return
+        assert request.call is not None
+        members = self._plan.rounds.get(request.call)
+        if members is not None:
+            yield self._arrivals(members)[1]
+        for epoch in request.call.closes if members is None else ():
+            yield self._states[epoch].completed
+
     def _waits_later(self, call: Call) -> bool:
         return self._change.waits_later(call) and call.name in ("complete", "unlock", "fence")
 
     def _leave_at_once(self, step: Step, own: float) -> _Thread:
-        """The call does what can be done already, as the nonblocking one does."""
+        """The call does what can be done already, as the nonblocking one does; that has taken its
+        time in the trace."""
         call = step.call
         self._close_all(step)
-        short = own if call.nonblocking else self._plan.short
-        yield self._now + short
+        if call.nonblocking:
+            yield self._now + own
+            return
+        yield self._now + self._plan.short
         for epoch in call.closes:
             state = self._states[epoch]
             if epoch.kind == "access" and all(
                 signal.over(self._now) for signal in state.granted.values()
             ):
                 yield state.completed
-            if not call.nonblocking:
-                self._closings[call.rank, site(call)].append(state.completed)
+            self._closings[call.rank, site(call)].append(state.completed)
 
     def _wait_for_earlier(self, epoch: Epoch) -> _Thread:
         """The buffer of an epoch is that of the one `ahead` before, which must be complete."""
@@ -357,14 +377,21 @@ class _Play:
             return
         state.opened = True
         key = (epoch.rank, epoch.window)
-        pending = [each for each in self._pending[key] if not each.completed.over(self._now)]
-        self._pending[key] = [*pending, state]
-        before = [each.completed for each in pending if each.closed.time is not None]
-        if before and not self._change.reorder:
+        pending = [each for each in self._pending[key] if not each[1].completed.over(self._now)]
+        self._pending[key] = [*pending, (epoch, state)]
+        before = [
+            other.completed
+            for earlier, other in pending
+            if other.closed.time is not None and not self._may_reorder(earlier, epoch)
+        ]
+        if before:
             now = self._now
             _when_all(before, lambda time: self._activate(epoch, max(time, now)))
         else:
             self._activate(epoch, self._now)
+
+    def _may_reorder(self, earlier: Epoch, later: Epoch) -> bool:
+        return self._change.reorder or kinds(earlier, later) in self._plan.reordered
 
     def _activate(self, epoch: Epoch, time: float) -> None:
         state = self._states[epoch]
@@ -442,16 +469,19 @@ class _Play:
 
     def _end_when_closed(self, epoch: Epoch, state: _State, peers: Iterable[int]) -> None:
         """Its transfers run when it is closed and granted: in a call of its rank, which performs
-        them, or, with progress, whenever it is."""
+        them, or, with progress, whenever it is. Of an epoch that a nonblocking call has closed the
+        lag has in it that they waited for a call."""
         lag = self._plan.lag.get(epoch, 0.0)
-        if self._change.progress and epoch.closing is not None:
-            lag = max(lag - self._plan.lost_to_progress.get(epoch.closing, 0.0), 0.0)
+        closing = epoch.closing
+        if self._change.progress and closing is not None:
+            lag = max(lag - self._plan.lost_to_progress.get(closing, 0.0), 0.0)
         peers = list(peers)
         for peer in peers:
             done = state.done[peer]
 
             def perform(done: _Signal = done) -> None:
-                if self._change.progress or self._in_call[epoch.rank] or lag == 0.0:
+                at_once = self._change.progress or (closing is not None and closing.nonblocking)
+                if at_once or self._in_call[epoch.rank] or lag == 0.0:
                     done.fire(self._now + lag)
                 else:
                     self._work[epoch.rank].append((lag, done))

@@ -24,6 +24,8 @@ def share(part: float, whole: float) -> str:
 
 
 def call_name(name: str) -> str:
+    if name == "request":
+        return "MPI_Wait"
     return f"MPI_Win_{name}" if name else ""
 
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/traced_wait.hpp"
+
+#include <new>
+
+#include "api/entry.hpp"
+#include "api/pass_through.hpp"
+#include "host/mpi/table.hpp"
+#include "runtime/tracing.hpp"
+
+using namespace sidelight;
+using namespace sidelight::api;
+using host::mpi::table;
+
+TracedWait::TracedWait(int count, const MPI_Request* requests, const void* from) noexcept
+    : waits_(from != nullptr)
+{
+    try {
+        for (int index = 0; requests != nullptr && index < count; ++index) {
+            if (const trace::Track track = runtime::track_of(requests[index])) {
+                awaited_.push_back({requests + index, requests[index], track});
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        awaited_.clear(); // it is not noted
+    }
+    note(trace::Event::call_entered, reinterpret_cast<std::uintptr_t>(from));
+}
+
+void TracedWait::note(trace::Event event, std::uint64_t value) const noexcept
+{
+    if (waits_ && !awaited_.empty()) {
+        constexpr auto kind = static_cast<std::uint8_t>(trace::CallKind::request);
+        awaited_.front().track.note({.event = event, .detail = kind, .value = value});
+    }
+}
+
+int TracedWait::left(int code) noexcept
+{
+    for (const Awaited& each : awaited_) {
+        if (*each.place == MPI_REQUEST_NULL) {
+            runtime::trace_end(each.track, each.request);
+        }
+    }
+    note(trace::Event::call_left, static_cast<std::uint64_t>(code));
+    return code;
+}
+
+/// The calls of front.def that are ours only while there is a trace. MPI_Wait is always, see
+/// wait.cpp.
+SIDELIGHT_OWN int own_Waitall(int count, MPI_Request* requests, MPI_Status* statuses)
+{
+    TracedWait traced(count, requests, __builtin_return_address(0));
+    return traced.left(table().Waitall(count, requests, statuses));
+}
+
+SIDELIGHT_OWN int own_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status)
+{
+    TracedWait traced(count, requests, __builtin_return_address(0));
+    return traced.left(table().Waitany(count, requests, index, status));
+}
+
+SIDELIGHT_OWN int own_Waitsome(int count, MPI_Request* requests, int* ended, int* indices,
+                               MPI_Status* statuses)
+{
+    TracedWait traced(count, requests, __builtin_return_address(0));
+    return traced.left(table().Waitsome(count, requests, ended, indices, statuses));
+}
+
+SIDELIGHT_OWN int own_Test(MPI_Request* request, int* flag, MPI_Status* status)
+{
+    TracedWait traced(1, request, nullptr);
+    return traced.left(table().Test(request, flag, status));
+}
+
+SIDELIGHT_OWN int own_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses)
+{
+    TracedWait traced(count, requests, nullptr);
+    return traced.left(table().Testall(count, requests, flag, statuses));
+}
+
+SIDELIGHT_OWN int own_Testany(int count, MPI_Request* requests, int* index, int* flag,
+                              MPI_Status* status)
+{
+    TracedWait traced(count, requests, nullptr);
+    return traced.left(table().Testany(count, requests, index, flag, status));
+}
+
+SIDELIGHT_OWN int own_Testsome(int count, MPI_Request* requests, int* ended, int* indices,
+                               MPI_Status* statuses)
+{
+    TracedWait traced(count, requests, nullptr);
+    return traced.left(table().Testsome(count, requests, ended, indices, statuses));
+}
