@@ -35,6 +35,8 @@ struct WindowKey {
     /// The same for calls that open and close epochs; no_handle for the windows of memory handles,
     /// which have none.
     std::atomic<std::uint64_t> synchronizing{no_handle};
+    /// The same for all calls on it, of whatever window that is ours.
+    std::atomic<std::uint64_t> any{no_handle};
     rma::Mapped* mapped = nullptr; ///< the direct path
     rma::Window* window = nullptr; ///< of a memory handle: the parent
 };

@@ -20,6 +20,7 @@ void hide(WindowKey& object) noexcept
     object.key.store(no_handle, std::memory_order_relaxed);
     object.shortest.store(no_handle, std::memory_order_relaxed);
     object.synchronizing.store(no_handle, std::memory_order_relaxed);
+    object.any.store(no_handle, std::memory_order_relaxed);
 }
 
 /// Made at first use and never destroyed: windows may be used until the process ends.
@@ -137,6 +138,7 @@ void insert(WindowObject& object)
     object.key.store(object.watched ? no_handle : key, std::memory_order_relaxed);
     object.synchronizing.store(object.region != nullptr || traced ? no_handle : key,
                                std::memory_order_relaxed);
+    object.any.store(key, std::memory_order_relaxed);
     set_ordered(object, object.ordered);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }

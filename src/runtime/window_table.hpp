@@ -67,10 +67,10 @@ template <bool orders_itself>
 /// Null if the window is not ours.
 [[nodiscard]] inline WindowObject* find(MPI_Win win) noexcept
 {
-    if (WindowKey* entry = find_key(win); entry != nullptr) [[likely]] {
-        return static_cast<WindowObject*>(entry);
-    }
-    return find_slowly(key_of(win));
+    const std::uint64_t key = key_of(win);
+    WindowKey* entry = slots[slot_of(key)].load(std::memory_order_acquire);
+    return entry->any.load(std::memory_order_relaxed) == key ? static_cast<WindowObject*>(entry)
+                                                             : find_slowly(key);
 }
 
 /// Storage for a new window. Throws std::bad_alloc.
