@@ -27,7 +27,7 @@ namespace {
 /// For one that is not known to be complete.
 [[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status) noexcept
 {
-    if (Requests::is_latest(handle) && Runtime::existing()->wait_briefly(*handle)) [[unlikely]] {
+    if (Requests::may_be_pending(handle) && Runtime::existing()->wait_for(*handle)) [[unlikely]] {
         *handle = MPI_REQUEST_NULL;
         return tell_nothing(status);
     }
@@ -36,9 +36,9 @@ namespace {
 
 } // namespace
 
-/// Of all requests two are looked at here: one that was complete from the start, and the one of
-/// ours that was handed out last and was not. The rest are the host's, for the price of two
-/// comparisons. Only a library that fits has handed out any.
+/// Requests that are looked at here: the one that was complete from the start, and those of ours
+/// that are not complete. The rest are the host's, for the price of two comparisons, and a third in
+/// a program that has had pending ones. Only a library that fits has handed out any.
 SIDELIGHT_WORDS(Wait, Word request, Word status)
 {
     auto* handle = reinterpret_cast<MPI_Request*>(request);

@@ -64,7 +64,7 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
     if (!engine_side.complete) {
         engine_side.on_complete = complete;
         *handle = request.handle();
-        remember(&request);
+        pending_.add(request.handle(), request);
     } else if (engine_side.status == Status::ok &&
                host::mpi::CompletedRequest::create(own, handle) == Status::ok) {
         spare_ = &request;
@@ -75,19 +75,13 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
     return Status::ok;
 }
 
-void Requests::remember(NonblockingRequest* request) noexcept
-{
-    latest_ = request;
-    latest_handle_.store(request != nullptr ? request->handle() : none, std::memory_order_relaxed);
-}
-
 NonblockingRequest* Requests::claim(MPI_Request handle) noexcept
 {
-    NonblockingRequest* request = latest_;
-    if (request == nullptr || request->handle() != handle) {
+    NonblockingRequest* request = pending_.find(handle);
+    if (request == nullptr) {
         return nullptr;
     }
-    remember(nullptr);
+    pending_.remove(handle, *request);
     static_cast<rma::Request*>(request)->on_complete = rouse;
     return request;
 }
@@ -119,9 +113,7 @@ void Requests::complete(rma::Request& request) noexcept
     auto& ours = static_cast<NonblockingRequest&>(request);
     host::mpi::HostRequest& host_side = ours;
     Requests& among = ours.among();
-    if (among.latest_ == &ours) {
-        among.remember(nullptr); // the host may give its name to another one
-    }
+    pending_.remove(ours.handle(), ours); // the host may give its name to another one
     if (Engine::is_helper() || host_is_locked()) {
         among.found_complete_.push(&host_side);
     } else {

@@ -5,6 +5,7 @@
 
 #include "host/mpi/requests.hpp"
 #include "rma/request.hpp"
+#include "runtime/pending_requests.hpp"
 #include "runtime/waiting.hpp"
 #include "runtime/window_object.hpp"
 
@@ -63,12 +64,11 @@ public:
     /// The one that `take` keeps is the caller's to abandon, without the engine; or null.
     [[nodiscard]] NonblockingRequest* give_up_spare() noexcept;
 
-    /// Whether this is the request that was handed out last, and it was not complete then. Any
-    /// thread, without the engine: `claim` answers for certain.
-    [[nodiscard, gnu::always_inline]] static bool is_latest(const MPI_Request* handle) noexcept
+    /// Whether this is likely a request of ours that is not complete. Any thread, without the
+    /// engine: `claim` answers for certain.
+    [[nodiscard, gnu::always_inline]] static bool may_be_pending(const MPI_Request* handle) noexcept
     {
-        const MPI_Request latest = latest_handle_.load(std::memory_order_relaxed);
-        return latest != none && handle != nullptr && *handle == latest;
+        return pending_.may_have(handle);
     }
     /// That request, if the engine is still at it: the host does not hear of its completion unless
     /// `settle` tells it. Else null. For the thread of the program that waits for it.
@@ -80,19 +80,14 @@ public:
     std::size_t shrink() noexcept { return pool_.shrink(); }
 
 private:
-    static constexpr MPI_Request none{}; ///< no host has a request of that name
-
     static void complete(rma::Request& request) noexcept;
     static void rouse(rma::Request& request) noexcept;
-    void remember(NonblockingRequest* request) noexcept;
 
-    /// Written with the engine, by `remember`. Relaxed: a hint.
-    static inline std::atomic<MPI_Request> latest_handle_{none};
+    static inline PendingRequests pending_; ///< static: MPI_Wait asks it before all else
 
     Waiting& waiting_;
     host::mpi::RequestPool<NonblockingRequest> pool_;
-    NonblockingRequest* spare_ = nullptr;  ///< started, for the next call
-    NonblockingRequest* latest_ = nullptr; ///< handed out last, and not complete
+    NonblockingRequest* spare_ = nullptr; ///< started, for the next call
     host::mpi::RequestList found_complete_;
 };
 

@@ -37,7 +37,7 @@ Runtime::Runtime()
     waiting_.learn_neighbours(host::node::launched_neighbours());
 }
 
-bool Runtime::wait_briefly(MPI_Request handle) noexcept
+bool Runtime::wait_for(MPI_Request handle) noexcept
 {
     constexpr int peeks_per_poll = 8; // a peek is a load, a poll sweeps
     NonblockingRequest* request = nullptr;
@@ -53,7 +53,9 @@ bool Runtime::wait_briefly(MPI_Request handle) noexcept
         }
     }
     const rma::Request& engine_side = *request;
-    waiting_.briefly([&] { return engine_side.complete; });
+    if (!waiting_.briefly([&] { return engine_side.complete; }) && waiting_.waiter().crowded()) {
+        waiting_.until([&] { return engine_side.complete; });
+    }
     const EngineToken token(engine_);
     return requests_.settle(*request);
 }

@@ -101,10 +101,11 @@ public:
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
     }
 
-    /// The beginning of a wait for the request that was handed out last: by sweeps, for a few
-    /// microseconds, since a turn of some hosts' loops takes longer than what is waited for. True:
-    /// it is complete, and the program has it no more. False: the host waits for it.
-    bool wait_briefly(MPI_Request handle) noexcept;
+    /// The beginning of a wait for a request of ours: by sweeps, for a few microseconds, since a
+    /// turn of some hosts' loops takes longer than what is waited for; where ranks outnumber cores
+    /// all of it, asleep as in a blocking call, which the host's loop would not be. True: it is
+    /// complete, and the program has it no more. False: the host waits for it.
+    bool wait_for(MPI_Request handle) noexcept;
 
 private:
     Runtime();
