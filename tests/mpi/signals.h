@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-enum { PATIENCE_SECONDS = 20 };
+enum { PATIENCE_SECONDS = 150 };
 
 struct signals {
     MPI_Win win;

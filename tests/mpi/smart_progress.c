@@ -23,6 +23,10 @@ struct Counts {
     MPI_Count calls, messages, futile, delay;
 };
 
+/* How late the target of a round is: once the origin's thread, which stands back after each round
+ * for some time, sleeps again. */
+static useconds_t lateness;
+
 static struct Counts counts(void)
 {
     struct Counts now;
@@ -34,7 +38,7 @@ static struct Counts counts(void)
 static void be_late(void)
 {
     check_hear(ORIGIN);
-    usleep(500);
+    usleep(lateness);
 }
 
 static void put_all(const struct Job *job, int round)
@@ -112,27 +116,97 @@ static void lock_epoch(const struct Job *job, int round)
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
-/* Each round calls the origin once where all is told by words; where messages tell it, more often.
- */
-static void check_kind(const struct Job *job, void (*epoch)(const struct Job *, int),
-                       const char *name, int first)
+/* A look at the thread from outside. */
+struct Look {
+    double time;
+    long sleeps; /* how often it has been taken off its core because it slept; -1: there is none */
+    bool asleep;
+};
+
+static struct Look look_at_thread(void)
 {
-    check_step(name);
+    struct timespec now;
+    char path[64], line[128];
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct Look look = {(double)now.tv_sec + 1e-9 * (double)now.tv_nsec, -1, false};
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
+        bool ours = false;
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/status", task->d_name);
+        FILE *status = fopen(path, "r");
+        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+            ours = ours || strcmp(line, "Name:\tsidelight\n") == 0;
+            if (ours && strncmp(line, "State:", 6) == 0)
+                look.asleep = strstr(line, "S (sleeping)") != NULL;
+            if (ours)
+                sscanf(line, "voluntary_ctxt_switches: %ld", &look.sleeps);
+        }
+        if (status != NULL)
+            fclose(status);
+    }
+    closedir(tasks);
+    return look;
+}
+
+/* Whether it has slept all the time between two looks. A network does not wake it for each first
+ * connection, so it looks ten times a second; and what has come last may be heard of late. */
+static bool has_slept(const struct Job *job, struct Look before, struct Look after)
+{
+    const double allowed = job->mapped ? 0 : 2 + 11 * (after.time - before.time);
+    return (double)(after.sleeps - before.sleeps) <= allowed;
+}
+
+/* Collective. Returns when the thread no longer stands back from what the program has called
+ * before: it sleeps, and has done so for a while. */
+static void wait_for_bedtime(const struct Job *job)
+{
+    struct Look before, after;
+    MPI_Barrier(MPI_COMM_WORLD);
+    do {
+        before = look_at_thread();
+        usleep(200000);
+        after = look_at_thread();
+    } while (!before.asleep || !after.asleep || !has_slept(job, before, after));
+}
+
+/* Whether the thread has been called for as many of some rounds as it should: for all, but for what
+ * the host's loop may still be at when the event comes. */
+static bool called_enough(const struct Job *job, struct Counts before, struct Counts after)
+{
+    if (!job->mapped)
+        return after.calls + after.messages > before.calls + before.messages;
+    return after.calls - before.calls >= ROUNDS - ROUNDS / 5 &&
+           after.futile - before.futile <= ROUNDS / 5;
+}
+
+static bool play_rounds(const struct Job *job, void (*epoch)(const struct Job *, int), int first)
+{
     const struct Counts before = counts();
     for (int round = 0; round < ROUNDS; ++round) {
         MPI_Barrier(MPI_COMM_WORLD);
         epoch(job, first + round);
     }
+    int enough = called_enough(job, before, counts());
+    MPI_Bcast(&enough, 1, MPI_INT, ORIGIN, MPI_COMM_WORLD);
+    return enough;
+}
+
+/* Each round calls the origin once where all is told by words; where messages tell it, more often.
+ * A thread that got no core in time is not called, so the rounds are played again, with a target
+ * that is later, until it was: a thread that is not called as it should be ends at the watchdog. */
+static void check_kind(const struct Job *job, void (*epoch)(const struct Job *, int),
+                       const char *name, int first)
+{
+    int round = 0;
+    check_step(name);
+    wait_for_bedtime(job);
+    const struct Counts before = counts();
+    for (lateness = 500; !play_rounds(job, epoch, first + round); lateness *= 2)
+        round += ROUNDS;
     const struct Counts after = counts();
-    if (check_rank == ORIGIN) {
-        CHECK(after.calls + after.messages > before.calls + before.messages);
-        if (job->mapped) {
-            CHECK(after.calls - before.calls <= ROUNDS);
-            /* The host's loop may still be at it when the event comes. */
-            CHECK(after.calls - before.calls >= ROUNDS - ROUNDS / 5);
-            CHECK(after.futile - before.futile <= ROUNDS / 5);
-            CHECK_EQ(after.messages, before.messages);
-        }
+    if (check_rank == ORIGIN && job->mapped) {
+        CHECK(after.calls - before.calls <= round + ROUNDS);
+        CHECK_EQ(after.messages, before.messages);
     }
 }
 
@@ -140,16 +214,15 @@ static void check_kind(const struct Job *job, void (*epoch)(const struct Job *, 
 static void check_silence(const struct Job *job)
 {
     check_step("silence");
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_for_bedtime(job);
     const struct Counts before = counts();
-    usleep(10000);
     for (int round = 0; round < ROUNDS; ++round) {
         if (check_rank == TARGET) {
             CHECK_OK(MPI_Win_post(job->other, 0, job->win));
-            signal_to(&job->signals, ORIGIN, 1000 + round);
+            signal_to(&job->signals, ORIGIN, 40000 + round);
             CHECK_OK(MPI_Win_wait(job->win));
         } else {
-            compute_until(&job->signals, 1000 + round);
+            compute_until(&job->signals, 40000 + round);
             CHECK_OK(MPI_Win_start(job->other, 0, job->win));
             CHECK_OK(MPI_Win_complete(job->win));
         }
@@ -162,41 +235,15 @@ static void check_silence(const struct Job *job)
     }
 }
 
-/* How often the thread has been taken off its core because it slept; -1: there is none. */
-static long sleeps_of_thread(void)
-{
-    char path[64], line[128];
-    long sleeps = -1;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
-        bool ours = false;
-        snprintf(path, sizeof path, "/proc/self/task/%.16s/status", task->d_name);
-        FILE *status = fopen(path, "r");
-        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-            ours = ours || strcmp(line, "Name:\tsidelight\n") == 0;
-            if (ours)
-                sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
-        }
-        if (status != NULL)
-            fclose(status);
-    }
-    closedir(tasks);
-    return sleeps;
-}
-
 /* With nothing recorded, and no network, it does not even look at the clock: for so many seconds.
  */
 static void check_sleep(const struct Job *job, int seconds)
 {
     check_step("sleep");
-    MPI_Barrier(MPI_COMM_WORLD);
-    usleep(100000); /* to bed */
-    const long before = sleeps_of_thread();
-    CHECK(before > 0);
+    wait_for_bedtime(job);
+    const struct Look before = look_at_thread();
     sleep((unsigned)seconds);
-    /* A network does not wake it for each first connection, so it looks ten times a second; and
-     * what has come last may be heard of late. */
-    CHECK(sleeps_of_thread() <= before + (job->mapped ? 0 : 2 + 11 * seconds));
+    CHECK(has_slept(job, before, look_at_thread()));
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -215,7 +262,7 @@ static void check_modes(const struct Job *job)
         CHECK_EQ(mode, modes[i]);
         MPI_Barrier(MPI_COMM_WORLD);
         if (modes[i] != MPIX_PROGRESS_CALLS)
-            access_epoch(job, 2000 + i);
+            access_epoch(job, 50000 + i);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -236,9 +283,9 @@ int main(int argc, char **argv)
     MPI_Win_allocate(WORDS * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                      &job.memory, &job.win);
     job.signals = make_signals();
-    check_kind(&job, access_epoch, "access epochs", 100);
-    check_kind(&job, fence_epoch, "fence epochs", 200);
-    check_kind(&job, lock_epoch, "lock epochs", 300);
+    check_kind(&job, access_epoch, "access epochs", 10000);
+    check_kind(&job, fence_epoch, "fence epochs", 20000);
+    check_kind(&job, lock_epoch, "lock epochs", 30000);
     check_silence(&job);
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
     check_modes(&job);

@@ -110,9 +110,9 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
 endforeach()
 
 function(sidelight_fortran_test program)
-    sidelight_mpi_test(fortran.${program} PROGRAM fortran/${program} RANKS 2 3 TIMEOUT 120
+    sidelight_mpi_test(fortran.${program} PROGRAM fortran/${program} RANKS 2 3
         ARGS sidelight SKIP_HOSTS ${without_fortran} ${ARGN})
-    sidelight_mpi_test(emulated.fortran.${program} PROGRAM fortran/${program} RANKS 2 TIMEOUT 120
+    sidelight_mpi_test(emulated.fortran.${program} PROGRAM fortran/${program} RANKS 2
         ARGS sidelight SKIP_HOSTS ${without_fortran} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 endfunction()
 
@@ -129,10 +129,10 @@ endforeach()
 
 foreach(flavour IN LISTS flavours)
     sidelight_mpi_test(fortran.messages_${flavour} PROGRAM fortran/messages_${flavour} RANKS 2
-        MESSAGES TIMEOUT 60 SKIP_HOSTS ${without_fortran})
+        MESSAGES SKIP_HOSTS ${without_fortran})
 endforeach()
 
 # Between nodes the bindings are the same: one program will do.
 sidelight_mpi_test(fortran.operations_mpi_f08 PROGRAM fortran/operations_mpi_f08 RANKS 4 NODES 2
-    TIMEOUT 120 ARGS sidelight SKIP_HOSTS ${without_fortran}
+    ARGS sidelight SKIP_HOSTS ${without_fortran}
     mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
