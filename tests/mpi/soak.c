@@ -14,7 +14,8 @@ enum {
     POOL = 24,          /* windows at a time, at most */
     COMMS = 5,          /* the world, its reverse, a duplicate, halves, self */
     TURNS = 80,         /* things done between two measurements */
-    LEAST_MEASURED = 4, /* measurements in each half */
+    LEAST_BEFORE = 20,  /* measurements in the first half, also where that takes its time */
+    LEAST_MEASURED = 4, /* and in the second */
     /* What may be more in the second half, however long it is: caches and pools that are seldom
      * needed to their full, and pieces of the heap that have been shared and are mapped apart. */
     MORE_HEAP = 512 << 10,
@@ -258,7 +259,7 @@ static void soak(struct pool *p, double seconds)
     struct footprint first = {0}, last = {0};
     double const begin = now();
     int k = 0;
-    for (; k < LEAST_MEASURED || !is_over(begin + seconds / 2); ++k)
+    for (; k < LEAST_BEFORE || !is_over(begin + seconds / 2); ++k)
         most(&first, measure(p, (k & (k - 1)) == 0));
     int const half = k;
     long const made = p->made;
@@ -275,7 +276,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     double const seconds = (double)check_argument(argc, argv, 1, 15);
     pool.seed = check_argument(argc, argv, 2, 1);
-    alarm((unsigned)seconds + 240);
+    alarm((unsigned)seconds + 480);
     if (host_is_alone())
         return check_skip("the hosts' own windows are not what is tested");
     for (int c = 0; c < COMMS; ++c)

@@ -16,7 +16,7 @@ from sidelight_lib.traces import patterns
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
 _DELAY = 0.1  # seconds, of --check
 _DELAYED = 4  # repetitions with it, the first one to warm up
-_ATTEMPTS = 4
+_ATTEMPTS = 8
 _HOSTS = [
     name
     for name in ("mpich4", "openmpi4")
@@ -37,7 +37,7 @@ LINES = {
 def sidelight(*arguments):
     ended = subprocess.run(
         [sys.executable, str(_SIDELIGHT), *map(str, arguments)],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )
     if ended.returncode != 0:
         raise AssertionError(f"{arguments}: {ended.stderr[-2000:]}")
@@ -56,19 +56,25 @@ def report(host, ranks, program, *arguments):
 
 @unittest.skipUnless(_HOSTS, "the programs and the library are built for no host: run `make`")
 class Programs(unittest.TestCase):
-    def delayed(self, line):
-        """Where other processes take the cores, more is lost than the delay, or the program finds
-        its own times wrong: then it is tried again."""
+    def tried(self, program):
+        """A test of one host. Where other processes take the cores, more is lost than the delay, or
+        the program finds its own times wrong: then it is tried again."""
         for host in _HOSTS:
             with self.subTest(host=host):
                 for attempt in range(_ATTEMPTS):
                     try:
-                        said = report(host, 4, "bench/patterns", "--check", line)
-                        self.check(said, *LINES[line])
+                        program(host)
                         break
-                    except AssertionError:
+                    except (AssertionError, subprocess.TimeoutExpired):
                         if attempt == _ATTEMPTS - 1:
                             raise
+
+    def delayed(self, line):
+        def program(host):
+            said = report(host, 4, "bench/patterns", "--check", line)
+            self.check(said, *LINES[line])
+
+        self.tried(program)
 
     def check(self, said, pattern, call, by):
         first = said["rows"][0]
@@ -96,15 +102,19 @@ class Programs(unittest.TestCase):
 
     def test_early_fence(self):
         """Nobody is late, so what is lost is a transfer."""
-        for host in _HOSTS:
+
+        def program(host):
             said = report(host, 4, "bench/patterns", "--quick", "early_fence_1048576")
-            with self.subTest(host=host):
-                (row,) = [
-                    row
-                    for row in said["rows"]
-                    if row["pattern"] == patterns.EARLY_FENCE and row["times"] > 9
-                ]
-                self.assertEqual(row["caused_by_ranks"][0]["rank"], 0)
+            rows = [
+                row
+                for row in said["rows"]
+                if row["pattern"] == patterns.EARLY_FENCE and row["times"] > 9
+            ]
+            self.assertTrue(rows)
+            row = max(rows, key=lambda row: row["lost_seconds"])
+            self.assertEqual(row["caused_by_ranks"][0]["rank"], 0)
+
+        self.tried(program)
 
     def test_nonblocking_program(self):
         """Its waits are in MPI_Wait, for rows that the other rank has still to send."""
