@@ -30,7 +30,7 @@ from sidelight_lib import hosts, namespaces  # noqa: E402
 SKIPPED = 77
 TIMED_OUT = 124
 LEFT_BEHIND = 125
-GRACE = 3.0  # seconds that launchers get to end after mpiexec has
+GRACE = 60.0  # seconds that launchers get to end after mpiexec has
 STACKS_SHOWN = 8
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 MARK = "SIDELIGHT_TEST_RUN"

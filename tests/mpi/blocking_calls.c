@@ -181,14 +181,26 @@ static void nonblocking_barrier(int rank)
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
+/* A number that no other job has: the nodes of several jobs may share /tmp, and each counts
+ * processes by itself. */
+static uint64_t draw_number(void)
+{
+    uint64_t number = 0;
+    FILE *const source = fopen("/dev/urandom", "rb");
+    CHECK(source != NULL && fread(&number, sizeof number, 1, source) == 1);
+    if (source != NULL)
+        fclose(source);
+    return number;
+}
+
 static void file(int rank)
 {
     char name[64];
     int64_t const value = rank;
-    int owner = (int)getpid();
+    uint64_t number = rank == 0 ? draw_number() : 0;
     MPI_File handle;
-    MPI_Bcast(&owner, 1, MPI_INT, 0, world);
-    snprintf(name, sizeof name, "/tmp/sidelight_blocking_calls.%d", owner);
+    MPI_Bcast(&number, 1, MPI_UINT64_T, 0, world);
+    snprintf(name, sizeof name, "/tmp/blocking_calls.%llx", (unsigned long long)number);
     int const opened =
         MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                       MPI_INFO_NULL, &handle);

@@ -22,7 +22,7 @@ class Files {
 public:
     Files()
     {
-        std::string name = testing::TempDir() + "sidelight-XXXXXX";
+        std::string name = testing::TempDir() + "memory-rules-XXXXXX";
         root_ = mkdtemp(name.data()) != nullptr ? name : "";
     }
     ~Files() { std::filesystem::remove_all(root_); }

@@ -27,7 +27,7 @@ class TraceFiles : public testing::Test {
 protected:
     TraceFiles()
     {
-        char name[] = "/tmp/sidelight-trace-XXXXXX";
+        char name[] = "/tmp/trace-file-XXXXXX";
         folder_ = mkdtemp(name);
     }
     ~TraceFiles() override { std::filesystem::remove_all(folder_); }

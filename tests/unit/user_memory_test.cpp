@@ -154,7 +154,7 @@ TEST(UserMemory, MemoryThatIsNotThereIsARefusal)
 
 TEST(UserMemory, SharedMemoryIsUsedAsItIs)
 {
-    const std::string name = "/sidelight-test-" + std::to_string(getpid());
+    const std::string name = "/user-memory-" + std::to_string(getpid());
     for (const bool named : {true, false}) {
         const File file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
         ASSERT_TRUE(file);

@@ -15,6 +15,7 @@
 
 enum { TARGET, OTHER, VICTIM, RANKS };
 enum { WORDS = 5000, BYTES = 8 * WORDS, SEGMENTS = 200, SHORT = 20, MICROSECONDS = 500 };
+enum { LAST_OF_ORIGIN = 7, LAST_OF_TARGET = 30 };
 /* What a segment says at its beginning. */
 enum { SENDER, LAST_RANK, LAST_SEGMENT };
 
@@ -22,6 +23,16 @@ static struct window w;
 static MPI_Op op;
 static int64_t in[SEGMENTS][WORDS], out[SEGMENTS];
 static char room[2 * (BYTES + 64)];
+
+/* Whether it is time to die, in the middle of a message. A target waits until both of the others
+ * have messages in; but no longer than one of them has a second message that ends with a loss. */
+static bool is_last(const int64_t *said, int segment, const int64_t *counts)
+{
+    if (said[LAST_RANK] != check_rank || segment < said[LAST_SEGMENT])
+        return false;
+    return check_rank != TARGET || (counts[OTHER] > 0 && counts[VICTIM] > 0) ||
+           counts[said[SENDER]] >= SEGMENTS + said[LAST_SEGMENT];
+}
 
 /* Counts the segments of each sender in the window, and ends the process where one says so. */
 static void count(void *input, int in_count, MPI_Datatype in_type, void *memory, int cells,
@@ -32,7 +43,7 @@ static void count(void *input, int in_count, MPI_Datatype in_type, void *memory,
     (void)in_type, (void)cells, (void)type, (void)out_type;
     for (int i = 0; i < segments; ++i) {
         int64_t const *const said = (int64_t *)input + (ptrdiff_t)i * in_count;
-        if (said[LAST_RANK] == check_rank && said[LAST_SEGMENT] == offset + i)
+        if (is_last(said, offset + i, counts))
             raise(SIGKILL);
         usleep(MICROSECONDS);
         __atomic_add_fetch(&counts[said[SENDER]], 1, __ATOMIC_SEQ_CST);
@@ -40,7 +51,7 @@ static void count(void *input, int in_count, MPI_Datatype in_type, void *memory,
     }
 }
 
-/* Says who is to die in it, and at which segment. */
+/* Says who is to die in it, and at which segment at the earliest. */
 static int send_message(int target, int segments, int last_rank, int last_segment,
                         MPI_Request *request)
 {
@@ -89,33 +100,72 @@ static void detach_and_attach(void)
     CHECK_OK(MPIX_Am_win_buffer_attach(room, sizeof room, w.win));
 }
 
-/* The end of the victim: by its handler where that runs here, else by its clock. */
-static void send_and_die(int assertion, uint64_t seed, bool by_handler)
+/* The end of the victim: by its handler where that runs here. */
+static void send_and_die_inside(int assertion)
+{
+    MPI_Win_lock(MPI_LOCK_SHARED, TARGET, assertion, w.win);
+    send_message(TARGET, SEGMENTS, VICTIM, LAST_OF_ORIGIN, NULL);
+    raise(SIGKILL); /* not reached */
+}
+
+/* Else by its clock, once the other one has seen segments of its message: one message follows the
+ * other until then. */
+static void send_and_die(int assertion, uint64_t seed)
 {
     struct itimerval const timer = {{0, 0}, {0, 5000 + (int)(check_random(&seed) % 50000)}};
+    int seen = 0;
+    signal(SIGALRM, SIG_DFL);
     MPI_Win_lock(MPI_LOCK_SHARED, TARGET, assertion, w.win);
-    if (!by_handler) {
-        signal(SIGALRM, SIG_DFL);
-        setitimer(ITIMER_REAL, &timer, NULL);
+    for (;;) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        send_message(TARGET, SEGMENTS, -1, 0, &request);
+        for (int over = 0; !over; usleep(100)) {
+            MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+            if (seen)
+                continue;
+            MPI_Iprobe(OTHER, 77, MPI_COMM_WORLD, &seen, MPI_STATUS_IGNORE);
+            if (seen)
+                setitimer(ITIMER_REAL, &timer, NULL);
+        }
     }
-    send_message(TARGET, SEGMENTS, by_handler ? VICTIM : -1, 7, NULL);
-    MPI_Win_flush(TARGET, w.win);
-    raise(SIGKILL);
+}
+
+static void wait_for_segments(int sender, int assertion)
+{
+    int64_t begun = 0, zero = 0;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, TARGET, assertion, w.win));
+    while (begun == 0) {
+        CHECK_OK(MPI_Fetch_and_op(&zero, &begun, MPI_INT64_T, TARGET,
+                                  window_at(&w, TARGET, 8 * sender), MPI_NO_OP, w.win));
+        CHECK_OK(MPI_Win_flush(TARGET, w.win));
+    }
+    CHECK_OK(MPI_Win_unlock(TARGET, w.win));
+}
+
+/* Returns when this rank has been told that the victim is dead. */
+static void wait_for_death(void)
+{
+    int64_t const none = 0;
+    bool const locked = MPI_Win_lock(MPI_LOCK_SHARED, VICTIM, 0, w.win) == MPI_SUCCESS;
+    int code = MPI_SUCCESS;
+    while (locked && code == MPI_SUCCESS) {
+        code =
+            MPI_Put(&none, 1, MPI_INT64_T, VICTIM, window_at(&w, VICTIM, 0), 1, MPI_INT64_T, w.win);
+        if (code == MPI_SUCCESS)
+            code = MPI_Win_flush(VICTIM, w.win);
+    }
+    if (locked)
+        CHECK(is_loss(MPI_Win_unlock(VICTIM, w.win)));
 }
 
 /* The other one's message goes in though it came behind that of the dead one. */
-static void origin_dies(int assertion)
+static void origin_dies(int assertion, bool by_handler)
 {
-    int64_t begun = 0, zero = 0;
+    int64_t zero = 0;
     if (check_rank == OTHER) {
-        double const end = seconds() + 2;
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, TARGET, assertion, w.win));
-        while (begun == 0 && seconds() < end) {
-            CHECK_OK(MPI_Fetch_and_op(&zero, &begun, MPI_INT64_T, TARGET,
-                                      window_at(&w, TARGET, 8 * VICTIM), MPI_NO_OP, w.win));
-            CHECK_OK(MPI_Win_flush(TARGET, w.win));
-        }
-        CHECK_OK(MPI_Win_unlock(TARGET, w.win));
+        wait_for_segments(VICTIM, assertion);
+        if (!by_handler)
+            check_tell(VICTIM);
         exchange(TARGET, assertion);
         MPI_Send(&zero, 1, MPI_INT64_T, TARGET, 1, MPI_COMM_WORLD);
         MPI_Recv(&zero, 1, MPI_INT64_T, TARGET, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -125,7 +175,10 @@ static void origin_dies(int assertion)
     }
     MPI_Recv(&zero, 1, MPI_INT64_T, OTHER, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK_EQ(counted(OTHER), SHORT);
-    CHECK(counted(VICTIM) < SEGMENTS);
+    if (by_handler)
+        CHECK_EQ(counted(VICTIM), LAST_OF_ORIGIN);
+    else
+        wait_for_death(); /* until then it may send more */
     detach_and_attach();
     int64_t const run = counted(VICTIM);
     MPI_Send(&zero, 1, MPI_INT64_T, OTHER, 2, MPI_COMM_WORLD);
@@ -134,17 +187,34 @@ static void origin_dies(int assertion)
     CHECK_EQ(counted(VICTIM), run);
 }
 
+/* Serves the others until it dies in one of their handlers. */
+_Noreturn static void serve_and_die(void)
+{
+    for (;;)
+        MPI_Recv(NULL, 0, MPI_BYTE, OTHER, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* never sent */
+}
+
+/* A message to who may be dead already. */
+static void send_to_dying(MPI_Request *request)
+{
+    int const code = send_message(TARGET, SEGMENTS, TARGET, LAST_OF_TARGET, request);
+    CHECK(code == MPI_SUCCESS || is_loss(code));
+}
+
 /* Whoever has sent to it is told: who is in its handler, and who waits for room there. */
 static void target_dies(int assertion)
 {
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     int const other = check_rank == OTHER ? VICTIM : OTHER;
-    double const begin = seconds();
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, TARGET, assertion, w.win));
-    CHECK_OK(send_message(TARGET, SEGMENTS, TARGET, 30, NULL));
-    CHECK_OK(send_message(TARGET, SEGMENTS, TARGET, 30, &request));
+    MPI_Sendrecv(&request, 0, MPI_INT, other, 7, &request, 0, MPI_INT, other, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    double const begin = seconds();
+    send_to_dying(NULL);
+    send_to_dying(&request);
     CHECK(is_loss(MPI_Win_flush(TARGET, w.win)));
-    CHECK(is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE)));
+    if (request != MPI_REQUEST_NULL) /* it was alive when that was sent */
+        CHECK(is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE)));
     CHECK(is_loss(send_message(TARGET, 1, -1, 0, NULL)));
     CHECK(is_loss(MPI_Win_unlock(TARGET, w.win)));
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
@@ -175,11 +245,15 @@ int main(int argc, char **argv)
     CHECK_OK(MPIX_Am_win_buffer_attach(room, sizeof room, w.win));
     memset(w.base, 0, 8 * RANKS);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (kills_target && check_rank == TARGET)
+        serve_and_die();
+    if (!kills_target && check_rank == VICTIM && one_node)
+        send_and_die_inside(assertion);
     if (!kills_target && check_rank == VICTIM)
-        send_and_die(assertion, seed, one_node);
+        send_and_die(assertion, seed);
     check_step(kills_target ? "the target dies" : "an origin dies");
     if (!kills_target)
-        origin_dies(assertion);
+        origin_dies(assertion, one_node);
     else
         target_dies(assertion);
     if (!one_node) { /* there nobody is told, and it would wait */

@@ -85,9 +85,12 @@ int main(int argc, char **argv)
     int64_t const value = 7;
     MPI_Put(&value, 1, MPI_INT64_T, victim, check_rank, 1, MPI_INT64_T, w[0].win);
     CHECK_OK(MPI_Win_flush(victim, w[0].win));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (check_rank == victim)
+    if (check_rank == victim) { /* it dies once the others are out of all that it takes part in */
+        for (int rank = 0; rank < victim; rank++)
+            check_hear(rank);
         raise(SIGKILL);
+    }
+    check_tell(victim);
 
     check_step("a flush of the dead rank");
     put_until_told(w[0].win, victim);

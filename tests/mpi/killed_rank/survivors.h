@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-enum { SECONDS_UNTIL_TOLD = 10 };
+enum { SECONDS_UNTIL_TOLD = 60 };
 
 static inline double seconds(void)
 {

@@ -31,9 +31,10 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests")]
 import run_ranks  # noqa: E402
 from sidelight_lib import hosts, namespaces  # noqa: E402
 
-SECONDS_TO_START = 60
-SECONDS_TO_END = 20
-SECONDS_TO_SURVIVE = 60
+SECONDS_TO_START = 180
+SECONDS_TO_END = 120
+SECONDS_TO_SURVIVE = 300
+SECONDS_OF_OTHERS = 60  # that a name of another test's may be there
 OURS = "sidelight"
 # What makes a launcher go on when a rank is dead.
 GO_ON = {"openmpi4": ["--enable-recovery"],
@@ -120,6 +121,16 @@ def names_left(nodes):
     return {name for name in names if OURS in pathlib.Path(name).name.lower()}
 
 
+def new_names(nodes, before):
+    """Those that stay: what others have made meanwhile they take away again."""
+    found = names_left(nodes) - before
+    deadline = time.monotonic() + SECONDS_OF_OTHERS
+    while found and time.monotonic() < deadline:
+        time.sleep(1)
+        found &= names_left(nodes)
+    return sorted(found)
+
+
 def kill_and_look(host, program, options, nodes, victims):
     """What is wrong after the victims were killed, as lines of text."""
     with tempfile.TemporaryDirectory(prefix="killed_rank-") as folder:
@@ -138,7 +149,7 @@ def kill_and_look(host, program, options, nodes, victims):
             by_itself = job.wait_for_launcher()
             left = run_ranks.left_behind(job.run)
             wrong += [f"process {pid} is left" for pid in left]
-            wrong += [f"{name} is left" for name in sorted(names_left(nodes) - before)]
+            wrong += [f"{name} is left" for name in new_names(nodes, before)]
         finally:
             job.close()
     ended = "ended by itself" if by_itself else "had to be ended"
@@ -171,7 +182,7 @@ def watch_survivors(host, options, nodes, seed):
             job.launcher.send_signal(signal.SIGTERM)
             job.wait_for_launcher()
             wrong = [f"process {pid} is left" for pid in run_ranks.left_behind(job.run)]
-            wrong += [f"{name} is left" for name in sorted(names_left(nodes) - before)]
+            wrong += [f"{name} is left" for name in new_names(nodes, before)]
             if any(failures != "0" for _, failures in told):
                 wrong.append(job.text())
         except RuntimeError as error:

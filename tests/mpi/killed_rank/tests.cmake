@@ -22,7 +22,7 @@ function(sidelight_killed_rank_test name host ranks nodes)
         ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/test_killed_rank.py
         --host ${host} --build ${PROJECT_BINARY_DIR} -n ${ranks} --nodes ${nodes} ${ARGN})
     set_tests_properties(${test} PROPERTIES
-        LABELS "${suite};${host}" PROCESSORS ${ranks} TIMEOUT 300 SKIP_RETURN_CODE 77)
+        LABELS "${suite};${host}" PROCESSORS ${ranks} TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endfunction()
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)

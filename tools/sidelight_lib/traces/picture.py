@@ -45,7 +45,7 @@ def command(folder: Path, *options: str) -> list[str]:
 
 def draw(html: str, path: Path, height: int) -> None:
     """Of so many pixels of the page."""
-    with tempfile.TemporaryDirectory(prefix="sidelight-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix="picture-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         source, drawn = folder / "page.html", folder / "page.png"
         source.write_text(html)
