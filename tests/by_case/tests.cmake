@@ -12,6 +12,6 @@ if(NOT SIDELIGHT_SANITIZE)
             ${CMAKE_CURRENT_LIST_DIR}/limits --build ${PROJECT_BINARY_DIR} --hosts ${host}
             --quick --check)
         set_tests_properties(mpi.limits.2.${host} PROPERTIES
-            LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 300 SKIP_RETURN_CODE 77)
+            LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 1200 SKIP_RETURN_CODE 77)
     endforeach()
 endif()

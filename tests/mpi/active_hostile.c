@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { X, Y, DONE, COUNTED, CELLS, LIMIT = 60 /* seconds */ };
+enum { X, Y, DONE, COUNTED, CELLS, LIMIT = 150 /* seconds */ };
 
 static long milliseconds = 300;
 
@@ -40,6 +40,9 @@ static struct board *share_board(void)
     long process = getpid();
     MPI_Bcast(&process, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     snprintf(name, sizeof name, "/active_hostile-%ld", process);
+    if (check_rank == 0)
+        shm_unlink(name); /* of a process that had this number and was killed */
+    MPI_Barrier(MPI_COMM_WORLD);
     int const file = shm_open(name, O_RDWR | O_CREAT, 0600);
     CHECK(file >= 0);
     CHECK_EQ(ftruncate(file, sizeof(struct board)), 0);

@@ -2,7 +2,7 @@
 # What lies between the library and everything around it: threads, sessions, the host's own windows,
 # profiling tools, interpreters, Fortran, the kernel.
 
-sidelight_mpi_test(threads RANKS 2 3 TIMEOUT 240)
+sidelight_mpi_test(threads RANKS 2 3 ${patience})
 sidelight_mpi_test(thread_scope RANKS 2)
 sidelight_mpi_test(emulated.thread_scope RANKS 2 PROGRAM thread_scope ARGS messages
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
@@ -25,7 +25,7 @@ sidelight_mpi_test(native.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
 sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
     TIMEOUT 240 ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
-sidelight_mpi_test(thread_calls RANKS 2 3 TIMEOUT 240)
+sidelight_mpi_test(thread_calls RANKS 2 3 ${patience})
 sidelight_mpi_test(sessions RANKS 2 3)
 # Of MPICH 5 on one rank: on two it does not start again reliably, without Sidelight either. In one
 # run of a hundred its MPI_Comm_create_from_group mixes up what its ranks send each other there

@@ -12,12 +12,15 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program reductions datatype_edges ordering blocking_calls two_sided argument_errors
-        null_arguments error_handlers epoch_errors failed_requests remote_requests threads
-        thread_calls sessions nonblocking_late own_memory duplicate_keys
-        duplicate_threads notifications waits complete_requests
-        notification_threads ordered ordered_pairs pipelines
+        null_arguments error_handlers epoch_errors failed_requests remote_requests sessions
+        nonblocking_late own_memory duplicate_keys duplicate_threads notifications waits
+        complete_requests notification_threads ordered ordered_pairs pipelines
         memory_handles active_messages smart_progress)
     sidelight_emulated_test(${program} RANKS 2)
+endforeach()
+foreach(program threads thread_calls)
+    sidelight_mpi_test(emulated.${program} RANKS 2 PROGRAM ${program}
+        ${patience} SIDELIGHT_ROUTE=emulated)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead)
     sidelight_emulated_test(${program} RANKS 3)
@@ -34,7 +37,7 @@ endforeach()
 sidelight_mpi_test(mixed.notified_storm RANKS 5 PROGRAM notified_storm ODD SIDELIGHT_ROUTE=emulated
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated
-    TIMEOUT 240)
+    ${patience})
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
     TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
 
@@ -70,7 +73,7 @@ sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 2
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=600)
 sidelight_mpi_test(emulated.smart_first_message RANKS 2 PROGRAM first_message
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=smart)
-sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 8)
+sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 8 TIMEOUT 600)
 sidelight_emulated_test(shared_windows RANKS 4 ARGS ask)
 sidelight_emulated_test(short_of_memory RANKS 2 NO_SANITIZER)
 sidelight_mpi_test(mixed.shared_windows RANKS 4 PROGRAM shared_windows ARGS ask

@@ -5,5 +5,5 @@
 foreach(program created_windows dynamic_windows atomicity own_memory locks_beside)
     sidelight_mpi_test(ordinary_user.${program} RANKS 3 PROGRAM ${program} ORDINARY_USER)
 endforeach()
-sidelight_mpi_test(ordinary_user.kernel_copy RANKS 2 PROGRAM kernel_copy ORDINARY_USER
-    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls)
+sidelight_mpi_test(ordinary_user.kernel_copy RANKS 2 PROGRAM kernel_copy ORDINARY_USER TIMEOUT 600
+    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls SIDELIGHT_TEST_SECONDS=600)

@@ -40,7 +40,8 @@ sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
-sidelight_mpi_test(litmus RANKS 2 ARGS 80000 TIMEOUT 600)
+sidelight_mpi_test(litmus RANKS 2 ARGS 80000 TIMEOUT 1200
+    ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
@@ -72,7 +73,7 @@ sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 sidelight_mpi_test(recurring_windows RANKS 2 4)
 sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
-sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 8)
+sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 8 TIMEOUT 600)
 
 # Synchronisation
 sidelight_mpi_test(fence RANKS 2 3 4)
@@ -90,6 +91,9 @@ endforeach()
 sidelight_mpi_test(own_memory RANKS 2 3)
 sidelight_mpi_test(oversubscription RANKS 8)
 
+# Programs with eight threads of each rank: for few cores
+set(patience TIMEOUT 600 ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+
 # With a progress thread
 sidelight_mpi_test(computing RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(thread_two_sided RANKS 2 PROGRAM two_sided
@@ -98,15 +102,19 @@ sidelight_mpi_test(thread_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 foreach(program threads thread_calls)
     sidelight_mpi_test(thread_${program} RANKS 2 PROGRAM ${program}
-        ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+        ${patience} SIDELIGHT_PROGRESS=thread)
 endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
 # With an interrupt thread
 sidelight_mpi_test(smart_progress RANKS 2)
-foreach(program computing two_sided threads thread_calls sessions)
+foreach(program computing two_sided sessions)
     sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
         ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+endforeach()
+foreach(program threads thread_calls)
+    sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
+        ${patience} SIDELIGHT_PROGRESS=smart)
 endforeach()
 sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=smart)

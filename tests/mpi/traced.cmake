@@ -2,9 +2,11 @@
 # The same programs while they are traced: all calls take the long way, and mean what they meant.
 
 foreach(program fence gats locks nonblocking nonblocking_ahead operations atomicity duplicates
-        dynamic_windows memory_handles notifications thread_calls epoch_errors)
+        dynamic_windows memory_handles notifications epoch_errors)
     sidelight_mpi_test(traced.${program} RANKS 3 PROGRAM ${program}
         ENVIRONMENT SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-${program})
 endforeach()
+sidelight_mpi_test(traced.thread_calls RANKS 3 PROGRAM thread_calls
+    ${patience} SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-thread_calls)
 sidelight_mpi_test(traced.emulated.gats RANKS 3 PROGRAM gats
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-messages)

@@ -8,11 +8,11 @@ foreach(program IN LISTS SIDELIGHT_FOUND_HOSTS)
             set(test mpi.wrong_host.${library}.${program})
             add_test(NAME ${test}
                 COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py
-                    --host ${program} -n 2
+                    --host ${program} -n 2 --timeout 180
                     --preload ${PROJECT_BINARY_DIR}/${library}/libsidelight.so
                     ${PROJECT_BINARY_DIR}/${program}/tests/wrong_host)
             set_tests_properties(${test} PROPERTIES
-                LABELS "mpi;${program}" PROCESSORS 2 TIMEOUT 120
+                LABELS "mpi;${program}" PROCESSORS 2 TIMEOUT 300
                 PASS_REGULAR_EXPRESSION "steps aside and leaves all calls to that MPI.*ok")
         endif()
     endforeach()

@@ -331,7 +331,7 @@ TEST_P(Accesses, OutliveTheFabricThatIsClosed)
             member.meet_all();
             Exposed all(member, 4096);
             EXPECT_TRUE(member.barrier(all.taker));
-            EXPECT_TRUE(member.fabric().close(all.taker, std::chrono::seconds(5)));
+            EXPECT_TRUE(member.fabric().close(all.taker, std::chrono::seconds(60)));
             std::byte byte{};
             const AccessPiece piece{.here = &byte, .there = 0, .bytes = 1};
             Done done;

@@ -21,13 +21,13 @@ class Sleepers : public testing::TestWithParam<const char*> {};
 int sleep_until(Member& member, Checker& checker, const std::function<bool()>& condition)
 {
     int sleeps = 0;
-    const auto end = Clock::now() + std::chrono::seconds(30);
+    const auto end = Clock::now() + std::chrono::seconds(200);
     while (!condition() && Clock::now() < end) {
         if (member.fabric().poll(checker) || !member.fabric().arm()) {
             continue;
         }
         pollfd event{.fd = member.fabric().event_fd(), .events = POLLIN, .revents = 0};
-        EXPECT_EQ(poll(&event, 1, 20000), 1) << "nobody woke the sleeper";
+        EXPECT_EQ(poll(&event, 1, 120000), 1) << "nobody woke the sleeper";
         ++sleeps;
     }
     EXPECT_TRUE(condition());
@@ -143,7 +143,7 @@ enum class Leave { closes, destroys, exits, exits_at_once };
 void leave(Member& member, Checker& checker, Leave how)
 {
     if (how == Leave::closes) {
-        EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(5)));
+        EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(60)));
     } else if (how == Leave::exits) {
         std::fflush(nullptr);
         std::exit(testing::Test::HasFailure() ? 1 : 0); // no destructor of the fabric
@@ -197,7 +197,7 @@ TEST_P(Ends, CloseSendsWhatIsHeldBack)
             for (int i = 0; i < 1000; ++i) {
                 sender.send_short(1000);
             }
-            EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(20)));
+            EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(60)));
             member.board().words[0] = 1;
         } else {
             // Over TCP the connection may be reset by what the other end had not read: then some
@@ -224,7 +224,7 @@ TEST_P(Ends, WithoutTheOtherTakesItsTimeOnly)
             }
             const auto start = Clock::now();
             EXPECT_FALSE(member.fabric().close(checker, std::chrono::milliseconds(300)));
-            EXPECT_LT(seconds_since(start), 10);
+            EXPECT_LT(seconds_since(start), 60);
             EXPECT_EQ(sender.finished + sender.failed, 20U);
             member.board().words[0] = 1;
         } else {

@@ -44,7 +44,7 @@ TEST_P(Messages, ArriveOnceWholeAndInOrder)
         EXPECT_EQ(checker.short_from(other), shorts);
         EXPECT_EQ(checker.longs, longs);
         EXPECT_TRUE(checker.lost_ranks.empty());
-        EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(5)));
+        EXPECT_TRUE(member.fabric().close(checker, std::chrono::seconds(60)));
     }));
 }
 

@@ -18,7 +18,7 @@
 namespace sidelight::network_tests {
 namespace {
 
-constexpr unsigned longest_seconds = 100;
+constexpr unsigned longest_seconds = 800;
 
 /// The library under test may be chosen: SIDELIGHT_UCX=<path of libucp.so.0>.
 fabric::NetworkOptions options(const std::string& transports, Opening opening,

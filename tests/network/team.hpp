@@ -64,7 +64,7 @@ public:
 
     /// Polls until the condition holds; whether it did before `limit`.
     bool poll_until(fabric::Receiver& receiver, const std::function<bool()>& condition,
-                    std::chrono::seconds limit = std::chrono::seconds(40));
+                    std::chrono::seconds limit = std::chrono::seconds(200));
     /// Polls until all members have come here.
     bool barrier(fabric::Receiver& receiver);
 

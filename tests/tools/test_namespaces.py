@@ -22,9 +22,8 @@ from sidelight_lib.namespaces import Nodes
 with Nodes(2) as nodes:
     program = ["sleep", "1234"]
     started = subprocess.Popen([*nodes.outside, str(nodes.remote_shell), nodes.names[1], *program])
-    time.sleep(0.5)
     print(nodes.remote_shell.parent, nodes.names[1], flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -86,7 +85,7 @@ class Nodes(unittest.TestCase):
 
     def output(self, nodes, node, command, **options):
         shell = [*nodes.outside, str(nodes.remote_shell), "-x", nodes.names[node], command]
-        done = subprocess.run(shell, capture_output=True, text=True, timeout=20, **options)
+        done = subprocess.run(shell, capture_output=True, text=True, timeout=120, **options)
         return done.stdout.strip()
 
     def test_names_and_network(self):
@@ -119,6 +118,13 @@ class Nodes(unittest.TestCase):
                 continue
         return found
 
+    def wait_for_programs(self, node, suffices):
+        """The processes there once they suffice, or those that there are after a minute."""
+        deadline = time.monotonic() + 60
+        while not suffices(found := self.programs(node)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return found
+
     def test_nothing_is_left_however_it_ends(self):
         for number in (signal.SIGINT, signal.SIGKILL):
             tools = str(hosts.ROOT / "tools")
@@ -130,14 +136,12 @@ class Nodes(unittest.TestCase):
             )
             place, node = holder.stdout.readline().split()
             self.addCleanup(shutil.rmtree, place, ignore_errors=True)  # SIGKILL leaves it
-            self.assertTrue(self.programs(node))
+            self.assertTrue(self.wait_for_programs(node, lambda found: bool(found)))
             holder.send_signal(number)
-            holder.wait(20)
+            holder.wait(120)
             holder.stdout.close()
-            deadline = time.monotonic() + 10
-            while self.programs(node) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            self.assertEqual(self.programs(node), [], signal.Signals(number).name)
+            left = self.wait_for_programs(node, lambda found: not found)
+            self.assertEqual(left, [], signal.Signals(number).name)
 
 
 if __name__ == "__main__":

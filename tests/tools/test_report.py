@@ -49,7 +49,7 @@ document.body.dataset.chosen = document.querySelector("#rows tr.chosen").dataset
 def sidelight(*arguments):
     return subprocess.run(
         [sys.executable, str(_SIDELIGHT), *map(str, arguments)],
-        capture_output=True, text=True, timeout=200, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )
 
 
@@ -153,7 +153,7 @@ class Browser(Folder):
         html.write_text(text.replace("</body>", _LOOK + "</body>"))
         command = picture.command(self.folder, "--dump-dom", "--window-size=1400,1000",
                                   html.as_uri())
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         body = re.search(r"<body[^>]*>", shown.stdout)
         self.assertIsNotNone(body, shown.stderr[-2000:])
         return dict(re.findall(r'data-(\w+)="([^"]*)"', body.group()))
@@ -245,8 +245,8 @@ class Symbols(Folder):
                           '    FILE *maps = fopen("/proc/self/maps", "r");\n'
                           "    for (int c; (c = getc(maps)) != EOF;)\n        putchar(c);\n"
                           "    return 0;\n}\n")
-        subprocess.run(["cc", "-g", "-O0", "-o", program, source], check=True, timeout=60)
-        ran = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60)
+        subprocess.run(["cc", "-g", "-O0", "-o", program, source], check=True, timeout=300)
+        ran = subprocess.run([program], capture_output=True, text=True, check=True, timeout=300)
         address, _, maps = ran.stdout.partition("\n")
         code = "\n".join(line for line in maps.splitlines() if " r-xp " in line)
         place = Maps(code).place(int(address, 16))

@@ -19,7 +19,7 @@ def run(*arguments):
         [sys.executable, str(_SIDELIGHT), "run", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -132,7 +132,7 @@ class Lanes(unittest.TestCase):
 def sidelight(*arguments):
     return subprocess.run(
         [sys.executable, str(_SIDELIGHT), "trace", *map(str, arguments)],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )
 
 
@@ -174,7 +174,7 @@ class Command(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         read = subprocess.run(
             ["otf2-print", str(archive / "traces.otf2")],
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )
         self.assertEqual((read.returncode, read.stderr), (0, ""))
         counts = Counter(re.findall(r"^[A-Z_0-9]+(?= )", read.stdout, re.MULTILINE))

@@ -6,8 +6,7 @@ foreach(test IN LISTS tool_tests)
     get_filename_component(name ${test} NAME_WE)
     string(REPLACE "test_" "" name ${name})
     add_test(NAME tools.${name} COMMAND ${SIDELIGHT_PYTHON} ${test})
-    set_tests_properties(tools.${name} PROPERTIES LABELS unit TIMEOUT 120)
+    set_tests_properties(tools.${name} PROPERTIES LABELS unit TIMEOUT 600)
 endforeach()
-set_tests_properties(tools.report PROPERTIES TIMEOUT 600) # browsers are slow to start
 # Runs programs in which processes are late on purpose, as often as others take their cores.
-set_tests_properties(tools.report_programs PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
+set_tests_properties(tools.report_programs PROPERTIES TIMEOUT 1800 RUN_SERIAL ON)

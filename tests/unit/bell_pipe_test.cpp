@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
 /// Nobody sleeps that long unless nothing woke him.
-constexpr seconds for_ever{20};
+constexpr seconds for_ever{120};
 constexpr int nothing_else = -1;
 
 /// How long one sleep took.

@@ -21,7 +21,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 /// Nobody sleeps that long unless a wake-up was lost.
-constexpr seconds for_ever{20};
+constexpr seconds for_ever{120};
 
 /// What two sides share: each rings the other's bell when it has written the other's word.
 struct Table {

@@ -15,7 +15,7 @@ namespace {
 using fabric::MappedFabric;
 using fabric::PeerAddress;
 
-constexpr std::chrono::seconds for_ever{20};
+constexpr std::chrono::seconds for_ever{120};
 
 /// Sleeps at the process's own bell until the word is there; whether it was a ring that ended it.
 bool sleep_until(MappedFabric& fabric, const std::atomic<int>& word, int number)

@@ -13,7 +13,7 @@
 namespace sidelight::unit {
 
 /// Nobody is left waiting, whatever goes wrong.
-inline constexpr unsigned longest_seconds = 50;
+inline constexpr unsigned longest_seconds = 800;
 
 /// Starts a process that runs `body`, which answers whether all was well. It dies with its parent.
 template <typename Body>

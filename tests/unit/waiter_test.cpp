@@ -33,7 +33,7 @@ using host::node::Waiter;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr seconds for_ever{20};
+constexpr seconds for_ever{120};
 
 /// A network that brings nothing but numbers: each one sent can be read at the descriptor until it
 /// is taken. As of UCX, nothing is told before it is armed, and it cannot be armed when something

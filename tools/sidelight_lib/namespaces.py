@@ -31,7 +31,7 @@ from . import launchers
 from .hosts import Host, HostError
 
 MOST = 200  # nodes: the last number of an address
-SECONDS = 20.0  # that a step of the set-up may take
+SECONDS = 120.0  # that a step of the set-up may take
 
 _NETWORK = "10.77.0"  # not seen outside: any would do
 OUTSIDE = f"{_NETWORK}.254"  # where the launchers run

@@ -14,12 +14,12 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     target_link_libraries(${host}-loaded-late PRIVATE sidelight-options ${host}-mpi)
 
     set(runner ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host ${host} -n 2
-        --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+        --timeout 180 --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
     add_test(NAME mpi.loaded_late.2.${host}
         COMMAND ${runner} ${directory}/loader ${directory}/program.so)
     add_test(NAME mpi.loaded_behind_shell.2.${host}
         COMMAND ${runner} /bin/sh -c "ls / > /dev/null && \"$0\" \"$@\""
             ${directory}/loader ${directory}/program.so)
     set_tests_properties(mpi.loaded_late.2.${host} mpi.loaded_behind_shell.2.${host} PROPERTIES
-        LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 180)
+        LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 300)
 endforeach()

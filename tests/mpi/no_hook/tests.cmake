@@ -10,9 +10,10 @@ if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
     foreach(program two_sided blocking_calls)
         add_test(NAME mpi.no_hook_${program}.2.mpich4
             COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host mpich4 -n 2
+                --timeout 180
                 --preload ${directory}/direct_worker.so:$<TARGET_FILE:mpich4-sidelight>
                 --env SIDELIGHT_PROGRESS=thread ${PROJECT_BINARY_DIR}/mpich4/tests/${program})
         set_tests_properties(mpi.no_hook_${program}.2.mpich4 PROPERTIES
-            LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 180)
+            LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 300)
     endforeach()
 endif()

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from sidelight_lib import hosts  # noqa: E402
 
 RANKS = 2
-SECONDS = 60
+SECONDS = 200
 BUFFERS = {"Put": 10, "Get": 10, "Accumulate": 10, "Fetch_and_op": 10}
 NOT_CALLED = {"Barrier": 0, "Allgather": 0, "Comm_split": 0}
 ALL = BUFFERS | NOT_CALLED | {
