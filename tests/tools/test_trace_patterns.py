@@ -4,8 +4,9 @@
 import unittest
 
 import support
-from made_traces import Trace
+from made_traces import CALLS, Trace
 from sidelight_lib.traces import losses, patterns
+from sidelight_lib.traces.files import Event
 from sidelight_lib.traces.patterns import Holding
 from sidelight_lib.traces.spans import Span, joined, without
 
@@ -77,6 +78,23 @@ class PostStartCompleteWait(Found):
         access(trace, 0, 1, 100, 200, 110, 5000, 5003)
         trace[1].wait(exposure, 50, 5005)
         self.check(trace, {(patterns.EARLY_WAIT, 1, 0): 150, (patterns.LATE_COMPLETE, 1, 0): 4800})
+
+    def test_late_complete_at_one_of_several_targets(self):
+        """Its data need not wait for the target that posts last."""
+        trace = Trace(3)
+        early, late = trace[1].post(0, 0), trace[2].post(4000, 0)
+        epoch = trace[0].start(100, 1, 2)
+        for target, granted in ((1, 110), (2, 4005)):
+            trace[0].put(epoch, 200, target)
+            trace[0].grant(epoch, granted, target)
+        trace[0].complete(epoch, 5000, 5003)
+        trace[1].wait(early, 50, 5005)
+        trace[2].wait(late, 4011, 5005)
+        self.check(trace, {
+            (patterns.EARLY_WAIT, 1, 0): 150,
+            (patterns.LATE_COMPLETE, 1, 0): 4800,
+            (patterns.LATE_COMPLETE, 2, 0): 989,
+        })
 
     def test_a_transfer_is_no_late_complete(self):
         """Another epoch, closed at once, shows that such a transfer takes 800."""
@@ -238,6 +256,19 @@ class Locks(Found):
         trace = Trace(3)
         self.hold(trace, 0, 0, 5, 4990, 5000, 5003)
         self.hold(trace, 1, 50, 5004, 70, 80, 5010)
+        self.check(trace, {(patterns.LOCK_CONTENTION, 1, 0): 4923})
+
+    def test_contention_from_the_moment_of_the_lock_on(self):
+        """In virtual time the calls before the one that waits may take none."""
+        trace = Trace(3)
+        self.hold(trace, 0, 0, 5, 4990, 5000, 5003)
+        trace[1].call("lock", 80, 80, 2)
+        epoch = trace[1].open("lock", 80, [2], exclusive=True)
+        trace[1].put(epoch, 80, 2)
+        trace[1].grant(epoch, 5004, 2)
+        trace[1].note(80, Event.CALL_ENTERED, CALLS["unlock"], 2)
+        trace[1].close(epoch, 80, 5009)
+        trace[1].note(5010, Event.CALL_LEFT, CALLS["unlock"], 2)
         self.check(trace, {(patterns.LOCK_CONTENTION, 1, 0): 4923})
 
     def test_holders_in_turns(self):

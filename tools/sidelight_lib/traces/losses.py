@@ -140,7 +140,7 @@ class _Finder:
             closing, completing = last.closing, last.closed or patterns.NEVER
             if closing is not None:
                 completing = closing.enter
-            transferred = self._transfers.end(last)
+            transferred = self._transfers.end(last, exposure.rank)
             own_fault = self._late_for(exposure, last, completing).within(span)
             if own_fault:
                 yield Loss(patterns.LATE_POST, own_fault, call, exposure.rank, exposure.opening)
@@ -332,7 +332,7 @@ class Locks:
             if epoch.opening is not None and _waited_for_grant(epoch.opening, epoch):
                 self._pending.setdefault(epoch.opening, []).append(epoch)
             until = rank.end if epoch.completed is None else epoch.completed
-            for call in calls[bisect_right(enters, epoch.opened) : bisect_right(enters, until)]:
+            for call in calls[bisect_left(enters, epoch.opened) : bisect_right(enters, until)]:
                 if call.window is epoch.window and _is_for(call, epoch):
                     self._pending.setdefault(call, []).append(epoch)
 

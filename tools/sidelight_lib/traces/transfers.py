@@ -34,11 +34,13 @@ class Transfers:
     def __init__(self, job: Job) -> None:
         least: dict[_Alike, float] = defaultdict(lambda: float("inf"))
         seen = set()
+        self._kinds: dict[Epoch, _Alike] = {}
+        self._lasts: dict[Epoch, dict[int, float]] = {}
         for rank in job.ranks.values():
             for epoch in rank.epochs:
-                ready = _ready(epoch)
+                ready = _ready(epoch.last_operation, epoch.all_granted)
                 if ready is not None and epoch.completed is not None:
-                    alike = _alike(epoch)
+                    alike = self._alike(epoch)
                     least[alike] = min(least[alike], max(epoch.completed - ready, 0.0))
                     if _closed_before_the_end(epoch, ready):
                         seen.add(alike)
@@ -46,17 +48,35 @@ class Transfers:
         self._seen = seen
         self._hosts = {rank.rank: rank.host for rank in job.ranks.values()}
 
-    def end(self, epoch: Epoch) -> float:
-        """When its transfers are over; without any, when it is granted."""
-        ready = _ready(epoch)
+    def end(self, epoch: Epoch, target: int | None = None) -> float:
+        """When its transfers are over, all of them or those to one target, which need not wait for
+        the others' grants; without any, when it is granted."""
+        if target is None:
+            last, granted = epoch.last_operation, epoch.all_granted
+        else:
+            last, granted = self._last(epoch, target), epoch.granted.get(target)
+        ready = _ready(last, granted)
         if ready is None:
-            granted = epoch.all_granted
             return float("-inf") if granted is None else granted
-        alike = _alike(epoch)
+        alike = self._alike(epoch)
         time = self._least.get(alike, 0.0)
         if alike not in self._seen:
             time = min(time, self._bound(epoch))
         return ready + time if epoch.completed is None else min(ready + time, epoch.completed)
+
+    def _last(self, epoch: Epoch, target: int) -> float | None:
+        """When the last operation that goes there was issued."""
+        if epoch not in self._lasts:
+            self._lasts[epoch] = {each.target: each.time for each in epoch.operations}
+        return self._lasts[epoch].get(target)
+
+    def _alike(self, epoch: Epoch) -> _Alike:
+        if epoch not in self._kinds:
+            granted = epoch.all_granted
+            late = granted is not None and granted > (epoch.last_operation or 0.0)
+            size = epoch.bytes.bit_length()
+            self._kinds[epoch] = _Alike(epoch.window, epoch.kind, late, size)
+        return self._kinds[epoch]
 
     def _bound(self, epoch: Epoch) -> float:
         host = self._hosts.get(epoch.rank)
@@ -65,12 +85,10 @@ class Transfers:
         return _LATENCY + epoch.bytes / _BYTES_PER_NANOSECOND
 
 
-def _ready(epoch: Epoch) -> float | None:
-    """From when on its transfers can run, all of them."""
-    last = epoch.last_operation
+def _ready(last: float | None, granted: float | None) -> float | None:
+    """From when on transfers can run of which the last was issued then."""
     if last is None:
         return None
-    granted = epoch.all_granted
     return last if granted is None else max(last, granted)
 
 
@@ -80,8 +98,3 @@ def _closed_before_the_end(epoch: Epoch, ready: float) -> bool:
     if epoch.kind == "fence" or epoch.closed is None or epoch.completed is None:
         return False
     return epoch.completed - max(epoch.closed, ready) > _LATENCY
-
-
-def _alike(epoch: Epoch) -> _Alike:
-    late = epoch.all_granted is not None and epoch.all_granted > (epoch.last_operation or 0.0)
-    return _Alike(epoch.window, epoch.kind, late, epoch.bytes.bit_length())
