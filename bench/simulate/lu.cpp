@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
+#include "rank_recorder.hpp"
 #include "ranks.hpp"
+#include "traced_calls.hpp"
 
 namespace sidelight::simulate {
 
 namespace {
 
 using fabric::sim::Time;
+using trace::CallKind;
 
 class Job;
 
@@ -65,6 +68,7 @@ private:
     void close();
 
     void wait_for(rma::Request& request, Step then);
+    void waited();
     void compute(int rows);
     void call(Time more = 0);
     [[nodiscard]] std::size_t awaited() const noexcept;
@@ -74,6 +78,7 @@ private:
     void send(int row);
     void put(int row);
     void complete(rma::Request *closed);
+    void leave_unless_blocking(const rma::Request& closed);
     void close_access(Step then);
     [[nodiscard]] rma::Request& access_of(int row) noexcept;
     [[nodiscard]] std::byte *buffer(int row) const noexcept;
@@ -82,6 +87,7 @@ private:
     int rank_;
     rma::Process process_;
     rma::Window *window_ = nullptr;
+    TracedCalls calls_;
     Step step_ = Step::begin;
     int slots_;
     int row_ = 0;
@@ -113,7 +119,8 @@ public:
           ranks(with_stamps_alone(wanted.machine), wanted.ranks,
                 static_cast<std::size_t>(wanted.slots) * row_bytes, wanted.seed),
           buffers(static_cast<std::size_t>(wanted.ranks) * static_cast<std::size_t>(wanted.slots) *
-                  row_bytes)
+                  row_bytes),
+          recording(wanted.trace, ranks)
     {
         for (int rank = 0; rank < ranks.count(); ++rank) {
             workers.push_back(std::make_unique<Worker>(*this, rank));
@@ -126,6 +133,7 @@ public:
     std::size_t row_bytes;
     Ranks ranks;
     Block buffers; ///< of each rank, its last rows
+    Recording recording;
     std::vector<std::unique_ptr<Worker>> workers;
     bool correct = true;
 };
@@ -142,10 +150,12 @@ Worker::Worker(Job& job, int rank)
         request.complete = true;
     }
     process_.set_messages(job.ranks.several_nodes());
+    process_.set_recorder(job.recording.of(rank));
     rma::WindowShape shape = job.ranks.shape(rank, sizeof(double));
     const bool reorders = job.options.way == LuWay::nonblocking;
     shape.reorder = {reorders, reorders, reorders, reorders};
     window_ = &process_.create_window(shape);
+    calls_.begin(*window_);
 }
 
 bool Worker::owns(int row) const noexcept
@@ -183,7 +193,7 @@ void Worker::run()
         }
         return;
     }
-    waits_ = nullptr;
+    waited();
     computes_ = false;
     while (step_ != Step::end && waits_ == nullptr && !computes_) {
         advance();
@@ -318,15 +328,29 @@ void Worker::finalize()
 void Worker::close()
 {
     blocking_ = {};
+    calls_.enter(CallKind::free);
     call();
     demand(window_->close(&blocking_));
     wait_for(blocking_, Step::closed);
 }
 
+/// In the call that blocks, or, for what a nonblocking one has begun, by MPI_Wait.
 void Worker::wait_for(rma::Request& request, Step then)
 {
     step_ = then;
-    waits_ = request.complete ? nullptr : &request;
+    waits_ = &request;
+    if (&request != &blocking_) {
+        calls_.await(request);
+    }
+    if (request.complete) {
+        waited();
+    }
+}
+
+void Worker::waited()
+{
+    waits_ = nullptr;
+    calls_.leave();
 }
 
 /// What row_ changes in so many rows: a quotient, and a product and a difference for each column.
@@ -356,11 +380,15 @@ void Worker::expose_ahead()
 void Worker::post(int row, rma::Request *closed)
 {
     const int origin = row % job_.options.ranks;
+    calls_.enter(CallKind::post);
     call();
     demand(window_->post({&origin, 1}, nullptr));
+    calls_.leave();
     *closed = {};
+    calls_.enter(CallKind::wait, closed != &blocking_);
     call();
     demand(window_->wait(closed));
+    leave_unless_blocking(*closed);
 }
 
 void Worker::send(int row)
@@ -391,8 +419,10 @@ void Worker::put(int row)
     for (std::size_t i = 0; i < targets_.size(); ++i) {
         targets_[i] = (rank_ + 1 + static_cast<int>(i)) % job_.options.ranks;
     }
+    calls_.enter(CallKind::start);
     call();
     demand(window_->start(targets_, {}, nullptr));
+    calls_.leave();
     for (const int target : targets_) {
         const bool mapped = job_.ranks.neighbours(rank_, target);
         rma::Operation operation;
@@ -410,8 +440,18 @@ void Worker::put(int row)
 void Worker::complete(rma::Request *closed)
 {
     *closed = {};
+    calls_.enter(CallKind::complete, closed != &blocking_);
     call();
     demand(window_->complete(closed));
+    leave_unless_blocking(*closed);
+}
+
+/// A nonblocking call is over; one that blocks is when it has `waited`.
+void Worker::leave_unless_blocking(const rma::Request& closed)
+{
+    if (&closed != &blocking_) {
+        calls_.leave_with(closed);
+    }
 }
 
 void Worker::close_access(Step then)
@@ -454,6 +494,8 @@ LuOutcome run_lu(const LuOptions& options)
         in_mpi += static_cast<double>(worker->in_mpi());
     }
     outcome.in_mpi = in_mpi / static_cast<double>(outcome.ended) / options.ranks;
+    job.workers.clear(); // and their windows
+    job.recording.finish();
     return outcome;
 }
 

@@ -2,9 +2,9 @@
 /// LU decomposition by rows; prints one line of JSON.
 ///
 ///     simulate lu [--ranks N] [--rows M] [--way lazy|standard|nonblocking] [--slots K]
-///                 [--mflops R] [--seed S] FILE
+///                 [--mflops R] [--seed S] [--trace DIR] FILE
 ///
-/// --mflops takes the place of what FILE says.
+/// --mflops takes the place of what FILE says. --trace writes the files of a trace into DIR.
 #include "lu_main.hpp"
 
 #include <getopt.h>
@@ -35,13 +35,11 @@ bool read_way(std::string_view word, LuWay& way)
 
 bool read_options(int argc, char **argv, LuOptions& options, int& mflops)
 {
-    static const option known[] = {{"ranks", required_argument, nullptr, 'r'},
-                                   {"rows", required_argument, nullptr, 'm'},
-                                   {"slots", required_argument, nullptr, 'n'},
-                                   {"way", required_argument, nullptr, 'w'},
-                                   {"mflops", required_argument, nullptr, 'f'},
-                                   {"seed", required_argument, nullptr, 's'},
-                                   {nullptr, 0, nullptr, 0}};
+    static const option known[] = {
+        {"ranks", required_argument, nullptr, 'r'},  {"rows", required_argument, nullptr, 'm'},
+        {"slots", required_argument, nullptr, 'n'},  {"way", required_argument, nullptr, 'w'},
+        {"mflops", required_argument, nullptr, 'f'}, {"seed", required_argument, nullptr, 's'},
+        {"trace", required_argument, nullptr, 't'},  {nullptr, 0, nullptr, 0}};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (found) {
         case 'r':
@@ -64,6 +62,9 @@ bool read_options(int argc, char **argv, LuOptions& options, int& mflops)
         case 's':
             options.seed = std::strtoull(optarg, nullptr, 10);
             break;
+        case 't':
+            options.trace = optarg;
+            break;
         default:
             return false;
         }
@@ -80,7 +81,8 @@ int lu_main(int argc, char **argv)
     int mflops = 0;
     if (!read_options(argc, argv, options, mflops)) {
         std::fprintf(stderr, "usage: simulate lu [--ranks N] [--rows M] [--slots K] "
-                             "[--way lazy|standard|nonblocking] [--mflops R] [--seed S] FILE\n");
+                             "[--way lazy|standard|nonblocking] [--mflops R] [--seed S] "
+                             "[--trace DIR] FILE\n");
         return 2;
     }
     try {

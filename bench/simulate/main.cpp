@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Programs on simulated ranks, in virtual time; each prints one line of JSON.
 ///
-///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME] FILE
+///     simulate [--ranks N] [--transactions K] [--pending P] [--key] [--seed S] [--line NAME]
+///              [--trace DIR] FILE
 ///     simulate am [OPTIONS] FILE
 ///     simulate lu [OPTIONS] FILE
 ///     simulate scale [OPTIONS] FILE
 ///
 /// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
-/// each epoch is complete before the next one begins. The options of am: active_main.cpp,
-/// of lu: lu_main.cpp, of scale: scale_main.cpp.
+/// each epoch is complete before the next one begins. --trace writes the files of a trace into DIR.
+/// The options of am: active_main.cpp, of lu: lu_main.cpp, of scale: scale_main.cpp.
 #include <getopt.h>
 
 #include <cstdio>
@@ -33,6 +34,7 @@ bool read_options(int argc, char **argv, Options& options, const char *& line)
                                    {"key", no_argument, nullptr, 'k'},
                                    {"seed", required_argument, nullptr, 's'},
                                    {"line", required_argument, nullptr, 'l'},
+                                   {"trace", required_argument, nullptr, 'd'},
                                    {nullptr, 0, nullptr, 0}};
     for (int found = 0; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (found) {
@@ -53,6 +55,9 @@ bool read_options(int argc, char **argv, Options& options, const char *& line)
             break;
         case 'l':
             line = optarg;
+            break;
+        case 'd':
+            options.trace = optarg;
             break;
         default:
             return false;
@@ -79,7 +84,7 @@ int main(int argc, char **argv)
     const char *line = "transactions";
     if (!read_options(argc, argv, options, line)) {
         std::fprintf(stderr, "usage: simulate [--ranks N] [--transactions K] [--pending P] [--key] "
-                             "[--seed S] [--line NAME] FILE\n");
+                             "[--seed S] [--line NAME] [--trace DIR] FILE\n");
         return 2;
     }
     try {

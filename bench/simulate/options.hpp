@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "fabric/sim/network.hpp"
 
 /// What is simulated, as the command line says it.
@@ -23,6 +25,7 @@ struct Options {
     int pending = 64;       ///< epochs that may be closed and not complete; 1: standard calls
     bool key = false;       ///< A_A_A_R
     std::uint64_t seed = 1;
+    std::string trace{}; ///< the folder of its trace; without a name there is none
 };
 
 /// Active messages of all ranks but the last one to that.
@@ -60,6 +63,7 @@ struct LuOptions {
     int slots = 16;  ///< rows that may be on their way to one rank, or from it
     LuWay way = LuWay::standard;
     std::uint64_t seed = 1;
+    std::string trace{}; ///< the folder of its trace; without a name there is none
 };
 
 /// In which epochs the puts of a large window are.

@@ -34,10 +34,12 @@ public:
     {
         return memory_.at(static_cast<std::size_t>(rank) * bytes_);
     }
+    /// The number of its node.
+    [[nodiscard]] int node_of(int rank) const noexcept { return rank / node_; }
     /// Whether the memory of one is mapped by the other.
     [[nodiscard]] bool neighbours(int rank, int other) const noexcept
     {
-        return rank / node_ == other / node_;
+        return node_of(rank) == node_of(other);
     }
     /// Whether the rank needs messages at all.
     [[nodiscard]] bool several_nodes() const noexcept { return count_ > node_; }

@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
+#include "rank_recorder.hpp"
 #include "ranks.hpp"
+#include "traced_calls.hpp"
 
 namespace sidelight::simulate {
 
 namespace {
 
 using fabric::sim::Time;
+using trace::CallKind;
 
 constexpr std::size_t words = 1024; ///< of a rank's window
 constexpr std::uint64_t one = 1;
@@ -32,17 +36,21 @@ public:
 
 private:
     void transact();
-    [[nodiscard]] bool all_complete() const noexcept;
+    [[nodiscard]] bool has_to_wait();
+    [[nodiscard]] const rma::Request *awaited() const noexcept;
+    void close();
     static void demand(Status status);
 
     Job& job_;
     int rank_;
     rma::Process process_;
     rma::Window *window_ = nullptr;
+    TracedCalls calls_;
     std::vector<rma::Request> requests_; ///< a ring of the epochs ahead
     std::size_t issued_ = 0;
     bool closes_ = false;
     rma::Request close_;
+    const rma::Request *waits_ = nullptr; ///< of the call that it is in
     Time ended_ = 0;
     std::size_t most_pending_ = 0;
 };
@@ -50,7 +58,9 @@ private:
 class Job {
 public:
     explicit Job(const Options& wanted)
-        : options(wanted), ranks(wanted.machine, wanted.ranks, words * sizeof one, wanted.seed)
+        : options(wanted),
+          ranks(wanted.machine, wanted.ranks, words * sizeof one, wanted.seed),
+          recording(wanted.trace, ranks)
     {
         for (int rank = 0; rank < ranks.count(); ++rank) {
             workers.push_back(std::make_unique<Worker>(*this, rank));
@@ -71,6 +81,7 @@ public:
 
     Options options;
     Ranks ranks;
+    Recording recording;
     std::vector<std::unique_ptr<Worker>> workers;
 };
 
@@ -84,9 +95,11 @@ Worker::Worker(Job& job, int rank)
         request.complete = true;
     }
     process_.set_messages(job.ranks.several_nodes());
+    process_.set_recorder(job.recording.of(rank));
     rma::WindowShape shape = job.ranks.shape(rank, sizeof one);
     shape.reorder.access_after_access = job.options.key;
     window_ = &process_.create_window(shape);
+    calls_.begin(*window_);
 }
 
 void Worker::demand(Status status)
@@ -100,19 +113,58 @@ void Worker::run()
 {
     while (process_.progress()) {
     }
-    const auto wanted = static_cast<std::size_t>(job_.options.transactions);
-    if (issued_ < wanted && requests_[issued_ % requests_.size()].complete) {
-        transact();
-        process_.push();
-        job_.ranks.network.schedule(rank_,
-                                    job_.ranks.network.now()); // after what has arrived meanwhile
-    } else if (issued_ == wanted && !closes_ && all_complete()) {
-        ended_ = job_.ranks.network.now();
-        closes_ = true;
-        demand(window_->close(&close_));
-        process_.push();
-        job_.ranks.network.schedule(rank_, job_.ranks.network.now());
+    if (has_to_wait()) {
+        return;
     }
+    if (issued_ < static_cast<std::size_t>(job_.options.transactions)) {
+        transact();
+    } else if (!closes_) {
+        ended_ = job_.ranks.network.now();
+        close();
+    } else {
+        return;
+    }
+    process_.push();
+    job_.ranks.network.schedule(rank_,
+                                job_.ranks.network.now()); // after what has arrived meanwhile
+}
+
+/// In the call that blocks, or, for what nonblocking ones have begun, by MPI_Wait.
+bool Worker::has_to_wait()
+{
+    const rma::Request *request = awaited();
+    if (request != waits_) {
+        calls_.leave();
+        if (request != nullptr) {
+            calls_.await(*request);
+        }
+    }
+    waits_ = request;
+    return request != nullptr;
+}
+
+/// What must be complete before the rank goes on: the epoch whose place in the ring comes next, and
+/// at last all of them, one by one. Null: it is.
+const rma::Request *Worker::awaited() const noexcept
+{
+    if (closes_) {
+        return close_.complete ? nullptr : &close_;
+    }
+    std::span<const rma::Request> needed = requests_;
+    if (issued_ < static_cast<std::size_t>(job_.options.transactions)) {
+        needed = needed.subspan(issued_ % needed.size(), 1);
+    }
+    const auto found = std::find_if(needed.begin(), needed.end(),
+                                    [](const rma::Request& request) { return !request.complete; });
+    return found != needed.end() ? &*found : nullptr;
+}
+
+void Worker::close()
+{
+    closes_ = true;
+    calls_.enter(CallKind::free);
+    demand(window_->close(&close_));
+    waits_ = &close_;
 }
 
 void Worker::transact()
@@ -130,19 +182,24 @@ void Worker::transact()
     operation.origin = {const_cast<std::uint64_t *>(&one), word, 1}; // only read
     operation.layout = word;
     operation.count = 1;
+    calls_.await(request);
+    calls_.leave();
     request = {};
+    calls_.enter(CallKind::lock, false, target);
     demand(window_->lock(rma::LockType::exclusive, target, {}, nullptr));
+    calls_.leave();
     demand(window_->issue(operation, nullptr));
+    const bool blocks = requests_.size() == 1;
+    calls_.enter(CallKind::unlock, !blocks, target);
     demand(window_->unlock(target, &request));
     job_.ranks.network.spend(3 * job_.options.machine.call);
+    if (blocks) {
+        waits_ = &request;
+    } else {
+        calls_.leave_with(request);
+    }
     ++issued_;
     most_pending_ = std::max(most_pending_, window_->pending_epochs());
-}
-
-bool Worker::all_complete() const noexcept
-{
-    return std::all_of(requests_.begin(), requests_.end(),
-                       [](const rma::Request& request) { return request.complete; });
 }
 
 } // namespace
@@ -163,6 +220,8 @@ Outcome run_transactions(const Options& options)
     const auto wanted = static_cast<std::uint64_t>(options.ranks) *
                         static_cast<std::uint64_t>(options.transactions);
     outcome.correct = closed && job.sum() == wanted;
+    job.workers.clear(); // and their windows
+    job.recording.finish();
     return outcome;
 }
 

@@ -3,8 +3,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -19,18 +17,10 @@
 
 namespace sidelight::host {
 
-/// One moment by three clocks.
-struct Moment {
-    std::uint64_t ticks;
-    std::uint64_t monotonic;
-    std::uint64_t real;
-};
+using trace::chunk_bytes;
+using trace::header_bytes;
 
 namespace {
-
-constexpr std::size_t header_bytes = 4096;
-constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
-constexpr std::uint32_t format_version = 1;
 
 template <class Clock>
 std::uint64_t nanoseconds() noexcept
@@ -39,22 +29,11 @@ std::uint64_t nanoseconds() noexcept
         std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
 }
 
-Moment now() noexcept
+trace::Moment now() noexcept
 {
     return {.ticks = ticks(),
             .monotonic = nanoseconds<std::chrono::steady_clock>(),
             .real = nanoseconds<std::chrono::system_clock>()};
-}
-
-std::string name_of(TracedProcess process)
-{
-    char name[64];
-    if (process.rank >= 0) {
-        std::snprintf(name, sizeof name, "rank-%05d", process.rank);
-    } else {
-        std::snprintf(name, sizeof name, "process-%d", static_cast<int>(getpid()));
-    }
-    return name;
 }
 
 /// Reserves the room: a page that the disk has none for would end the process. False: errno says
@@ -77,62 +56,13 @@ void* map(const File& file, std::uint64_t from, std::size_t bytes) noexcept
     return pages == MAP_FAILED ? nullptr : pages;
 }
 
-struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
-
-/// Where code lies in this process. False: errno says why.
-bool copy_maps(const char* path) noexcept
-{
-    const OpenFile maps(std::fopen("/proc/self/maps", "re"));
-    const OpenFile out(std::fopen(path, "we"));
-    if (maps == nullptr || out == nullptr) {
-        return false;
-    }
-    char* line = nullptr;
-    std::size_t room = 0;
-    while (getline(&line, &room, maps.get()) > 0) {
-        if (std::strstr(line, " r-xp ") != nullptr) {
-            std::fputs(line, out.get());
-        }
-    }
-    std::free(line);
-    return std::ferror(out.get()) == 0;
-}
-
 } // namespace
-
-struct TraceFile::Header {
-    char magic[8];
-    std::uint32_t version;
-    std::int32_t rank;
-    std::int32_t ranks;
-    std::int32_t process;
-    std::uint32_t full;
-    std::uint32_t unused;
-    Moment begin;
-    Moment end;
-    char host[64];
-    char program[256];
-};
-
-struct TraceFile::Chunk {
-    static constexpr std::size_t most_records = chunk_bytes / sizeof(trace::Record) - 1;
-
-    std::uint32_t records;
-    std::uint32_t thread;
-    std::uint32_t own;
-    std::uint32_t unused[5];
-    trace::Record record[most_records];
-};
 
 std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, std::uint64_t limit,
                                              TracedProcess process) noexcept
 try {
-    static_assert(sizeof(Header) <= header_bytes && sizeof(Chunk) == chunk_bytes);
     mkdir(folder.c_str(), 0777); // it may be there
-    const std::string path = folder + "/" + name_of(process);
+    const std::string path = folder + "/" + trace::file_name(process.rank);
     // An old one may be another program's that still writes to it.
     unlink((path + ".trace").c_str());
     File file(open((path + ".trace").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -142,17 +72,12 @@ try {
         log(LogLevel::error, "no trace: %s.trace: %s", path.c_str(), std::strerror(errno));
         return nullptr;
     }
-    auto& first = *static_cast<Header*>(header);
-    std::memcpy(first.magic, "SDLTRACE", sizeof first.magic);
-    first.version = format_version;
-    first.rank = process.rank;
-    first.ranks = process.ranks;
+    auto& first = *static_cast<trace::FileHeader*>(header);
+    first = trace::header_of(process.rank, process.ranks);
     first.process = static_cast<std::int32_t>(getpid());
     first.begin = first.end = now();
     gethostname(first.host, sizeof first.host - 1);
-    [[maybe_unused]] const ssize_t length =
-        readlink("/proc/self/exe", first.program, sizeof first.program - 1);
-    auto trace = std::make_unique<TraceFile>(std::move(file), header, limit, path + ".maps");
+    auto trace = std::make_unique<TraceFile>(std::move(file), &first, limit, path + ".maps");
     trace->settle();
     return trace;
 } catch (const std::bad_alloc&) {
@@ -160,9 +85,10 @@ try {
     return nullptr;
 }
 
-TraceFile::TraceFile(File file, void* header, std::uint64_t limit, std::string maps) noexcept
+TraceFile::TraceFile(File file, trace::FileHeader* header, std::uint64_t limit,
+                     std::string maps) noexcept
     : file_(std::move(file)),
-      header_(static_cast<Header*>(header)),
+      header_(header),
       limit_(limit),
       maps_(std::move(maps)),
       end_(header_bytes)
@@ -177,8 +103,9 @@ TraceFile::~TraceFile()
 void TraceFile::note(trace::Record record) noexcept
 {
     thread_local const TraceFile* filled = nullptr;
-    thread_local Chunk* chunk = nullptr;
-    if (filled != this || chunk == nullptr || chunk->records == Chunk::most_records) [[unlikely]] {
+    thread_local trace::Chunk* chunk = nullptr;
+    if (filled != this || chunk == nullptr || chunk->head.records == trace::most_records)
+        [[unlikely]] {
         chunk = next_chunk(filled == this ? chunk : nullptr);
         filled = this;
         if (chunk == nullptr) {
@@ -186,13 +113,14 @@ void TraceFile::note(trace::Record record) noexcept
         }
     }
     record.time = ticks();
-    chunk->record[chunk->records] = record;
+    std::uint32_t& records = chunk->head.records;
+    chunk->record[records] = record;
     // Behind it, for who reads the file of a process that was killed, or still runs.
-    std::atomic_ref(chunk->records).store(chunk->records + 1, std::memory_order_release);
+    std::atomic_ref(records).store(records + 1, std::memory_order_release);
 }
 
 /// Null: no more is taken.
-TraceFile::Chunk* TraceFile::next_chunk(Chunk* full) noexcept
+trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
 {
     if (full != nullptr) {
         munmap(full, chunk_bytes);
@@ -212,9 +140,9 @@ TraceFile::Chunk* TraceFile::next_chunk(Chunk* full) noexcept
     }
     end_ += chunk_bytes;
     header_->end = now();
-    auto* chunk = static_cast<Chunk*>(pages);
-    chunk->thread = static_cast<std::uint32_t>(gettid());
-    chunk->own = trace::own_thread ? 1 : 0;
+    auto* chunk = static_cast<trace::Chunk*>(pages);
+    chunk->head.thread = static_cast<std::uint32_t>(gettid());
+    chunk->head.own = trace::own_thread ? 1 : 0;
     return chunk;
 }
 
@@ -230,7 +158,7 @@ void TraceFile::settle() noexcept
 {
     const std::scoped_lock lock(mutex_);
     header_->end = now();
-    if (!copy_maps(maps_.c_str())) {
+    if (!trace::copy_maps(maps_.c_str())) {
         log(LogLevel::warn, "no source lines in the trace: %s: %s", maps_.c_str(),
             std::strerror(errno));
     }

@@ -10,6 +10,7 @@
 
 #include "base/shared_memory.hpp"
 #include "base/trace.hpp"
+#include "base/trace_format.hpp"
 
 namespace sidelight::host {
 
@@ -29,7 +30,7 @@ public:
     /// that cannot be.
     [[nodiscard]] static std::unique_ptr<TraceFile>
     create(const std::string& folder, std::uint64_t limit, TracedProcess process) noexcept;
-    TraceFile(File file, void* header, std::uint64_t limit, std::string maps) noexcept;
+    TraceFile(File file, trace::FileHeader* header, std::uint64_t limit, std::string maps) noexcept;
     ~TraceFile();
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;
@@ -40,14 +41,11 @@ public:
     void settle() noexcept;
 
 private:
-    struct Header;
-    struct Chunk;
-
-    [[nodiscard]] Chunk* next_chunk(Chunk* full) noexcept;
+    [[nodiscard]] trace::Chunk* next_chunk(trace::Chunk* full) noexcept;
     void stop(const char* why) noexcept;
 
     File file_;
-    Header* header_;
+    trace::FileHeader* header_;
     std::uint64_t limit_;
     std::string maps_; ///< the file beside it
     std::mutex mutex_; ///< of what follows

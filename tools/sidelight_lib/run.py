@@ -14,6 +14,7 @@ from typing import Any
 
 from . import hosts, profilers, versions
 from .namespaces import Nodes
+from .traces import folders
 
 _DESCRIPTION = """\
 Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
@@ -114,21 +115,13 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _folder_for_trace(arguments: argparse.Namespace) -> Path:
-    """Made, if it is not there. One that has a trace is refused: the ranks of both would be mixed,
-    and nobody's trace is overwritten unasked."""
-    folder: Path = arguments.trace.absolute()
+    """Made, if it is not there."""
     if arguments.without:
         raise hosts.HostError("--trace: the host alone, with --without, writes no trace")
-    if any(folder.glob("*.trace")):
-        raise hosts.HostError(
-            f"--trace {arguments.trace}: there is a trace in it; name another folder, or remove "
-            "this one"
-        )
+    folders.check(arguments.trace)
     if not arguments.dry_run:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise hosts.HostError(f"--trace {arguments.trace}: {error.strerror}") from error
+        folders.make(arguments.trace)
+    folder: Path = arguments.trace.absolute()
     return folder
 
 

@@ -50,6 +50,7 @@ def add(commands: Any) -> None:
         "--ranks", default="64,128,256,512", metavar="N,M", help="(default 64,128,256,512)"
     )
     simulations.add_options(parser)
+    simulations.add_trace(parser)
     parser.add_argument(
         "--transactions", type=int, default=100, metavar="K", help="of each rank (default 100)"
     )
@@ -73,22 +74,31 @@ def main(arguments: argparse.Namespace) -> int:
         lambda: [panel(found)],
         "Figure 12, simulated",
     )
+    names = [_trace_name(run.ranks, run.way) for run in found]
+    simulations.show_traces(arguments, names, STANDARD)
     return 0
 
 
 def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]:
     """All runs, of fewer ranks first."""
     ranks = paper_applications.read_ranks(arguments.ranks)
+    names = [_trace_name(number, way) for number in ranks for way in WAYS]
+    traced = simulations.traced(arguments, names)
     found = []
     with progress(len(ranks) * len(WAYS), quiet=arguments.json) as advance:
         for number in ranks:
             for way, options in WAYS.items():
                 advance(f"{number} ranks: {way}")
                 pending = 1 if way == STANDARD else arguments.pending
-                said = json.loads(run([*_options(arguments, number, pending), *options]))
+                words = [*options, *traced(_trace_name(number, way))]
+                said = json.loads(run([*_options(arguments, number, pending), *words]))
                 figures = (said["rate"], said["messages"], said["pending"])
                 found.append(Run(number, way, *figures))
     return found
+
+
+def _trace_name(ranks: int, way: str) -> str:
+    return f"{ranks}-{way.replace(' ', '-')}"
 
 
 def _options(arguments: argparse.Namespace, ranks: int, pending: int) -> list[str]:

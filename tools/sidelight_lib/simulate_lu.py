@@ -27,6 +27,7 @@ machine. Runs that do not depend on each other use all cores.
 
 LAZY, STANDARD, NONBLOCKING = "lazy", "standard", "nonblocking"
 WAYS = (LAZY, STANDARD, NONBLOCKING)
+_Step = tuple[int, int, str]  # rows, ranks, way
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def add(kinds: Any) -> None:
         "--ways", default=",".join(WAYS), metavar="A,B", help=f"of {', '.join(WAYS)} (default all)"
     )
     simulations.add_options(parser)
+    simulations.add_trace(parser)
     parser.add_argument(
         "--mflops", type=int, metavar="R", help="of a core, in place of what the file says"
     )
@@ -80,20 +82,19 @@ def main(arguments: argparse.Namespace) -> int:
         lambda: panels(found),
         "Figure 13, simulated",
     )
+    names = list(_trace_names(_steps(arguments)).values())
+    simulations.show_traces(arguments, names, STANDARD)
     return 0
 
 
 def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]:
     """All runs, smaller matrices and fewer ranks first."""
-    steps = [
-        (rows, ranks, way)
-        for rows in simulations.numbers("rows", arguments.rows, 2)
-        for ranks in paper_applications.read_ranks(arguments.ranks)
-        for way in simulations.chosen("way", arguments.ways, WAYS)
-    ]
+    steps = _steps(arguments)
+    names = _trace_names(steps)
+    traced = simulations.traced(arguments, names.values())
 
-    def measured(step: tuple[int, int, str]) -> Run:
-        said = json.loads(run(_options(arguments, *step)))
+    def measured(step: _Step) -> Run:
+        said = json.loads(run(_options(arguments, *step, traced(names[step]))))
         return Run(*step, said["milliseconds"], said["share"], said["messages"])
 
     found = []
@@ -107,12 +108,32 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
     return found
 
 
-def _options(arguments: argparse.Namespace, rows: int, ranks: int, way: str) -> list[str]:
+def _steps(arguments: argparse.Namespace) -> list[_Step]:
+    return [
+        (rows, ranks, way)
+        for rows in simulations.numbers("rows", arguments.rows, 2)
+        for ranks in paper_applications.read_ranks(arguments.ranks)
+        for way in simulations.chosen("way", arguments.ways, WAYS)
+    ]
+
+
+def _trace_names(steps: Sequence[_Step]) -> dict[_Step, str]:
+    """Of matrices of several sizes these come first."""
+    several = len({rows for rows, _, _ in steps}) > 1
+    return {
+        (rows, ranks, way): f"{rows}-{ranks}-{way}" if several else f"{ranks}-{way}"
+        for rows, ranks, way in steps
+    }
+
+
+def _options(
+    arguments: argparse.Namespace, rows: int, ranks: int, way: str, traced: Sequence[str]
+) -> list[str]:
     named = {"rows": rows, "ranks": ranks, "way": way, "slots": arguments.slots}
     named |= {"seed": arguments.seed}
     named |= {"mflops": arguments.mflops} if arguments.mflops is not None else {}
     words = [word for name, value in named.items() for word in (f"--{name}", str(value))]
-    return ["lu", *words, str(arguments.network)]
+    return ["lu", *words, *traced, str(arguments.network)]
 
 
 def less(found: Sequence[Run], run: Run) -> float | None:

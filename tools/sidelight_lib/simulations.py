@@ -14,6 +14,7 @@ from typing import Any
 from . import hosts, plots
 from .console import output
 from .hosts import HostError
+from .traces import folders
 
 NETWORKS = hosts.ROOT / "bench" / "networks"
 PATIENCE_SECONDS = 900
@@ -37,6 +38,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it")
+
+
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="DIR",
+        help="write a trace of each run into a folder of its own in this one, for `sidelight "
+        "report` and `sidelight trace`",
+    )
+
+
+def traced(arguments: argparse.Namespace, names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Makes the folders for the traces of runs with these names, where traces are asked for. Who is
+    answered gives the program's options for the run of a name."""
+    if arguments.trace is None:
+        return lambda name: []
+    folder: Path = arguments.trace
+    names = list(names)
+    for name in names:
+        folders.check(folder / name)
+    for name in names:
+        folders.make(folder / name)
+    return lambda name: ["--trace", str(folder / name)]
 
 
 def require(arguments: argparse.Namespace) -> None:
@@ -64,6 +89,14 @@ def show(
             output().print(table)
     if arguments.plot:
         plots.draw(arguments.plot, panels(), title)
+
+
+def show_traces(arguments: argparse.Namespace, names: Sequence[str], shown: str) -> None:
+    """Where they are, and how one is looked at: the last that has `shown` in its name, if any."""
+    if arguments.trace is not None and not arguments.json:
+        example = next((name for name in reversed(names) if shown in name), names[-1])
+        print(f"traces in {arguments.trace}: {', '.join(names)}; where one waits is said by")
+        print(f"    sidelight report {arguments.trace / example}")
 
 
 def numbers(option: str, wanted: str, least: int, below: int | None = None) -> list[int]:

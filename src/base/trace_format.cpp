@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/trace_format.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <unistd.h>
+
+namespace sidelight::trace {
+
+namespace {
+
+constexpr std::uint32_t format_version = 1;
+
+struct CloseFile {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+} // namespace
+
+FileHeader header_of(int rank, int ranks) noexcept
+{
+    FileHeader header{};
+    std::memcpy(header.magic, "SDLTRACE", sizeof header.magic);
+    header.version = format_version;
+    header.rank = rank;
+    header.ranks = ranks;
+    [[maybe_unused]] const ssize_t length =
+        readlink("/proc/self/exe", header.program, sizeof header.program - 1);
+    return header;
+}
+
+std::string file_name(int rank)
+{
+    char name[64];
+    if (rank >= 0) {
+        std::snprintf(name, sizeof name, "rank-%05d", rank);
+    } else {
+        std::snprintf(name, sizeof name, "process-%d", static_cast<int>(getpid()));
+    }
+    return name;
+}
+
+bool copy_maps(const char* path) noexcept
+{
+    const OpenFile maps(std::fopen("/proc/self/maps", "re"));
+    const OpenFile out(std::fopen(path, "we"));
+    if (maps == nullptr || out == nullptr) {
+        return false;
+    }
+    char* line = nullptr;
+    std::size_t room = 0;
+    while (getline(&line, &room, maps.get()) > 0) {
+        if (std::strstr(line, " r-xp ") != nullptr) {
+            std::fputs(line, out.get());
+        }
+    }
+    std::free(line);
+    return std::ferror(out.get()) == 0;
+}
+
+} // namespace sidelight::trace
