@@ -36,13 +36,10 @@ trace::Moment now() noexcept
             .real = nanoseconds<std::chrono::system_clock>()};
 }
 
-/// Reserves the room: a page that the disk has none for would end the process. False: errno says
-/// why.
-bool extend(const File& file, std::uint64_t from, std::size_t bytes) noexcept
+/// Of a file that is as long: a page that the disk has none for would end the process. False: errno
+/// says why.
+bool allocate(const File& file, std::uint64_t from, std::size_t bytes) noexcept
 {
-    if (!grow(file, from + bytes)) {
-        return false;
-    }
     const int error =
         posix_fallocate(file.descriptor(), static_cast<off_t>(from), static_cast<off_t>(bytes));
     errno = error != 0 ? error : errno;
@@ -67,7 +64,7 @@ try {
     unlink((path + ".trace").c_str());
     File file(open((path + ".trace").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     void* header = nullptr;
-    if (!file || !extend(file, 0, header_bytes) ||
+    if (!file || !grow(file, header_bytes) || !allocate(file, 0, header_bytes) ||
         (header = map(file, 0, header_bytes)) == nullptr) {
         log(LogLevel::error, "no trace: %s.trace: %s", path.c_str(), std::strerror(errno));
         return nullptr;
@@ -122,28 +119,63 @@ void TraceFile::note(trace::Record record) noexcept
 /// Null: no more is taken.
 trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
 {
-    if (full != nullptr) {
-        munmap(full, chunk_bytes);
-    }
     if (full_.load(std::memory_order_relaxed)) {
         return nullptr;
     }
-    const std::scoped_lock lock(mutex_);
-    if (end_ + chunk_bytes > limit_) {
-        stop("it has reached SIDELIGHT_TRACE_LIMIT");
+    if (full != nullptr) {
+        return append(*full) ? full : nullptr;
+    }
+    const std::uint64_t from = reserve();
+    void* pages = nullptr;
+    if (from == 0) {
         return nullptr;
     }
-    void* pages = extend(file_, end_, chunk_bytes) ? map(file_, end_, chunk_bytes) : nullptr;
-    if (pages == nullptr) {
+    if (!allocate(file_, from, chunk_bytes) || (pages = map(file_, from, chunk_bytes)) == nullptr) {
         stop(std::strerror(errno));
         return nullptr;
     }
-    end_ += chunk_bytes;
-    header_->end = now();
     auto* chunk = static_cast<trace::Chunk*>(pages);
     chunk->head.thread = static_cast<std::uint32_t>(gettid());
     chunk->head.own = trace::own_thread ? 1 : 0;
     return chunk;
+}
+
+/// A copy of it goes to the end of the file, and its place is empty again. Whoever is killed in
+/// between leaves both.
+bool TraceFile::append(trace::Chunk& full) noexcept
+{
+    const std::uint64_t from = reserve();
+    if (from == 0) {
+        return false;
+    }
+    const auto* bytes = reinterpret_cast<const char*>(&full);
+    for (std::size_t written = 0; written < chunk_bytes;) {
+        const ssize_t more = pwrite(file_.descriptor(), bytes + written, chunk_bytes - written,
+                                    static_cast<off_t>(from + written));
+        if (more <= 0 && errno != EINTR) {
+            stop(std::strerror(errno));
+            return false;
+        }
+        written += more > 0 ? static_cast<std::size_t>(more) : 0;
+    }
+    std::atomic_ref(full.head.records).store(0, std::memory_order_release);
+    return true;
+}
+
+/// The place of one more chunk; 0: there is none.
+std::uint64_t TraceFile::reserve() noexcept
+{
+    const std::scoped_lock lock(mutex_);
+    if (end_ + chunk_bytes > limit_) {
+        stop("it has reached SIDELIGHT_TRACE_LIMIT");
+        return 0;
+    }
+    if (!grow(file_, end_ + chunk_bytes)) {
+        stop(std::strerror(errno));
+        return 0;
+    }
+    header_->end = now();
+    return std::exchange(end_, end_ + chunk_bytes);
 }
 
 void TraceFile::stop(const char* why) noexcept

@@ -20,8 +20,10 @@ struct TracedProcess {
     int ranks = 0;
 };
 
-/// The trace of this process, in a file that is mapped and grows by chunks, of which each thread
-/// fills its own: what was noted is in the file even if the process is killed. A file that has
+/// The trace of this process, in a file that grows by chunks. Each thread fills one of its own,
+/// which is mapped, and when it is full a copy of it goes to the end of the file: what was noted is
+/// there even if the process is killed, and pages of the file are not touched for the first time
+/// again and again, which takes longer than a note. A file that has
 /// reached its limit, or for which the disk has no more room, takes nothing more; the log says so
 /// once. Format: docs/reference/trace-format.md.
 class TraceFile final : public trace::Recorder {
@@ -42,6 +44,8 @@ public:
 
 private:
     [[nodiscard]] trace::Chunk* next_chunk(trace::Chunk* full) noexcept;
+    [[nodiscard]] bool append(trace::Chunk& full) noexcept;
+    [[nodiscard]] std::uint64_t reserve() noexcept;
     void stop(const char* why) noexcept;
 
     File file_;

@@ -50,6 +50,20 @@ class Files(unittest.TestCase):
             file.truncate(files.HEADER_BYTES + 32 + 4 * 32 + 5)
         self.assertEqual(list(files.read(self.folder)[0].threads[0].records), records[:4])
 
+    def test_a_chunk_that_is_filled_again(self):
+        """It lies before those that were full earlier; one of them was copied when the process was
+        killed."""
+        most = files._MOST_RECORDS
+        later = [Record(most + i, Event.MOVED) for i in range(5)]
+        earlier = [Record(i, Event.MOVED) for i in range(most)]
+        path = files.write(self.folder, process(records=[*later, *earlier[: most - 5]]))
+        data = bytearray(path.read_bytes())
+        head = files._CHUNK.pack(5, 1, 0)
+        data[files.HEADER_BYTES : files.HEADER_BYTES + len(head)] = head
+        full = files.write(self.folder, process(records=earlier)).read_bytes()[files.HEADER_BYTES :]
+        path.write_bytes(data + full + full)
+        self.assertEqual(list(files.read(self.folder)[0].threads[0].records), [*earlier, *later])
+
     def test_ticks_become_nanoseconds(self):
         ends = {"begin": Clocks(1000, 50, REAL), "end": Clocks(3000, 1050, REAL + 1000)}
         files.write(self.folder, process(records=[Record(2000, Event.MOVED)], **ends))

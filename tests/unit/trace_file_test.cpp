@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/trace_file.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -95,7 +96,11 @@ TEST_F(TraceFiles, SayWhoseTheyAreAndKeepTheOrderOfEachThread)
     EXPECT_EQ(read<std::uint32_t>(bytes, 24), 0U);
     std::vector<std::uint64_t> values;
     std::vector<std::uint64_t> others;
-    for (const auto& chunk : chunks_of(bytes)) {
+    auto chunks = chunks_of(bytes);
+    std::sort(chunks.begin(), chunks.end(), [](const auto& one, const auto& another) {
+        return one.front().time < another.front().time;
+    });
+    for (const auto& chunk : chunks) {
         ASSERT_FALSE(chunk.empty());
         const bool other =
             chunk.front().value >= of_main && chunk.front().value < of_main + of_other;
