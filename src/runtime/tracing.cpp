@@ -29,7 +29,7 @@ struct TracedRequests {
     std::unordered_map<std::uint64_t, trace::Track> by_handle;
 };
 
-TracedRequests& requests() noexcept
+TracedRequests& requests()
 {
     static auto* all = new TracedRequests; // calls may come until the process ends
     return *all;

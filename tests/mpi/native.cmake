@@ -20,6 +20,12 @@ endforeach()
 sidelight_mpi_test(offers RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
 sidelight_mpi_test(offers.private_memory RANKS 2 PROGRAM offers
     ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_OFFERS=1)
+sidelight_mpi_test(offers.early_return RANKS 2 PROGRAM early_return ARGS offered
+    ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
+foreach(program gats random_operations)
+    sidelight_mpi_test(offers.early_${program} RANKS 3 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1 SIDELIGHT_EARLY_RETURN=auto)
+endforeach()
 sidelight_mpi_test(offers.nonblocking_ahead RANKS 3 PROGRAM nonblocking_ahead
     ENVIRONMENT SIDELIGHT_OFFERS=1)
 

@@ -84,6 +84,38 @@ TEST_P(Scenarios, CompleteReturnsBeforeALateTarget)
     }
 }
 
+/// Targets on its node that perform what they are offered do as well as a thread, for one access of
+/// each: for the next one the call waits, or where anything else is left.
+TEST(EarlyReturn, NeedsNoThreadWhereTargetsPerformWhatIsOffered)
+{
+    enum class Left { put, accumulate, two };
+    for (const Left left : {Left::put, Left::accumulate, Left::two}) {
+        Draft d = helped(2, 2, much);
+        d.program().smart = false;
+        d.program().direct = true;
+        Author origin = d.rank(0);
+        Author target = d.rank(1);
+        std::size_t complete = 0;
+        for (int access = left == Left::two ? 2 : 1; access > 0; --access) {
+            origin.start({1});
+            origin.write(left == Left::accumulate ? Call::accumulate : Call::put, 1, 50);
+            origin.make_bare();
+            complete = origin.complete(blocking);
+        }
+        origin.compute(3 * late); // and it makes no call when the target comes
+        target.compute(late);
+        std::size_t wait = 0;
+        for (int access = left == Left::two ? 2 : 1; access > 0; --access) {
+            target.post({0});
+            wait = target.wait(blocking);
+        }
+        run(d.finish(), [&](World& world) {
+            EXPECT_EQ(world.rank(0).times(complete).done < late, left == Left::put);
+            EXPECT_LT(world.rank(1).times(wait).done, 2 * late);
+        });
+    }
+}
+
 /// A lock waits for what is kept, and that of another thread may be what the target waits for.
 TEST_P(Scenarios, CompleteWaitsWhereTheProgramHasThreads)
 {

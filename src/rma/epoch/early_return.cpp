@@ -102,8 +102,8 @@ void EarlyEpochs::tell(bool any) noexcept
 bool EarlyReturn::keep(Epoch& epoch) noexcept
 {
     std::size_t record = record_bytes(epoch);
-    if (!rules::may_return_early(others_finish(), free_bytes(), record) ||
-        !waits_for_grants(epoch)) {
+    const bool others_finish = has_finisher() || offers_.would_finish(epoch);
+    if (!rules::may_return_early(others_finish, free_bytes(), record) || !waits_for_grants(epoch)) {
         return false; // the operations are gone through only where it may come to something
     }
     std::size_t data = 0;
@@ -117,20 +117,19 @@ bool EarlyReturn::keep(Epoch& epoch) noexcept
         epoch.early = Early::no;
         return false;
     }
-    if (!rules::may_return_early(others_finish(), free_bytes(), record + data)) {
-        return false;
-    }
-    const bool kept = for_each_recorded(epoch, [&](Op& op, const Op* like) {
-        return op.kept != nullptr || keep_data(epochs_.room(), op, like);
-    });
-    if (kept) {
-        epoch.early = Early::returned;
-        epoch.kept = record;
-        epochs_.room().used += record;
-        epochs_.add(epoch);
-        ++pending_;
-    }
-    return kept;
+    epoch.kept = record;
+    return rules::may_return_early(others_finish, free_bytes(), record + data) &&
+           for_each_recorded(epoch, [&](Op& op, const Op* like) {
+               return op.kept != nullptr || keep_data(epochs_.room(), op, like);
+           });
+}
+
+void EarlyReturn::let_return(Epoch& epoch) noexcept
+{
+    epoch.early = Early::returned;
+    epochs_.room().used += epoch.kept;
+    epochs_.add(epoch);
+    ++pending_;
 }
 
 void EarlyReturn::complete(Epoch& epoch, Status failure) noexcept

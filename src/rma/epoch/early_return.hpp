@@ -56,7 +56,7 @@ private:
 class EarlyReturn {
 public:
     explicit EarlyReturn(const EpochSurroundings& with) noexcept
-        : epochs_(with.early), dynamic_(with.dynamic)
+        : epochs_(with.early), offers_(with.offers), dynamic_(with.dynamic)
     {}
 
     /// `limit`: how much the process may keep in all when a call of this window returns; 0: none
@@ -72,8 +72,17 @@ public:
     [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
 
     /// If the call of a closed access may return now, keeps what its operations read, and answers
-    /// true. One that never may is asked about no more.
+    /// true: then it returns (`let_return`), or waits on. One that never may is asked about no
+    /// more.
     [[nodiscard]] bool keep(Epoch& epoch) noexcept;
+    /// Whether what is kept in this window is finished by a thread of this process. Else the
+    /// targets must be offered it before the call returns.
+    [[nodiscard]] bool has_finisher() const noexcept
+    {
+        return !epochs_.room().program_has_threads && epochs_.room().others_finish(calls_);
+    }
+    /// Of one that is kept.
+    void let_return(Epoch& epoch) noexcept;
     /// An epoch that has returned early is complete.
     void complete(Epoch& epoch, Status failure) noexcept;
 
@@ -89,10 +98,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool others_finish() const noexcept
-    {
-        return !epochs_.room().program_has_threads && epochs_.room().others_finish(calls_);
-    }
     [[nodiscard]] std::size_t free_bytes() const noexcept
     {
         const std::size_t used = epochs_.room().used;
@@ -100,6 +105,7 @@ private:
     }
 
     EarlyEpochs& epochs_;
+    Offers& offers_;
     std::size_t limit_ = 0;
     std::size_t pending_ = 0;
     bool dynamic_; ///< the target alone knows whether there is memory, and the closing call tells

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/epoch_queue.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -48,6 +49,17 @@ void conclude_performed(Operations& operations, PeerEpoch& peer) noexcept
     while (!peer.recorded.empty()) {
         operations.conclude(*peer.recorded.pop(), Status::ok);
     }
+}
+
+/// To all targets that it waits for. One that has granted it meanwhile may not have seen the offer:
+/// false, and the call, which waits on, performs it.
+bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
+{
+    const EpochKindRow& row = row_of(epoch.kind);
+    return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](PeerEpoch& peer) {
+        return peer.done || ((with.offers.is_made(peer) || with.offers.make(peer, true)) &&
+                             !row.granted(with, epoch, peer));
+    });
 }
 
 } // namespace
@@ -195,7 +207,8 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
         if (!peer.granted) {
             // What waits for the grant alone is offered to who will give it.
             moved |= poll_grant(epoch, peer) ||
-                     (closed && with_.offers.make(epoch, peer) && poll_grant(epoch, peer));
+                     (closed && with_.offers.make(peer, epoch.early == Early::at_once) &&
+                      poll_grant(epoch, peer));
         }
         if (closed && !peer.done && row.finish(with_, epoch, peer)) {
             finish_at(epoch, peer);
@@ -328,7 +341,10 @@ void EpochQueue::let_return_early(Epoch& epoch) noexcept
 /// holds back none. An epoch that will never return early is no longer asked for.
 bool EpochQueue::return_early(Epoch& epoch) noexcept
 {
-    const bool returns = early_.keep(epoch);
+    const bool returns = early_.keep(epoch) && (early_.has_finisher() || offer_all(with_, epoch));
+    if (returns) {
+        early_.let_return(epoch);
+    }
     waiting_to_return_ -= epoch.early == Early::asked ? 0 : 1;
     if (!returns) {
         return false;

@@ -66,14 +66,35 @@ bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
 
 } // namespace
 
-bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
+bool Offers::may_make(const PeerEpoch& peer) noexcept
 {
-    const Target& target = with_.contacts.target(peer.rank);
-    return allowed_ &&
-           rules::may_offer(epoch.early == Early::at_once, with_.room.others_finish(calls_)) &&
-           !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 && !with_.dynamic &&
-           !target.lost && with_.contacts.peer(peer.rank).control != nullptr &&
-           peer.rank != with_.contacts.rank();
+    return allowed_ && !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 &&
+           !with_.dynamic && !with_.contacts.target(peer.rank).lost &&
+           peer.rank != with_.contacts.rank() &&
+           with_.contacts.peer(peer.rank).control != nullptr &&
+           with_.contacts.peer(peer.rank).offer == nullptr; // an earlier access: another sweep
+}
+
+bool Offers::is_made(const PeerEpoch& peer) const noexcept
+{
+    const Offer* offer = with_.contacts.peer(peer.rank).offer;
+    return peer.was_offered && offer != nullptr && offer->number == peer.number;
+}
+
+/// What this process takes back in another of its calls, since the target has granted it, it must
+/// perform at once: in memory that is mapped. A target that the kernel does not let it read would
+/// hardly be let read this one.
+bool Offers::would_finish(const Epoch& epoch) noexcept
+{
+    if (!allowed_ || !epoch.active() || with_.room.program_has_threads) {
+        return false;
+    }
+    Offer unused;
+    return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](const PeerEpoch& peer) {
+        return peer.done || is_made(peer) ||
+               (may_make(peer) && with_.contacts.target(peer.rank).mapped && write(unused, peer) &&
+                with_.contacts.process_memory(peer.rank) != nullptr);
+    });
 }
 
 bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
@@ -90,16 +111,13 @@ bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
     return true;
 }
 
-bool Offers::make(const Epoch& epoch, PeerEpoch& peer) noexcept
+bool Offers::make(PeerEpoch& peer, bool returns) noexcept
 {
-    if (!may_make(epoch, peer)) {
+    if (!rules::may_offer(returns, with_.room.others_finish(calls_)) || !may_make(peer)) {
         return false;
     }
     OfferWord& word = offered(peer.rank, with_.contacts.rank());
     Peer& target = with_.contacts.peer(peer.rank);
-    if (target.offer != nullptr) {
-        return false; // an earlier access is offered; there is another sweep
-    }
     peer.was_offered = true;
     Offer* offer = with_.pool.take();
     if (offer == nullptr) {

@@ -59,9 +59,14 @@ public:
         calls_ = calls;
     }
 
-    /// The origin: offers a closed access that is not granted, if that may be. Answers whether it
-    /// has: then the grant has to be looked at once more.
-    bool make(const Epoch& epoch, PeerEpoch& peer) noexcept;
+    /// The origin: whether its targets, when they wait, would perform all that is left of a closed
+    /// access without a further call of this process.
+    [[nodiscard]] bool would_finish(const Epoch& epoch) noexcept;
+    /// The origin: offers a closed access that is not granted, if that may be; `returns`: its
+    /// closing call does not wait for it. Answers whether it has: then the grant has to be looked
+    /// at once more.
+    bool make(PeerEpoch& peer, bool returns) noexcept;
+    [[nodiscard]] bool is_made(const PeerEpoch& peer) const noexcept;
     /// The origin: takes it back, unless the target was first. One that was never offered is to be
     /// performed.
     [[nodiscard]] Mine take_back(const PeerEpoch& peer) noexcept;
@@ -71,7 +76,8 @@ public:
     bool perform(int origin, std::uint64_t exposure) noexcept;
 
 private:
-    [[nodiscard]] bool may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept;
+    /// As far as the target and the number of its accesses are concerned.
+    [[nodiscard]] bool may_make(const PeerEpoch& peer) noexcept;
     [[nodiscard]] bool write(Offer& offer, const PeerEpoch& peer) noexcept;
     [[nodiscard]] bool perform(std::uint64_t at, std::uint64_t number, int origin,
                                fabric::RemoteMemory& memory) noexcept;
