@@ -17,8 +17,9 @@ TracedWait::TracedWait(int count, const MPI_Request* requests, const void* from)
 {
     try {
         for (int index = 0; requests != nullptr && index < count; ++index) {
-            if (const trace::Track track = runtime::track_of(requests[index])) {
-                awaited_.push_back({requests + index, requests[index], track});
+            const runtime::TracedRequest request = runtime::find_traced(requests[index]);
+            if (request.track) {
+                awaited_.push_back({requests + index, request});
             }
         }
     } catch (const std::bad_alloc&) {
@@ -31,7 +32,7 @@ void TracedWait::note(trace::Event event, std::uint64_t value) const noexcept
 {
     if (waits_ && !awaited_.empty()) {
         constexpr auto kind = static_cast<std::uint8_t>(trace::CallKind::request);
-        awaited_.front().track.note({.event = event, .detail = kind, .value = value});
+        awaited_.front().request.track.note({.event = event, .detail = kind, .value = value});
     }
 }
 
@@ -39,7 +40,7 @@ int TracedWait::left(int code) noexcept
 {
     for (const Awaited& each : awaited_) {
         if (*each.place == MPI_REQUEST_NULL) {
-            runtime::trace_end(each.track, each.request);
+            runtime::trace_end(each.request);
         }
     }
     note(trace::Event::call_left, static_cast<std::uint64_t>(code));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/trace.hpp"
-#include "host/mpi/declarations.hpp"
+#include "runtime/tracing.hpp"
 
 namespace sidelight::api {
 
@@ -22,8 +22,7 @@ public:
 private:
     struct Awaited {
         const MPI_Request* place; ///< where the program has it; the call takes it away there
-        MPI_Request request;
-        trace::Track track;
+        runtime::TracedRequest request;
     };
 
     void note(trace::Event event, std::uint64_t value) const noexcept;

@@ -26,7 +26,8 @@ host::TraceFile* file = nullptr;
 /// Requests that the program has, with their windows.
 struct TracedRequests {
     std::mutex mutex;
-    std::unordered_map<std::uint64_t, trace::Track> by_handle;
+    std::unordered_map<std::uint64_t, TracedRequest> by_handle;
+    std::uint64_t latest = 0;
 };
 
 TracedRequests& requests()
@@ -103,25 +104,34 @@ try {
     const trace::Track& track = trace_of(*object.window);
     if (track && request != MPI_REQUEST_NULL) {
         track.note({.event = trace::Event::request_begun, .value = name_of(request)});
-        const std::scoped_lock lock(requests().mutex);
-        requests().by_handle.insert_or_assign(name_of(request), track);
+        TracedRequests& all = requests();
+        const std::scoped_lock lock(all.mutex);
+        const TracedRequest traced{.handle = request, .track = track, .serial = ++all.latest};
+        all.by_handle.insert_or_assign(name_of(request), traced);
     }
 } catch (const std::bad_alloc&) {
     log(LogLevel::warn, "out of memory: the trace does not say who waits for a request");
 }
 
-trace::Track track_of(MPI_Request request) noexcept
+TracedRequest find_traced(MPI_Request request) noexcept
 {
-    const std::scoped_lock lock(requests().mutex);
-    const auto found = requests().by_handle.find(name_of(request));
-    return found != requests().by_handle.end() ? found->second : trace::Track{};
+    TracedRequests& all = requests();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_handle.find(name_of(request));
+    return found != all.by_handle.end() ? found->second : TracedRequest{};
 }
 
-void trace_end(const trace::Track& track, MPI_Request request) noexcept
+/// Another thread may have got a request of the same handle meanwhile.
+void trace_end(const TracedRequest& request) noexcept
 {
-    track.note({.event = trace::Event::request_ended, .value = name_of(request)});
-    const std::scoped_lock lock(requests().mutex);
-    requests().by_handle.erase(name_of(request));
+    const std::uint64_t name = name_of(request.handle);
+    request.track.note({.event = trace::Event::request_ended, .value = name});
+    TracedRequests& all = requests();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_handle.find(name);
+    if (found != all.by_handle.end() && found->second.serial == request.serial) {
+        all.by_handle.erase(found);
+    }
 }
 
 void settle_trace() noexcept

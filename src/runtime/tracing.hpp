@@ -13,10 +13,16 @@ void begin_trace(Engine& engine) noexcept;
 void trace_members(const WindowObject& object) noexcept;
 /// A call on this window has given the program a request.
 void trace_request(const WindowObject& object, MPI_Request request) noexcept;
-/// The window of such a request that has not ended; of none for all others.
-[[nodiscard]] trace::Track track_of(MPI_Request request) noexcept;
-/// A call has ended it: the host may give its handle to another.
-void trace_end(const trace::Track& track, MPI_Request request) noexcept;
+/// A request that was given to the program. Its handle may be another's as soon as it has ended.
+struct TracedRequest {
+    MPI_Request handle{};
+    trace::Track track;       ///< of its window
+    std::uint64_t serial = 0; ///< of all that were traced
+};
+/// Such a request that has not ended; of no window for all others.
+[[nodiscard]] TracedRequest find_traced(MPI_Request request) noexcept;
+/// A call has ended it.
+void trace_end(const TracedRequest& request) noexcept;
 /// The program may end soon: what says when and where things were goes to the file now.
 void settle_trace() noexcept;
 

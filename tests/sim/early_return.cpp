@@ -50,6 +50,8 @@ public:
             const auto kind = random_.below(10);
             if (kind < 2) {
                 exchange_ahead();
+            } else if (kind < 3) {
+                exchange_behind_another();
             } else if (kind < 5 || !is_helped()) {
                 exchanges();
             } else if (kind < 8) {
@@ -99,6 +101,37 @@ private:
             }
             exchange(window, origin, targets);
         }
+    }
+
+    /// A call that waits, behind one that does not and has something left that the same target
+    /// waits for first: on another window, or on this one, if accesses may overlap.
+    void exchange_behind_another()
+    {
+        const Program& program = draft_.program();
+        const int origin = random_.between(0, ranks_ - 1);
+        const int target = (origin + 1) % ranks_;
+        const bool overlap = !program.reorder.empty() &&
+                             program.reorder[static_cast<std::size_t>(origin)].access_after_access;
+        if (windows_ == 1 && !overlap) {
+            return;
+        }
+        Author first = author(origin, 0);
+        Author second = author(origin, windows_ - 1);
+        compute(target);
+        first.start({target});
+        first.write(random_.chance(50) ? Call::put : Call::accumulate, target, words(), 1);
+        first.make_bare();
+        const auto left = static_cast<int>(first.complete(Mode::nonblocking));
+        second.start({target});
+        second.write(Call::put, target, words(), 1);
+        second.make_bare();
+        second.complete(Mode::blocking);
+        for (const int window : {0, windows_ - 1}) {
+            author(target, window).post({origin});
+            author(target, window).wait(Mode::blocking);
+        }
+        meet();
+        first.wait_for({left});
     }
 
     void exchange(int window, int origin, const std::vector<int>& targets)

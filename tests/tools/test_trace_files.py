@@ -64,6 +64,14 @@ class Files(unittest.TestCase):
         path.write_bytes(data + full + full)
         self.assertEqual(list(files.read(self.folder)[0].threads[0].records), [*earlier, *later])
 
+    def test_a_copy_that_is_not_whole(self):
+        records = [Record(i, Event.MOVED) for i in range(files._MOST_RECORDS)]
+        path = files.write(self.folder, process(records=records))
+        whole = path.read_bytes()
+        part = whole[files.HEADER_BYTES :][: files.CHUNK_BYTES // 2]
+        path.write_bytes(whole + part.ljust(files.CHUNK_BYTES, b"\0"))
+        self.assertEqual(list(files.read(self.folder)[0].threads[0].records), records)
+
     def test_ticks_become_nanoseconds(self):
         ends = {"begin": Clocks(1000, 50, REAL), "end": Clocks(3000, 1050, REAL + 1000)}
         files.write(self.folder, process(records=[Record(2000, Event.MOVED)], **ends))

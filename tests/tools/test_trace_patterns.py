@@ -141,6 +141,23 @@ class PostStartCompleteWait(Found):
         trace[0].wait_for(300, 1010, *requests)
         self.check(trace, {(patterns.LATE_POST, 0, 1): 700})
 
+    def test_one_call_loses_its_time_once(self):
+        """It ends the request of a fence as well, which was over before the other one."""
+        trace = Trace(2)
+        for rank in trace.ranks:
+            rank.fence(10, 15)
+        trace[0].call("fence", 100, 104, nonblocking=True)
+        trace[0].close(trace[0].fenced, 101, 900)
+        fence = trace[0].begin_request(103)
+        epoch = trace[0].start(110, 1)
+        trace[0].put(epoch, 125, 1)
+        trace[0].grant(epoch, 1005, 1)
+        access = trace[0].complete(epoch, 130, 140, nonblocking=True, completed=1007)
+        trace[1].fence(890, 905)
+        trace[1].post(1000, 0)
+        trace[0].wait_for(300, 1010, fence, access)
+        self.check(trace, {(patterns.LATE_POST, 0, 1): 700})
+
     def test_a_request_that_is_waited_for_late(self):
         trace = Trace(2)
         exposure = trace[1].post(0, 0)

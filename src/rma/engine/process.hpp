@@ -79,6 +79,7 @@ public:
     void set_messages(bool messages) noexcept
     {
         messages_.store(messages, std::memory_order_relaxed);
+        shared_.operations.room.serves_messages.store(messages, std::memory_order_relaxed);
     }
     [[nodiscard]] bool messages() const noexcept
     {

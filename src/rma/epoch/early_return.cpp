@@ -68,6 +68,7 @@ void EarlyEpochs::add(Epoch& epoch) noexcept
 {
     const bool first = epochs_.empty();
     epoch.early_at = ++returned_;
+    ++size_;
     epochs_.push(&epoch);
     if (first) {
         tell(true);
@@ -77,6 +78,7 @@ void EarlyEpochs::add(Epoch& epoch) noexcept
 void EarlyEpochs::remove(Epoch& epoch) noexcept
 {
     epochs_.remove(&epoch);
+    --size_;
     if (epochs_.empty()) {
         tell(false);
     }
@@ -102,7 +104,8 @@ void EarlyEpochs::tell(bool any) noexcept
 bool EarlyReturn::keep(Epoch& epoch) noexcept
 {
     std::size_t record = record_bytes(epoch);
-    const bool others_finish = has_finisher() || offers_.would_finish(epoch);
+    const bool others_finish =
+        has_finisher() || (epochs_.all_but_one() && offers_.would_finish(epoch));
     if (!rules::may_return_early(others_finish, free_bytes(), record) || !waits_for_grants(epoch)) {
         return false; // the operations are gone through only where it may come to something
     }

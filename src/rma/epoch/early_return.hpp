@@ -29,6 +29,12 @@ public:
 
     [[nodiscard]] KeepingRoom& room() const noexcept { return room_; }
     [[nodiscard]] bool any() const noexcept { return !epochs_.empty(); }
+    /// Whether nothing of the process waits but these and one epoch more, and nobody needs its
+    /// calls for messages.
+    [[nodiscard]] bool all_but_one() const noexcept
+    {
+        return room_.waiting == size_ + 1 && !room_.serves_messages.load(std::memory_order_relaxed);
+    }
     /// So many have returned until now.
     [[nodiscard]] std::uint64_t returned() const noexcept { return returned_; }
     /// The first of them that is not complete, counted from 1; one more than all if there is none.
@@ -47,6 +53,7 @@ private:
 
     KeepingRoom& room_;
     std::uint64_t returned_ = 0;
+    std::size_t size_ = 0;
     List<Epoch, &Epoch::in_early> epochs_;
     List<EarlyObserver, &EarlyObserver::among> windows_;
 };

@@ -125,6 +125,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
         attention_.set(Reason::deferred_epoch, true);
     }
     epoch.queued = true;
+    ++with_.early.room().waiting;
     queue_.push(&epoch);
     count(epoch);
 }
@@ -133,6 +134,7 @@ void EpochQueue::enlist(Epoch& epoch) noexcept
 {
     if (!epoch.queued) {
         epoch.queued = true;
+        ++with_.early.room().waiting;
         queue_.push_front(&epoch); // it was active before any that is deferred now
     }
 }
@@ -397,6 +399,7 @@ void EpochQueue::complete(Epoch& epoch) noexcept
     count(epoch);
     if (epoch.queued) {
         epoch.queued = false;
+        --with_.early.room().waiting;
         queue_.remove(&epoch);
     }
     hold_back_no_more(epoch);

@@ -72,7 +72,8 @@ bool Offers::may_make(const PeerEpoch& peer) noexcept
            !with_.dynamic && !with_.contacts.target(peer.rank).lost &&
            peer.rank != with_.contacts.rank() &&
            with_.contacts.peer(peer.rank).control != nullptr &&
-           with_.contacts.peer(peer.rank).offer == nullptr; // an earlier access: another sweep
+           with_.contacts.peer(peer.rank).offer == nullptr && // an earlier access: another sweep
+           with_.contacts.peer(peer.rank).done + 1 == peer.number;
 }
 
 bool Offers::is_made(const PeerEpoch& peer) const noexcept
@@ -82,8 +83,9 @@ bool Offers::is_made(const PeerEpoch& peer) const noexcept
 }
 
 /// What this process takes back in another of its calls, since the target has granted it, it must
-/// perform at once: in memory that is mapped. A target that the kernel does not let it read would
-/// hardly be let read this one.
+/// perform at once: in memory that is mapped. The targets take what is theirs only if nothing else
+/// of this process keeps them from coming so far (EarlyEpochs::all_but_one). A target that the
+/// kernel does not let it read would hardly be let read this one.
 bool Offers::would_finish(const Epoch& epoch) noexcept
 {
     if (!allowed_ || !epoch.active() || with_.room.program_has_threads) {

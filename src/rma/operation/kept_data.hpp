@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "rma/operation.hpp"
@@ -22,6 +23,10 @@ struct KeepingRoom {
     /// program may be what the late target waits for.
     bool program_has_threads = false;
     std::size_t used = 0; ///< bytes, what is needed to keep them included
+    /// Epochs of all windows that wait for something, those that have returned early included.
+    std::size_t waiting = 0;
+    /// Others may need calls of this process for messages of theirs. Any thread.
+    std::atomic<bool> serves_messages{false};
 
     /// Whether anybody finishes it in a window; `calls`: what happens there calls this process.
     [[nodiscard]] bool others_finish(bool calls) const noexcept

@@ -189,9 +189,9 @@ def _threads(data: memoryview) -> Iterable[Thread]:
     """What is written of each chunk, those of one thread joined. A chunk that the process was
     killed in may be cut."""
     found: dict[int, Thread] = {}
-    # By the time of its first record: the part that a thread fills lies before those that were full
-    # earlier. Of two that begin alike one is a copy, in the making of which the process was killed.
-    parts: dict[int, dict[int, memoryview]] = {}
+    # By the first record: the part that a thread fills lies before those that were full earlier. Of
+    # two that begin alike the later one is a copy, which may not be whole: the process was killed.
+    parts: dict[int, dict[bytes, memoryview]] = {}
     for place in range(HEADER_BYTES, len(data) - _CHUNK.size, CHUNK_BYTES):
         count, number, own = _CHUNK.unpack_from(data, place)
         first = place + _CHUNK.size
@@ -199,9 +199,9 @@ def _threads(data: memoryview) -> Iterable[Thread]:
         found.setdefault(number, Thread(number, bool(own)))
         if count > 0:
             part = data[first : first + count * _RECORD.size]
-            parts.setdefault(number, {})[_RECORD.unpack_from(part)[0]] = part
+            parts.setdefault(number, {}).setdefault(bytes(part[: _RECORD.size]), part)
     for number, those in parts.items():
-        for _, part in sorted(those.items()):
+        for part in sorted(those.values(), key=lambda part: _RECORD.unpack_from(part)[0]):
             found[number].records.append(part)
     return found.values()
 

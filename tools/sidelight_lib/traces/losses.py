@@ -178,6 +178,8 @@ class _Finder:
             waiting = self._waiting.get(member) if member.nonblocking else member
             if waiting is None or waiting.leave is None:
                 continue
+            if self._waited_for(waiting) != [member]:
+                continue  # it has ended another one later
             call, span = waiting, Span(waiting.enter, waiting.leave)
             if member is not last and transferred > opened:
                 early = patterns.early_fence(span, min(transferred, last.enter))

@@ -285,7 +285,9 @@ class _Reader:
         self._threads = process.threads
         self._windows = windows
         self._epochs: dict[tuple[int, int], Epoch] = {}
-        self._requests: dict[int, Request] = {}  # by handle, which another has later
+        # Those of all threads: one may wait for what another has begun.
+        self._begun: list[tuple[float, int, Request]] = []
+        self._ended: list[tuple[float, int, Call | None]] = []
         self._call: Call | None = None  # that the thread is in
         self._operated: Epoch | None = None  # of its last operation
         self._asleep: float | None = None
@@ -326,6 +328,7 @@ class _Reader:
                 taker = self._takers.get(record.event)  # type: ignore[call-overload]
                 if taker is not None:
                     taker(record)
+        self._match_requests()
         rank = self._rank
         rank.calls.sort(key=lambda call: call.enter)
         opened = [epoch for epoch in self._epochs.values() if epoch.opened is not None]
@@ -419,15 +422,26 @@ class _Reader:
         epoch = None if self._call is not None else self._operated
         if self._call is not None or epoch is not None:
             request = Request(self._call, epoch, record.time)
-            self._requests[record.value] = request
+            self._begun.append((record.time, record.value, request))
             self._rank.requests.append(request)
 
     def _end_request(self, record: Record) -> None:
-        request = self._requests.pop(record.value, None)
-        if request is not None:
-            request.ended, request.waiting = record.time, self._call
-            if self._call is not None:
-                self._call.ends.append(request)
+        self._ended.append((record.time, record.value, self._call))
+
+    def _match_requests(self) -> None:
+        """By their handles, which others have later."""
+        pending: dict[int, Request] = {}
+        begun = sorted(self._begun, key=lambda each: each[0])
+        place = 0
+        for time, handle, call in sorted(self._ended, key=lambda each: each[0]):
+            while place < len(begun) and begun[place][0] <= time:
+                pending[begun[place][1]] = begun[place][2]
+                place += 1
+            request = pending.pop(handle, None)
+            if request is not None:
+                request.ended, request.waiting = time, call
+                if call is not None:
+                    call.ends.append(request)
 
     def _move(self, record: Record) -> None:
         self._rank.moves.append((record.time, self._own))
