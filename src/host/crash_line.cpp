@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace sidelight::host {
@@ -19,10 +20,17 @@ constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 std::atomic<const char* (*)() noexcept> what_runs{nullptr};
 std::array<struct sigaction, crashes.size()> before;
 
-/// No other call is safe in there.
-void write_text(const char* text) noexcept
+iovec piece(const char* text) noexcept
 {
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+    return {.iov_base = const_cast<char*>(text), .iov_len = std::strlen(text)};
+}
+
+/// In one call, lest lines of other ranks come between its pieces. No other call is safe in there.
+void write_line(const char* signal, const char* function) noexcept
+{
+    const std::array line{piece("sidelight: a handler of active messages has crashed, by "),
+                          piece(signal), piece(": "), piece(function), piece("\n")};
+    [[maybe_unused]] const ssize_t written = writev(STDERR_FILENO, line.data(), line.size());
 }
 
 const char* word_for(int signal) noexcept
@@ -46,11 +54,7 @@ const char* word_for(int signal) noexcept
 void tell(int signal, siginfo_t* info, void* /*context*/)
 {
     if (const char* name = what_runs.load(std::memory_order_acquire)(); name != nullptr) {
-        write_text("sidelight: a handler of active messages has crashed, by ");
-        write_text(word_for(signal));
-        write_text(": ");
-        write_text(name);
-        write_text("\n");
+        write_line(word_for(signal), name);
     }
     for (std::size_t number = 0; number < crashes.size(); ++number) {
         if (crashes[number] == signal) {
