@@ -23,13 +23,20 @@ constexpr bool may_offer(bool call_has_returned, bool others_finish) noexcept
     return call_has_returned && !others_finish;
 }
 
+/// Whether an access is the next one of its origin at its target, when so many are done: only that
+/// one is offered, so that what both sides count stays in order.
+constexpr bool offer_is_in_turn(std::uint64_t number, std::uint64_t done) noexcept
+{
+    return number == done + 1;
+}
+
 /// Whether a target that waits for its exposure of one number may take the access of another, when
-/// so many accesses of its origin are done: the next one, so that what both sides count stays in
-/// order, and none whose exposure may not be open yet. The origin may have gone on meanwhile.
+/// so many accesses of its origin are done: the next one, and none whose exposure may not be open
+/// yet. The origin may have gone on meanwhile.
 constexpr bool may_take_offer(std::uint64_t number, std::uint64_t done,
                               std::uint64_t exposure) noexcept
 {
-    return number == done + 1 && number <= exposure;
+    return offer_is_in_turn(number, done) && number <= exposure;
 }
 
 /// Whether an origin that finds its offer so may perform it itself.

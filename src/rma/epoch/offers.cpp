@@ -73,7 +73,7 @@ bool Offers::may_make(const PeerEpoch& peer) noexcept
            peer.rank != with_.contacts.rank() &&
            with_.contacts.peer(peer.rank).control != nullptr &&
            with_.contacts.peer(peer.rank).offer == nullptr && // an earlier access: another sweep
-           with_.contacts.peer(peer.rank).done + 1 == peer.number;
+           rules::offer_is_in_turn(peer.number, with_.contacts.peer(peer.rank).done);
 }
 
 bool Offers::is_made(const PeerEpoch& peer) const noexcept

@@ -4,15 +4,22 @@
 #include "rma/rules.hpp" // the wrong ones, of this directory: which one is wrong
 
 // As rules.hpp.
+#define offer_is_in_turn right_offer_is_in_turn
 #define may_take_offer right_may_take_offer
 #define may_perform_offered right_may_perform_offered
 #define offer_is_over right_offer_is_over
 #include "../src/rma/offer_rules.hpp"
+#undef offer_is_in_turn
 #undef may_take_offer
 #undef may_perform_offered
 #undef offer_is_over
 
 namespace sidelight::rma::rules {
+
+inline bool offer_is_in_turn(std::uint64_t number, std::uint64_t done) noexcept
+{
+    return wrong == Wrong::offer_out_of_turn || right_offer_is_in_turn(number, done);
+}
 
 inline bool may_take_offer(std::uint64_t number, std::uint64_t done,
                            std::uint64_t exposure) noexcept
