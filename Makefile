@@ -54,10 +54,9 @@ demo-nwchem: configure
 # is a regular expression of tests that are left out.
 test: build
 	@mkdir -p $(results)
-	ctest --test-dir build --parallel $(TEST_JOBS) --output-on-failure --no-tests=error \
+	tests/run_suites $(results)/$(subst $(space),-,$(strip $(SUITES))).xml --parallel $(TEST_JOBS) \
 		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
-		$(if $(WITHOUT),--exclude-regex '$(WITHOUT)') \
-		--output-junit $(results)/$(subst $(space),-,$(strip $(SUITES))).xml
+		$(if $(WITHOUT),--exclude-regex '$(WITHOUT)')
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
 # PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES and
