@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "host/mpi/known_handle.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::runtime {
@@ -13,10 +14,22 @@ namespace {
 
 using host::mpi::table;
 
+/// A group of more than the window's members has others too. One that has been freed has any size
+/// on MPICH.
+bool is_within(MPI_Group group, MPI_Group window_group, int& size) noexcept
+{
+    int members = 0;
+    return table().Group_size(group, &size) == MPI_SUCCESS &&
+           table().Group_size(window_group, &members) == MPI_SUCCESS && size >= 0 &&
+           size <= members;
+}
+
 Status translate_ranks(MPI_Group group, MPI_Group window_group, std::vector<int>& ranks)
 {
     int size = 0;
-    if (group == MPI_GROUP_NULL || table().Group_size(group, &size) != MPI_SUCCESS) {
+    if (group == MPI_GROUP_NULL ||
+        !host::mpi::leads_back(group, "PMPI_Group_c2f", "PMPI_Group_f2c") ||
+        !is_within(group, window_group, size)) {
         return Status::group;
     }
     std::vector<int> numbers(static_cast<std::size_t>(size));

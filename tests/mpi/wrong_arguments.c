@@ -394,7 +394,7 @@ static const struct wrong_case cases[] = {
     TOLD(query_info, "get_info, info NULL", MPI_ERR_ARG),
     TOLD(query_free, "free, window's place NULL", MPI_ERR_ARG),
     TOLD(group_null, "start with MPI_GROUP_NULL", MPI_ERR_GROUP),
-    BY_NUMBER(group_freed, "start, group freed", UNKNOWN),
+    TOLD(group_freed, "start, group freed", MPI_ERR_GROUP),
     BY_NUMBER(group_nothing, "start, no group at all", MPI_ERR_GROUP),
     BY_NUMBER(group_nearly, "start, group beside those that there are", UNKNOWN),
     BY_NUMBER(group_nothing_post, "post, no group at all", MPI_ERR_GROUP),
