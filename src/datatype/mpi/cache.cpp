@@ -73,6 +73,16 @@ bool is_committed(MPI_Datatype type) noexcept
            table().Send(&unread, 1, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
 }
 
+/// Negative: it cannot be a type at all. MPICH keeps those that have been freed in a list, whose
+/// links lie where the sizes were: an address is more bytes than a process has, and behind the last
+/// is none.
+MPI_Count size_of(MPI_Datatype type) noexcept
+{
+    constexpr MPI_Count most = MPI_Count{1} << 44;
+    MPI_Count size = 0;
+    return table().Type_size_x(type, &size) == MPI_SUCCESS && size < most ? size : -1;
+}
+
 /// The first use of a type, or of any type.
 const Layout* make_layout(MPI_Datatype type)
 {
@@ -84,9 +94,15 @@ const Layout* make_layout(MPI_Datatype type)
     if (const Layout* layout = cached(type)) {
         return layout; // made by another thread meanwhile
     }
-    const int combiner = combiner_of(type);
-    if (is_predefined(combiner)) {
-        return register_further(type, combiner);
+    const MPI_Count size = size_of(type);
+    if (size < 0) {
+        return nullptr;
+    }
+    if (size > 0) { // without data nobody asks for contents, which may have been freed
+        const int combiner = combiner_of(type);
+        if (is_predefined(combiner)) {
+            return register_further(type, combiner);
+        }
     }
     if (!open_cache() || !is_committed(type)) {
         return nullptr;

@@ -297,29 +297,25 @@ bool take_apart(MPI_Datatype type, LayoutBuilder& map)
     return true;
 }
 
-/// The arguments of its constructors say what a type is. The true bounds that a host computes from
-/// them are not asked: Open MPI's are wrong for a vector that runs backwards without gaps.
-bool has_size_of_host(const Layout& layout, MPI_Datatype type)
-{
-    MPI_Count size = 0;
-    table().Type_size_x(type, &size);
-    return static_cast<std::size_t>(size) == layout.size;
-}
-
 } // namespace
 
+/// The arguments of its constructors say what a type is, where it has data. The true bounds that a
+/// host computes from them are not asked: Open MPI's are wrong for a vector that runs backwards
+/// without gaps.
 LayoutPointer flatten(MPI_Datatype type)
 {
     LayoutBuilder map;
+    MPI_Count size = 0;
     MPI_Count lb = 0;
     MPI_Count extent = 0;
-    if (!take_apart(type, map)) {
+    table().Type_size_x(type, &size);
+    if (size != 0 && !take_apart(type, map)) {
         return nullptr;
     }
     table().Type_get_extent_x(type, &lb, &extent);
     LayoutPointer layout =
         map.finish(static_cast<std::ptrdiff_t>(lb), static_cast<std::ptrdiff_t>(extent));
-    return has_size_of_host(*layout, type) ? std::move(layout) : nullptr;
+    return layout->size == static_cast<std::size_t>(size) ? std::move(layout) : nullptr;
 }
 
 } // namespace sidelight::datatype
