@@ -50,9 +50,6 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
-/// No process gets more from the kernel, unless it asks for addresses above these.
-constexpr MPI_Aint most_addresses = MPI_Aint{1} << 47;
-
 /// What can be told without the others.
 Status check(const WindowRequest& request) noexcept
 {

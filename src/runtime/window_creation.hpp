@@ -28,6 +28,9 @@ bool attempt(Step step) noexcept
     }
 }
 
+/// No process gets more from the kernel, unless it asks for addresses above these.
+inline constexpr MPI_Aint most_addresses = MPI_Aint{1} << 47;
+
 /// Room for what the members on one node tell one another, made before they do.
 struct Room {
     explicit Room(std::size_t members) : memory(members), greetings(members), records(members) {}
@@ -69,6 +72,7 @@ private:
     bool know_members();
     bool take_member_table();
     bool get_memory();
+    bool nobody_could() noexcept;
     void make_handle() noexcept;
     bool meet_neighbours();
     bool create();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <new>
 
 #include "base/settings.hpp"
+#include "base/system_limits.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
@@ -69,9 +71,39 @@ bool Creation::get_memory()
             }
         }
     }
+    const bool there = body().memory.has_value();
+    if (!one_node_ && members_ > 1) {
+        return all_agree(there);
+    }
     // Those on one node have answered alike.
-    return one_node_ || members_ == 1 ? body().memory.has_value()
-                                      : all_agree(body().memory.has_value());
+    if (!there && nobody_could()) {
+        refused_ = Status::no_memory;
+    }
+    return there;
+}
+
+/// Whether the members on one node ask for memory that no host could give them either: a member has
+/// too few addresses for its own, or for all of it where that is to be shared; or it is so much
+/// that there is room in hardly any process. Hosts, to which the window would be left, hang and
+/// crash over it.
+bool Creation::nobody_could() noexcept
+{
+    if (brings_memory(request_.flavor)) {
+        return false;
+    }
+    std::vector<host::node::MemberRecord>& records = room_->records;
+    records.front().bytes = bytes();
+    if (members_ > 1 && !all().exchange({.bytes = bytes()}, records)) {
+        return false;
+    }
+    constexpr std::uint64_t most = std::uint64_t{most_addresses} / 2;
+    std::uint64_t sum = 0;
+    for (const host::node::MemberRecord& one : records) {
+        sum = std::min(sum + one.bytes, most + 1);
+    }
+    const std::uint64_t wanted = request_.flavor == Flavor::shared ? sum : bytes();
+    const bool lacks = wanted != 0 && lack_of_addresses(wanted);
+    return !all_agree(sum <= most && !lacks);
 }
 
 /// Whether it worked is told at the end, with the window.

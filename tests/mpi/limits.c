@@ -4,8 +4,10 @@
  * and made again. Either all of them work, be they the library's or the host's, or the call that
  * makes one says so to all its members alike. Prints "windows <rank> <ours> <host's> <refused>".
  *
- * An argument is a limit that begins after MPI_Init: on the last rank alone "nofile" (no
- * descriptor more) and "as=MEGABYTES" (so many of addresses more), on all "fsize" (files of 1 KiB).
+ * An argument is a limit that begins after MPI_Init, or behind as many rounds as the next argument
+ * says: on the last rank alone "nofile" (no descriptor more) and "as=MEGABYTES" (so many of
+ * addresses more), on all "fsize" (files of 1 KiB). One more, "large": what MPI allocates for
+ * a window is 32 MB from then on.
  */
 #include "windows.h"
 
@@ -14,6 +16,7 @@
 enum { ROUNDS = 3, CELLS = 512 };
 
 static int ours, hosts, refused;
+static MPI_Aint allocated = CELLS * 8; /* bytes, where the program brings none */
 
 static bool is_ours(MPI_Win win)
 {
@@ -30,7 +33,7 @@ static bool is_ours(MPI_Win win)
 static int make(struct window *w)
 {
     w->unit = w->flavor == FLAVOR_DYNAMIC ? 1 : 8;
-    w->bytes = CELLS * 8;
+    w->bytes = w->base != NULL ? CELLS * 8 : allocated;
     switch (w->flavor) {
     case FLAVOR_ALLOCATE:
         return MPI_Win_allocate(w->bytes, 8, MPI_INFO_NULL, w->comm, &w->base, &w->win);
@@ -150,11 +153,15 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (argc > 1)
-        set_limit(argv[1]);
-    for (int round = 0; round < ROUNDS; ++round)
+    int const before = argc > 2 ? atoi(argv[2]) : 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        if (argc > 1 && round == before)
+            set_limit(argv[1]);
+        if (argc > 3 && round == before)
+            allocated = 32 << 20;
         for (int i = 0; i < FLAVORS; ++i)
             flavor((enum flavor)i);
+    }
     printf("windows %d %d %d %d\n", check_rank, ours, hosts, refused);
     fflush(stdout);
     return check_end();

@@ -269,6 +269,7 @@ static int info_one(void) { return allocate(8, 1, mine() ? NOTHING(MPI_Info) : M
 static int size_negative(void) { return allocate(-1, 1, MPI_INFO_NULL); }
 static int size_huge(void) { return allocate((MPI_Aint)1 << 62, 1, MPI_INFO_NULL); }
 static int size_huge_shared(void) { return allocate_shared((MPI_Aint)1 << 62, 1); }
+static int size_most(void) { return allocate((MPI_Aint)1 << 46, 1, MPI_INFO_NULL); }
 static int size_most_shared(void) { return allocate_shared((MPI_Aint)1 << 46, 1); }
 static int size_unit(void) { return allocate(8, 0, MPI_INFO_NULL); }
 static int size_base(void) { return create(NULL, 8); }
@@ -414,7 +415,8 @@ static const struct wrong_case cases[] = {
     BY_ALL(size_negative, "allocate of -1 bytes", MPI_ERR_SIZE),
     BY_ALL(size_huge, "allocate of 2^62 bytes", MPI_ERR_NO_MEM),
     BY_ALL(size_huge_shared, "allocate_shared of 2^62 bytes", MPI_ERR_NO_MEM),
-    BY_ALL(size_most_shared, "allocate_shared of 2^46 bytes", UNKNOWN),
+    BY_ALL(size_most, "allocate of 2^46 bytes", MPI_ERR_NO_MEM),
+    BY_ALL(size_most_shared, "allocate_shared of 2^46 bytes", MPI_ERR_NO_MEM),
     BY_ALL(size_unit, "allocate, unit 0", MPI_ERR_DISP),
     BY_ALL(size_base, "create at NULL", MPI_ERR_BASE),
     BY_ALL(one_negative, "allocate of -1 bytes on one rank", MPI_ERR_SIZE),
