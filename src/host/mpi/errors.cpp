@@ -2,7 +2,13 @@
 #include "host/mpi/errors.hpp"
 
 #include <array>
+#include <cstdint>
+#include <type_traits>
 
+#include <sys/mman.h>
+
+#include "base/shared_memory.hpp"
+#include "host/mpi/known_handle.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::mpi {
@@ -54,6 +60,25 @@ const AddedError& notification_error() noexcept
     return known;
 }
 
+/// Whether a handle is no address, or that of something.
+template <class Handle>
+bool can_be_read(Handle handle) noexcept
+{
+    if constexpr (std::is_integral_v<Handle>) {
+        return true;
+    } else {
+        const std::uintptr_t in_page = reinterpret_cast<std::uintptr_t>(handle) % page_size();
+        unsigned char present = 0;
+        return mincore(reinterpret_cast<char*>(handle) - in_page, 1, &present) == 0;
+    }
+}
+
+/// Hosts whose handles are addresses end the process where one is of nothing.
+bool is_window(MPI_Win handle) noexcept
+{
+    return can_be_read(handle) && leads_back(handle, "PMPI_Win_c2f", "PMPI_Win_f2c");
+}
+
 } // namespace
 
 bool world_is_up() noexcept
@@ -77,6 +102,9 @@ int answer_window(Status status, MPI_Win handle) noexcept
 {
     if (status == Status::ok) [[likely]] {
         return MPI_SUCCESS;
+    }
+    if (!is_window(handle)) {
+        return answer(Status::win);
     }
     const int code = table().Win_call_errhandler(handle, error_class(status));
     return code == MPI_SUCCESS ? error_class(status) : code; // what is no window is the host's word
