@@ -52,6 +52,15 @@ class Outcome:
         return "ends the job"
 
 
+def built(host: hosts.Host, path: str) -> Path:
+    """A program of the project. Exits if there is none: its job would look like one that does not
+    start."""
+    program = host.program(path)
+    if not program.exists():
+        sys.exit(f"{program} is not built: run `make`")
+    return program
+
+
 def run(
     host: hosts.Host,
     ranks: int,

@@ -2,7 +2,8 @@
 /*
  * Wrong arguments, case by case, on a host alone and under the library. With the name of a case
  * each rank prints "said <rank> <error class>". `all` plays in one job those that the library
- * answers, and checks what it says; `list` prints all, for tests/by_case/wrong_arguments.
+ * answers, and checks what it says; `list` prints each case, and whether it is among those, for
+ * tests/by_case/wrong_arguments.
  */
 #include "check.h"
 
@@ -509,10 +510,16 @@ static void play(const struct wrong_case *one)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Whether the library knows what to answer, on this host. */
+static bool is_answered(const struct wrong_case *one)
+{
+    return one->class != UNKNOWN && (IS_MPICH || !one->on_numbers);
+}
+
 static void play_all(void)
 {
     for (int i = 0; i < CASES; ++i) {
-        if (cases[i].class == UNKNOWN || (cases[i].on_numbers && !IS_MPICH))
+        if (!is_answered(&cases[i]))
             continue;
         check_step(cases[i].what);
         if (calls(&cases[i]))
@@ -526,7 +533,7 @@ int main(int argc, char **argv)
     const char *const name = argc > 1 ? argv[1] : "all";
     if (strcmp(name, "list") == 0) {
         for (int i = 0; i < CASES; ++i)
-            printf("%s\t%s\n", cases[i].name, cases[i].what);
+            printf("%s\t%s\t%d\n", cases[i].name, cases[i].what, is_answered(&cases[i]));
         return EXIT_SUCCESS;
     }
     check_begin(&argc, &argv);
