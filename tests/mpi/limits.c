@@ -2,7 +2,8 @@
 /*
  * Windows of every flavour under limits that somebody else has set: made, used in every way, freed,
  * and made again. Either all of them work, be they the library's or the host's, or the call that
- * makes one says so to all its members alike. Prints "windows <rank> <ours> <host's> <refused>".
+ * makes one says so to all its members alike. Prints "begun <rank>" behind MPI_Init, and at the end
+ * "windows <rank> <ours> <host's> <refused>".
  *
  * An argument is a limit that begins after MPI_Init, or behind as many rounds as the next argument
  * says: on the last rank alone "nofile" (no descriptor more) and "as=MEGABYTES" (so many of
@@ -152,6 +153,8 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    printf("begun %d\n", check_rank);
+    fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
     int const before = argc > 2 ? atoi(argv[2]) : 0;
     for (int round = 0; round < ROUNDS; ++round) {
