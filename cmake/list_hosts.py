@@ -27,15 +27,18 @@ def of_compiler(mpicc):
         sys.exit(f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI")
     # Debian's have their family behind their names.
     mpiexec = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
-    return hosts.own(version.line, version.line, mpiexec, mpicc, linked_library(mpicc))
+    library = linked_library(mpicc, version.family)
+    return hosts.own(version.line, version.line, mpiexec, mpicc, library)
 
 
-def linked_library(mpicc):
-    """The MPI library that programs of this compiler are linked to."""
+def linked_library(mpicc, family):
+    """The MPI library that programs of this compiler are linked to. One of another family may lie
+    beside it."""
+    names = ["libmpi.so.40"] if family == "openmpi" else ["libmpich.so.12", "libmpi.so.12"]
     shown = subprocess.run([mpicc, "-show"], capture_output=True, text=True, check=True).stdout
     usual = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
     for place in [*re.findall(r"-L\s*(\S+)", shown), str(mpicc.parent.parent / "lib"), *usual]:
-        for name in ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12"):
+        for name in names:
             if (path := pathlib.Path(place) / name).exists():
                 return path
     sys.exit(f"no MPI library is where {mpicc} would look for one: {shown}")
