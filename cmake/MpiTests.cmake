@@ -76,8 +76,8 @@ macro(sidelight_register_mpi_test host ranks)
         add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
         set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
     else()
-        set(options --host ${host} -n ${ranks} --timeout ${arg_TIMEOUT}
-            ${SIDELIGHT_TEST_SANITIZER})
+        set(options --build ${PROJECT_BINARY_DIR} --host ${host} -n ${ranks}
+            --timeout ${arg_TIMEOUT} ${SIDELIGHT_TEST_SANITIZER})
         if(arg_NODES)
             list(APPEND options --nodes ${arg_NODES})
         endif()

@@ -64,6 +64,8 @@ def arguments():
                         help="what ranks with odd numbers run, with the same arguments")
     parser.add_argument("--computing", type=int, default=0, metavar="N",
                         help="N other processes compute meanwhile")
+    parser.add_argument("--build", metavar="DIRECTORY",
+                        help="where hosts are built for that have no names of their own")
     parser.add_argument("--ordinary-user", action="store_true",
                         help="where this is root: without its rights, as the user nobody")
     parser.add_argument("program")
@@ -247,6 +249,8 @@ def refuse(error):
 
 def main():
     options = arguments()
+    if options.build:
+        os.environ["SIDELIGHT_BUILD_DIR"] = options.build
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TIMED_OUT))
     try:
         with contextlib.ExitStack() as stack:

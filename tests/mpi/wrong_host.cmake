@@ -8,7 +8,7 @@ foreach(program IN LISTS SIDELIGHT_FOUND_HOSTS)
             set(test mpi.wrong_host.${library}.${program})
             add_test(NAME ${test}
                 COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py
-                    --host ${program} -n 2 --timeout 180
+                    --build ${PROJECT_BINARY_DIR} --host ${program} -n 2 --timeout 180
                     --preload ${PROJECT_BINARY_DIR}/${library}/libsidelight.so
                     ${PROJECT_BINARY_DIR}/${program}/tests/wrong_host)
             set_tests_properties(${test} PROPERTIES

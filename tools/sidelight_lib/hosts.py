@@ -136,7 +136,8 @@ class Host:
         if not self.library.exists():
             make = f"make MPICC={self.mpicc}" if self.origin == "own" else "make"
             raise HostError(
-                f"Sidelight is not built for {self.name} (no {self.library}): run `{make}`"
+                f"Sidelight is not built for {self.name} (no {self.library}): run `{make}`, or set "
+                "SIDELIGHT_BUILD_DIR to the folder in which it is built"
             )
         return self.library
 
@@ -290,7 +291,7 @@ def _named(name: str) -> Host:
         if host.name == name:
             return host
     names = ", ".join(host.name for host in hosts)
-    raise HostError(f"there is no host {name}; those known are {names}")
+    raise HostError(f"there is no host {name} in {build_directory()}; those known are {names}")
 
 
 def _installed(host: Host) -> Host:

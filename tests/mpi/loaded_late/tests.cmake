@@ -13,8 +13,9 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
         PREFIX "" OUTPUT_NAME program LIBRARY_OUTPUT_DIRECTORY ${directory})
     target_link_libraries(${host}-loaded-late PRIVATE sidelight-options ${host}-mpi)
 
-    set(runner ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host ${host} -n 2
-        --timeout 180 --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
+    set(runner ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py
+        --build ${PROJECT_BINARY_DIR} --host ${host} -n 2 --timeout 180
+        --preload ${PROJECT_BINARY_DIR}/${host}/libsidelight.so)
     add_test(NAME mpi.loaded_late.2.${host}
         COMMAND ${runner} ${directory}/loader ${directory}/program.so)
     add_test(NAME mpi.loaded_behind_shell.2.${host}
