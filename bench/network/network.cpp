@@ -90,6 +90,15 @@ void trip_follow(void *context, long repetitions)
     }
 }
 
+/// A message of 8 bytes each way at once, as in a fence.
+void both_ways(void *context, long repetitions)
+{
+    for (long i = 0; i < repetitions; ++i) {
+        process(context).tell();
+        process(context).await_small();
+    }
+}
+
 constexpr long many = 100;
 
 /// 100 messages of 8 bytes there, and one back.
@@ -164,8 +173,11 @@ void idle_poll(void *context, long repetitions)
 }
 
 constexpr Line lines[] = {
-    {"am_8", trip_lead, trip_follow},  {"am_8_100", many_lead, many_follow},
-    {"am_1m", big_lead, big_follow},   {"am_1m_stream", stream_lead, stream_follow},
+    {"am_8", trip_lead, trip_follow},
+    {"am_8_both", both_ways, both_ways},
+    {"am_8_100", many_lead, many_follow},
+    {"am_1m", big_lead, big_follow},
+    {"am_1m_stream", stream_lead, stream_follow},
     {"idle_poll", idle_poll, nullptr},
 };
 

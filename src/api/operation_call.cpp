@@ -13,6 +13,7 @@ using namespace runtime;
 namespace {
 
 using datatype::Buffer;
+using datatype::Layout;
 using rma::Operation;
 using rma::OperationKind;
 using rma::ReduceOp;
@@ -23,12 +24,11 @@ struct KnownOp {
 };
 
 /// One side of an operation. What it points at is only read where the operation says so.
-Status describe_count(MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
+Status describe_count(MPI_Count count, const Layout* layout, Buffer& buffer) noexcept
 {
     if (count < 0) {
         return Status::count;
     }
-    const datatype::Layout* layout = datatype::layout_of(type);
     if (layout == nullptr) {
         return Status::type;
     }
@@ -38,10 +38,10 @@ Status describe_count(MPI_Count count, MPI_Datatype type, Buffer& buffer) noexce
 
 /// The same for memory of this process. A type that the program has made may hold addresses, and
 /// belongs to MPI_BOTTOM then.
-Status describe(const void* address, MPI_Count count, MPI_Datatype type, Buffer& buffer) noexcept
+Status describe(const void* address, MPI_Count count, const Layout* layout, Buffer& buffer) noexcept
 {
-    const Status status = describe_count(count, type, buffer);
-    if (status == Status::ok && address == nullptr && count > 0 && buffer.layout->predefined) {
+    const Status status = describe_count(count, layout, buffer);
+    if (status == Status::ok && address == nullptr && count > 0 && layout->predefined) {
         return Status::buffer;
     }
     buffer.address = const_cast<void*>(address);
@@ -63,17 +63,22 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
         return Status::op;
     }
     Buffer target{};
-    Status status = describe_count(call.count, call.type, target);
+    Status status = describe_count(call.count, datatype::layout_of(call.type), target);
     if (status == Status::ok && call.one_element && !target.layout->predefined) {
         status = Status::type;
     }
+    const auto layout_of = [&](MPI_Datatype type) {
+        return type == call.type ? target.layout : datatype::layout_of(type); // mostly the same
+    };
     const bool reads_origin =
         call.kind != OperationKind::accumulate || operation.reduce != ReduceOp::no_op;
     if (status == Status::ok && reads_origin) {
-        status = describe(call.origin, call.origin_count, call.origin_type, operation.origin);
+        status =
+            describe(call.origin, call.origin_count, layout_of(call.origin_type), operation.origin);
     }
     if (status == Status::ok && call.fetches) {
-        status = describe(call.result, call.result_count, call.result_type, operation.result);
+        status =
+            describe(call.result, call.result_count, layout_of(call.result_type), operation.result);
     }
     if (status == Status::ok && call.kind == OperationKind::compare_and_swap &&
         call.compare == nullptr) {
@@ -136,9 +141,15 @@ bool find_reduce_op(MPI_Op op, ReduceOp& found) noexcept
 int issue(const WindowObject& object, const OperationCall& call) noexcept
 {
     Status status = Status::unsupported;
+    bool wants_answers = false;
     if (!HandlerCaller::inside()) [[likely]] {
-        const EngineToken token(Runtime::existing()->engine());
+        Engine& engine = Runtime::existing()->engine();
+        const EngineToken token(engine);
         status = hand_over(object, call, nullptr);
+        wants_answers = engine.process().wants_answers();
+    }
+    if (wants_answers) { // a grant, or room for more: else all that follows has to be recorded
+        Runtime::pass_by();
     }
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }

@@ -31,7 +31,7 @@ void Waiting::sweep_for_all() noexcept
 void Waiting::sweep_now_and_then() noexcept
 {
     constexpr unsigned calls = 64;
-    constexpr unsigned calls_for_held = 256;
+    constexpr unsigned calls_for_held = 1024;
     const unsigned number = passed_by_.load(std::memory_order_relaxed) + 1;
     passed_by_.store(number, std::memory_order_relaxed);
     if (number % calls == 0) {

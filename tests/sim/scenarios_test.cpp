@@ -504,9 +504,9 @@ TEST(Batches, OfAStartEpochLeaveTogether)
     };
     const std::uint64_t none = batches_of_start_epoch(puts(0));
     EXPECT_EQ(batches_of_start_epoch(puts(1)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(250)), none + 1);
-    EXPECT_EQ(batches_of_start_epoch(puts(260)), none + 2);
-    EXPECT_EQ(batches_of_start_epoch(puts(1000)), none + 4);
+    EXPECT_EQ(batches_of_start_epoch(puts(1020)), none + 1);
+    EXPECT_EQ(batches_of_start_epoch(puts(1030)), none + 2);
+    EXPECT_EQ(batches_of_start_epoch(puts(4000)), none + 4);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.add(1); }), none + 1);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
 }

@@ -111,6 +111,7 @@ _ACROSS_NODES = {
     "fetch_and_op": _SMALL,
     "compare_and_swap": _TRIP,
     "accumulate_8": _SMALL,
+    "fence": {"bare": "8 B both ways at once", "bare_key": "am_8_both"},
     "put_1m": {"bare": "1 MB there, 8 B back", "bare_key": "am_1m", "bare_limit": 1 / 0.8},
 }
 _OF_THE_NETWORK = (

@@ -47,6 +47,11 @@ public:
     /// Nobody knows when this process sweeps next: what is held back leaves with the next push.
     void let_leave() noexcept { unpushed_ = unpushed_ || held_; }
 
+    /// Whether so much is unanswered where something was sent last that answers are worth a look,
+    /// lest what is issued from now on has to be recorded.
+    [[nodiscard]] bool credit_is_scarce() const noexcept { return credit_scarce_; }
+    void set_credit_scarce(bool scarce) noexcept { credit_scarce_ = scarce; }
+
     /// Lets leave what must not be held back.
     void push() noexcept
     {
@@ -73,6 +78,7 @@ private:
     fabric::Fabric& fabric_;
     bool unpushed_ = false; ///< something was sent that must not be held back
     bool held_ = false;     ///< something was sent since the last push
+    bool credit_scarce_ = false;
     Flights flights_;
     Pool<ZeroCopySend> zero_copy_sends_;
     Pool<Channel> channels_;

@@ -32,6 +32,12 @@ public:
     void note_bytes(Channel& target, std::size_t bytes) const noexcept;
     /// Whether another one may be sent, though those that were are not answered.
     [[nodiscard]] bool is_left(const Channel& target) const noexcept;
+    /// Something was sent there. Says whether much of the credit is used.
+    void note_sent(const Channel& target) const noexcept
+    {
+        constexpr std::uint32_t part = 4;
+        channels_.carrier().set_credit_scarce(target.in_flight * part > limits_.most_small);
+    }
     /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
     /// for the acknowledgement.
     [[nodiscard]] bool count(Flight& flight) noexcept;

@@ -19,7 +19,7 @@ namespace {
 /// The first operation in flight towards a target, or of an epoch, leaves at once where that is of
 /// use. Others leave together: when there are enough of them, when something is answered, or when
 /// the program closes or flushes. On a network each time is a system call on both sides.
-constexpr std::uint32_t batched = 256;
+constexpr std::uint32_t batched = 1024;
 
 /// Where the next fragment goes.
 std::uint64_t address_of(const Flight& flight) noexcept
@@ -136,6 +136,7 @@ void Origin::launch_more(Channel& target) noexcept
         sent_whole(flight);
     }
     carrier.set_unpushed(push);
+    credit_.note_sent(target);
     credit_.request_if_awaited();
 }
 
@@ -170,6 +171,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
         send_accumulate(*before, operation, address, data.size(), data);
     }
     carrier.set_unpushed(push || target.in_flight % batched == 0);
+    credit_.note_sent(target);
     return true;
 }
 

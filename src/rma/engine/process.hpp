@@ -47,6 +47,12 @@ public:
     /// Whether a window waits for anything, as seen by any thread.
     [[nodiscard]] bool waits() const noexcept { return shared_.busy.any(); }
 
+    /// Whether a sweep may spare what is issued now from being recorded. Holds the engine.
+    [[nodiscard]] bool wants_answers() const noexcept
+    {
+        return waits() || shared_.carrier.credit_is_scarce();
+    }
+
     /// What there is recorded work for: to be called for while the program computes. Not for fast
     /// paths.
     [[nodiscard]] Wanted wanted() noexcept;

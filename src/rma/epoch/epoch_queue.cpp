@@ -62,6 +62,17 @@ bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
     });
 }
 
+/// Whether what it waits for can come while only memory is polled: no message has to be received.
+bool comes_by_memory(const EpochSurroundings& with, const Epoch& epoch) noexcept
+{
+    if (epoch.kind == EpochKind::fence) {
+        return with.barrier.shape().one_node();
+    }
+    return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](const PeerEpoch& peer) {
+        return with.contacts.peer(peer.rank).control != nullptr;
+    });
+}
+
 } // namespace
 
 Epoch* EpochQueue::take(EpochKind kind, std::size_t peers) noexcept
@@ -113,9 +124,11 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
     }
     if (first_deferred_ == nullptr && may_activate(epoch)) {
         activate(epoch);
-        for (; !epoch.settled() && polls > 0; --polls) {
-            relax_cpu();
-            advance(epoch);
+        if (!epoch.settled() && comes_by_memory(with_, epoch)) {
+            for (; !epoch.settled() && polls > 0; --polls) {
+                relax_cpu();
+                advance(epoch);
+            }
         }
         if (epoch.settled()) {
             return;
@@ -314,9 +327,11 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
     with_.operations.note_waited_for();
     if (epoch.active()) {
         advance(epoch);
-        for (; !may_complete(epoch) && polls > 0; --polls) {
-            relax_cpu();
-            advance(epoch);
+        if (!may_complete(epoch) && comes_by_memory(with_, epoch)) {
+            for (; !may_complete(epoch) && polls > 0; --polls) {
+                relax_cpu();
+                advance(epoch);
+            }
         }
         if (may_complete(epoch)) {
             complete(epoch);

@@ -8,11 +8,15 @@ namespace sidelight::rma {
 /// One epoch towards one peer.
 struct PeerEpochRef {
     Epoch* epoch = nullptr;
-    std::uint32_t index = 0;
+    std::size_t index = 0; ///< a whole word: it is handed on in a register at once
 
     explicit operator bool() const noexcept { return epoch != nullptr; }
     /// Whether the epoch knows the peer: one without places takes it in at its first operation.
     [[nodiscard]] bool known() const noexcept { return index < epoch->peers.size(); }
+    [[nodiscard]] std::uint32_t number() const noexcept
+    {
+        return static_cast<std::uint32_t>(index);
+    }
     [[nodiscard]] PeerEpoch& peer() const noexcept { return epoch->peers[index]; }
 };
 

@@ -120,7 +120,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
 {
     const bool begins = where.peer().lets_begin();
     if (begins && !has_remote_request(operation, request) &&
-        with_.operations.join(operation, destination, *where.epoch, where.index)) {
+        with_.operations.join(operation, destination, *where.epoch, where.number())) {
         finish(request);
         return Status::ok;
     }
@@ -131,7 +131,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     Epoch& epoch = *where.epoch;
     PeerEpoch& peer = where.peer();
     op->epoch = &epoch;
-    op->peer = where.index;
+    op->peer = where.number();
     op->awaited = epoch.kind != EpochKind::access || has_remote_request(*op);
     op->first = peer.outstanding == 0;
     op->holds_back = true;
