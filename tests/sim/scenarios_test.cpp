@@ -491,8 +491,8 @@ std::uint64_t batches_of_start_epoch(const std::function<void(Author&)>& operati
 }
 
 /// They say nothing before the word that ends the epoch, so an earlier batch would be in vain. What
-/// brings data back leaves at once, and so does the 256th. Freeing the window takes a batch more if
-/// there were operations, to ask for their end.
+/// brings data back leaves at once, and so does the 1,024th. Freeing the window takes a batch more
+/// if there were operations, to ask for their end.
 TEST(Batches, OfAStartEpochLeaveTogether)
 {
     const auto puts = [](int count) {
@@ -509,6 +509,28 @@ TEST(Batches, OfAStartEpochLeaveTogether)
     EXPECT_EQ(batches_of_start_epoch(puts(4000)), none + 4);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.add(1); }), none + 1);
     EXPECT_EQ(batches_of_start_epoch([](Author& a) { a.fetch_add(1); }), none + 1);
+}
+
+/// All messages of a lock with one accumulate and a flush.
+std::uint64_t messages_of_accumulate(std::size_t words)
+{
+    Draft d(2, 1);
+    Author a = d.rank(0);
+    a.lock(rma::LockType::exclusive, 1);
+    a.write(Call::accumulate, 1, words);
+    a.flush(1, rma::FlushScope::remote, blocking);
+    a.unlock(1, blocking);
+    std::uint64_t messages = 0;
+    run(d.finish(), [&](World& world) { messages = world.network().messages(); });
+    return messages;
+}
+
+/// A flush has no need to ask for it, however many fragments it has: 992 words are one.
+TEST(Credit, TheLastFragmentOfAnOperationAsks)
+{
+    const std::uint64_t one = messages_of_accumulate(10);
+    EXPECT_EQ(messages_of_accumulate(1500), one + 1);
+    EXPECT_EQ(messages_of_accumulate(2500), one + 2);
 }
 
 /// More than may be in flight, towards a target that is late: of small ones, of others, and of

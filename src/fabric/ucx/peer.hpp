@@ -35,7 +35,8 @@ struct QueuePlaces {
 struct PeerOut {
     Batch* open = nullptr;  ///< being filled
     std::uint64_t sent = 0; ///< batches
-    bool much = false;      ///< in the latest of these
+    bool much = false;      ///< in the latest of these, with those that it filled before
+    bool filled = false;    ///< the latest left because there was no room in it
     FastOutbox box;         ///< for small ones
     bool watched = false;   ///< UCX has been given something for it, and tells when it is lost
     Fifo<Outgoing> waiting; ///< for the connection

@@ -79,6 +79,7 @@ Status Sending::send(int number, std::span<const std::byte> header,
     const bool full = peer.out.open != nullptr && !peer.out.open->frames.fits(bytes);
     if (full) {
         depart_open_batch(peer);
+        peer.out.filled = true;
     }
     const bool more = full || (peer.out.much && long_.count != 0); // nothing is made for the latter
     if (peer.out.open == nullptr && open_batch(peer, more) == nullptr) {
@@ -136,7 +137,8 @@ void Sending::depart_open_batch(Peer& peer) noexcept
 {
     if (Batch* batch = std::exchange(peer.out.open, nullptr); batch != nullptr) {
         batch->sequence = peer.out.sent++;
-        peer.out.much = batch->frames.sealed().size() > Batch::much;
+        peer.out.much = peer.out.filled || batch->frames.sealed().size() > Batch::much;
+        peer.out.filled = false;
         batch->frames.seal({.sender = connections_.own_identity(), .sequence = batch->sequence});
         depart(*batch);
     }

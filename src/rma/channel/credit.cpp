@@ -20,16 +20,16 @@ bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcep
     return static_cast<std::int32_t>(target.acknowledged - fragment) >= 0;
 }
 
-/// The first one asks, so that whoever waits for it has no need to; others leave that to those who
-/// wait, but for those that a request of their own waits for. Else nobody waits for those of an
-/// access epoch.
-bool Credit::count(Flight& flight) noexcept
+/// The first operation asks, with its last fragment, so that whoever waits for it has no need to;
+/// others leave that to those who wait, but for those that a request of their own waits for. Else
+/// nobody waits for those of an access epoch.
+bool Credit::count(Flight& flight, bool last) noexcept
 {
     Channel& target = *flight.channel;
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
     const bool nothing_requested = target.requested == target.acknowledged;
-    if ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
+    if ((last && ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op))) ||
         target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
         return true;

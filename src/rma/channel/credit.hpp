@@ -38,9 +38,9 @@ public:
         constexpr std::uint32_t part = 4;
         channels_.carrier().set_credit_scarce(target.in_flight * part > limits_.most_small);
     }
-    /// A fragment without an answer of its own is about to be sent. Answers whether it is to ask
-    /// for the acknowledgement.
-    [[nodiscard]] bool count(Flight& flight) noexcept;
+    /// A fragment without an answer of its own is about to be sent, the last of its operation or
+    /// not. Answers whether it is to ask for the acknowledgement.
+    [[nodiscard]] bool count(Flight& flight, bool last) noexcept;
     /// Somebody waits for completion at the targets: asks those that have not been.
     void request_all() noexcept;
     /// Whether a flush is under way: what is sent from now on asks, and joins nothing that it waits

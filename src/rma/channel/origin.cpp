@@ -166,9 +166,9 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
                          data_bytes(operation));
     credit_.note_bytes(target, data.size());
     if (operation.kind == OperationKind::put) {
-        send_put(*before, address, data);
+        send_put(*before, address, data, true);
     } else {
-        send_accumulate(*before, operation, address, data.size(), data);
+        send_accumulate(*before, operation, address, data.size(), data, true);
     }
     carrier.set_unpushed(push || target.in_flight % batched == 0);
     credit_.note_sent(target);
@@ -218,7 +218,7 @@ void Origin::send_notification(Flight& flight) noexcept
     Operation& operation = flight.op->operation;
     flight.owes_notification = false;
     ++target.in_flight;
-    const std::uint8_t acknowledge = credit_.count(flight) ? 1 : 0;
+    const std::uint8_t acknowledge = credit_.count(flight, true) ? 1 : 0;
     channels_.send(target, MessageKind::notify,
                    NotifyBody{.operation = Flights::name(flight),
                               .index = static_cast<std::uint32_t>(operation.notification),
@@ -243,6 +243,7 @@ void Origin::send_fragment(Flight& flight) noexcept
 {
     const Operation& operation = flight.op->operation;
     const std::size_t length = next_fragment(flight);
+    const bool last = flight.position + length == data_bytes(operation);
     std::array<std::byte, fragment_bytes> staging;
     ++flight.channel->in_flight;
     credit_.note_bytes(*flight.channel, length);
@@ -250,22 +251,23 @@ void Origin::send_fragment(Flight& flight) noexcept
         send_zero_copy_put(flight, length);
     } else if (operation.kind == OperationKind::put) {
         gather(flight.data, staging.data(), length);
-        send_put(flight, address_of(flight), {staging.data(), length});
+        send_put(flight, address_of(flight), {staging.data(), length}, last);
     } else if (operation.kind == OperationKind::get) {
         send_get(flight, length);
     } else {
         const std::size_t carried = carries_data(operation) ? length : 0;
         gather(flight.data, staging.data(), carried);
-        send_accumulate(flight, operation, address_of(flight), length, {staging.data(), carried});
+        send_accumulate(flight, operation, address_of(flight), length, {staging.data(), carried},
+                        last);
     }
     flight.position += length;
     flight.target.advance(length);
 }
 
-void Origin::send_put(Flight& flight, std::uint64_t address,
-                      std::span<const std::byte> data) noexcept
+void Origin::send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,
+                      bool last) noexcept
 {
-    const std::uint8_t acknowledge = credit_.count(flight) ? 1 : 0;
+    const std::uint8_t acknowledge = credit_.count(flight, last) ? 1 : 0;
     channels_.send(*flight.channel, MessageKind::put,
                    PutBody{.address = address,
                            .operation = Flights::name(flight),
@@ -342,7 +344,8 @@ void Origin::send_get(Flight& flight, std::size_t length) noexcept
 
 /// `length` bytes at the target: all of `data`, or none are needed.
 void Origin::send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
-                             std::size_t length, std::span<const std::byte> data) noexcept
+                             std::size_t length, std::span<const std::byte> data,
+                             bool last) noexcept
 {
     const bool fetches = returned_to(operation) != nullptr;
     AccumulateBody body{.address = address,
@@ -356,7 +359,7 @@ void Origin::send_accumulate(Flight& flight, const Operation& operation, std::ui
         ++flight.replies;
         body.fetch = 1;
     } else {
-        body.acknowledge = credit_.count(flight) ? 1 : 0;
+        body.acknowledge = credit_.count(flight, last) ? 1 : 0;
     }
     channels_.send(*flight.channel, MessageKind::accumulate, body, data);
 }

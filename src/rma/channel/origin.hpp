@@ -39,11 +39,12 @@ private:
     void send_order(Channel& target) noexcept;
     void send_fragments(Flight& flight) noexcept;
     void send_fragment(Flight& flight) noexcept;
-    void send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data) noexcept;
+    void send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,
+                  bool last) noexcept;
     void send_zero_copy_put(Flight& flight, std::size_t length) noexcept;
     void send_get(Flight& flight, std::size_t length) noexcept;
     void send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
-                         std::size_t length, std::span<const std::byte> data) noexcept;
+                         std::size_t length, std::span<const std::byte> data, bool last) noexcept;
     void send_compare_and_swap(Flight& flight) noexcept;
     void sent_whole(Flight& flight) noexcept;
     void send_notification(Flight& flight) noexcept;
