@@ -119,6 +119,30 @@ static void long_and_strided(struct window *w)
     free(values);
 }
 
+/* The last message of it is answered by itself, and the one before it is not. */
+static void short_and_long_piece(struct window *w)
+{
+    enum { SHORT = 8, GAP = 5, REST = LONG / 2 };
+    int const to = right_of(w), lengths[] = {SHORT, REST}, places[] = {0, SHORT + GAP};
+    int64_t *values = malloc((SHORT + REST) * sizeof *values);
+    MPI_Datatype two_pieces;
+    MPI_Request r;
+    for (int i = 0; i < SHORT + REST; ++i)
+        values[i] = 1000 * (int64_t)w->rank + i;
+    CHECK_OK(MPI_Type_indexed(2, lengths, places, MPI_INT64_T, &two_pieces));
+    CHECK_OK(MPI_Type_commit(&two_pieces));
+    begin(w, "a short piece and a long one");
+    CHECK_OK(
+        MPIX_Rrput(values, SHORT + REST, MPI_INT64_T, to, at(w, to, 0), 1, two_pieces, w->win, &r));
+    CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    tell_right(w);
+    expect_cell(w, SHORT - 1, 1000 * (int64_t)left_of(w) + SHORT - 1);
+    expect_cell(w, SHORT + GAP + REST - 1, 1000 * (int64_t)left_of(w) + SHORT + REST - 1);
+    end(w);
+    CHECK_OK(MPI_Type_free(&two_pieces));
+    free(values);
+}
+
 /* The exposure is opened late, and the request waits for the operation, not for the epoch's end. */
 static void access_epoch(struct window *w)
 {
@@ -290,6 +314,7 @@ int main(int argc, char **argv)
         each_operation(&w);
         large_counts(&w);
         long_and_strided(&w);
+        short_and_long_piece(&w);
         access_epoch(&w);
         unrelated_operation(&w);
         many_at_once(&w);

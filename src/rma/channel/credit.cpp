@@ -21,15 +21,16 @@ bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcep
 }
 
 /// The first operation asks, with its last fragment, so that whoever waits for it has no need to;
-/// others leave that to those who wait, but for those that a request of their own waits for. Else
-/// nobody waits for those of an access epoch.
+/// others leave that to those who wait, but for those that a request of their own waits for: what
+/// comes last of such a one may have an answer of its own. Else nobody waits for those of an access
+/// epoch.
 bool Credit::count(Flight& flight, bool last) noexcept
 {
     Channel& target = *flight.channel;
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
     const bool nothing_requested = target.requested == target.acknowledged;
-    if ((last && ((nothing_requested && flight.op->awaited) || has_remote_request(*flight.op))) ||
+    if ((last && nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
         target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
         return true;
