@@ -128,7 +128,7 @@ class Tables(unittest.TestCase):
     def test_across_nodes_the_bare_machine_is_the_network(self):
         lines = {line.name: line for line in lines_for("allocate", 2)}
         keys = {line.bare_key or line.key for line in lines.values() if line.bare}
-        self.assertEqual(keys, {"am_8", "am_1m", "am_8_100", "am_1m_stream"})
+        self.assertEqual(keys, {"am_8", "am_8_both", "am_1m", "am_8_100", "am_1m_stream"})
         for name in ("put_8", "get_8", "fetch_and_op", "accumulate_8"):
             line = lines[name]
             self.assertEqual((line.bare_key, line.bare_limit, line.host_limit), ("am_8", 2.5, 0.1))
