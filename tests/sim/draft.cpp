@@ -154,15 +154,15 @@ std::size_t Author::await_grant(int target)
     return append({.call = Call::await_grant, .blocking = true, .target = target});
 }
 
-std::size_t Author::write(Call call, int target, std::size_t words, std::size_t stride)
+std::size_t Author::write(Call call, int target, std::size_t words, Spread spread)
 {
-    const std::size_t cell = draft_.take_cells(window_, target, words * stride);
+    const std::size_t cell = draft_.take_cells(window_, target, cells_of(words, spread));
     return append({.call = call,
                    .target = target,
                    .cell = cell,
                    .value = draft_.take_values(words),
                    .words = words,
-                   .stride = stride});
+                   .spread = spread});
 }
 
 std::size_t Author::get(int target, const Shown& shown)

@@ -76,8 +76,8 @@ public:
     std::size_t await_grant(int target);
     std::size_t await_notification(int counter, std::uint64_t value, Mode mode);
 
-    /// put, accumulate or compare_and_swap of words of its own; a stride of 2 leaves holes.
-    std::size_t write(Call call, int target, std::size_t words = 1, std::size_t stride = 1);
+    /// put, accumulate or compare_and_swap of words of its own.
+    std::size_t write(Call call, int target, std::size_t words = 1, Spread spread = Spread::none);
     std::size_t get(int target, const Shown& shown);
     /// Some words of what an accumulate of this epoch, by that step, writes.
     std::size_t fetch(std::size_t step, std::size_t first, std::size_t words);

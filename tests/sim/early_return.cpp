@@ -119,11 +119,11 @@ private:
         Author second = author(origin, windows_ - 1);
         compute(target);
         first.start({target});
-        first.write(random_.chance(50) ? Call::put : Call::accumulate, target, words(), 1);
+        first.write(random_.chance(50) ? Call::put : Call::accumulate, target, words());
         first.make_bare();
         const auto left = static_cast<int>(first.complete(Mode::nonblocking));
         second.start({target});
-        second.write(Call::put, target, words(), 1);
+        second.write(Call::put, target, words());
         second.make_bare();
         second.complete(Mode::blocking);
         for (const int window : {0, windows_ - 1}) {
@@ -154,7 +154,7 @@ private:
             }
             for (int left = random_.between(0, 2); left > 0; --left) {
                 from.write(random_.chance(70) ? Call::put : Call::accumulate, targets[index],
-                           words(), random_.chance(20) ? 2 : 1);
+                           words(), random_.chance(20) ? Spread::every_other : Spread::none);
                 from.make_bare();
             }
         }

@@ -270,10 +270,13 @@ std::size_t Generator::drawn_operation(int rank, int target, bool may_be_wide)
     Author a = author(rank);
     const auto kind = random_.below(20);
     if (kind == 0 && may_be_wide && random_.chance(50)) {
-        return a.write(Call::put, target, 700 + random_.below(700));
+        const bool apart = random_.chance(50); // short and long messages of one operation
+        return a.write(Call::put, target, 700 + random_.below(700),
+                       apart ? Spread::first_apart : Spread::none);
     }
     if (kind < 3) {
-        return a.write(calls[random_.below(3)], target, 2 * (1 + random_.below(4)), 2);
+        return a.write(calls[random_.below(3)], target, 2 * (1 + random_.below(4)),
+                       Spread::every_other);
     }
     if (kind < 5) {
         return a.write(Call::compare_and_swap, target);

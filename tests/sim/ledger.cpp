@@ -243,7 +243,7 @@ void Ledger::issue(Rank& rank, std::size_t number)
         op.fetches ? rank.origin(number) : world_.memory(step.window, step.target) + step.cell;
     op.value = step.value;
     op.words = step.words;
-    op.stride = op.fetches ? 1 : step.stride;
+    op.spread = op.fetches ? Spread::none : step.spread;
     op.cell = step.cell;
     op.notification = step.notification;
     if (op.notification >= 0) {

@@ -406,7 +406,7 @@ void Ledger::check_final_memory()
             } else if (step.call == Call::expose || step.call == Call::overwrite ||
                        (is_watched(step.call) && !is_read(step.call))) {
                 for (std::size_t word = 0; word < step.words; ++word) {
-                    cells[step.cell + word * step.stride] = step.value + word;
+                    cells[step.cell + cell_of(word, step.spread)] = step.value + word;
                 }
             }
         }

@@ -392,7 +392,7 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
         if (op.epoch->rank == from && op.target == to &&
             op.epoch->window == static_cast<int>(header.window) - World::first_window_id &&
             address_of(message) >= first &&
-            address_of(message) < first + op.words * op.stride * sizeof(std::uint64_t)) {
+            address_of(message) < first + cells_of(op.words, op.spread) * sizeof(std::uint64_t)) {
             op.sent = true;
             return took_effect(op);
         }

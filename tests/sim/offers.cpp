@@ -108,7 +108,8 @@ private:
             }
             for (int puts = random_.between(0, 3); puts > 0; --puts) {
                 const std::size_t words = 2 * (1 + random_.below(random_.chance(20) ? 750 : 4));
-                origin.write(Call::put, targets[index], words, random_.chance(20) ? 2 : 1);
+                origin.write(Call::put, targets[index], words,
+                             random_.chance(20) ? Spread::every_other : Spread::none);
                 if (random_.chance(50)) {
                     origin.make_bare();
                 }

@@ -38,7 +38,7 @@ std::size_t compute_after_access(Draft& d, const std::vector<int>& targets)
     origin.start(targets);
     for (const int target : targets) {
         origin.write(Call::put, target, 50);
-        origin.write(Call::put, target, 6, 2);
+        origin.write(Call::put, target, 6, Spread::every_other);
         origin.make_bare();
     }
     const std::size_t closing = origin.complete(nonblocking);

@@ -459,7 +459,7 @@ bool Rank::copy_directly(const Step& step)
     const bool get = reads(step.call) && step.call != Call::fetch;
     const bool put = step.call == Call::put || step.call == Call::write_tally ||
                      step.call == Call::overwrite || (step.call == Call::stray && step.named);
-    if (step.stride != 1 || !(get || put)) {
+    if (step.spread != Spread::none || !(get || put)) {
         return false;
     }
     const std::size_t bytes = step.words * sizeof(std::uint64_t);
@@ -483,7 +483,7 @@ bool Rank::combine_directly(const Step& step)
     const bool combines = step.call == Call::fetch || step.call == Call::accumulate ||
                           step.call == Call::compare_and_swap || step.call == Call::add ||
                           step.call == Call::fetch_add;
-    if (!combines || step.words != 1 || step.stride != 1) {
+    if (!combines || step.words != 1 || step.spread != Spread::none) {
         return false;
     }
     std::byte* memory =
@@ -516,8 +516,17 @@ Status Rank::issue(const Step& step, rma::Request* request)
     operation.target = step.target;
     operation.displacement = world_.displacement(step.window, step);
     operation.origin = {origin(position_), word, step.words};
-    operation.layout = step.stride == 1 ? word : world_.spread();
-    operation.count = step.words / step.stride;
+    const datatype::LayoutPointer apart =
+        step.spread == Spread::first_apart ? World::make_apart(step.words) : nullptr;
+    operation.layout = word;
+    operation.count = step.words;
+    if (step.spread == Spread::every_other) {
+        operation.layout = world_.spread();
+        operation.count = step.words / 2;
+    } else if (apart != nullptr) {
+        operation.layout = apart.get();
+        operation.count = 1;
+    }
     operation.reduce = rma::ReduceOp::sum;
     operation.request_scope = step.request_scope;
     operation.thread = step.thread;
@@ -537,7 +546,7 @@ Status Rank::issue(const Step& step, rma::Request* request)
     case Call::read_tally:
     case Call::reread:
         operation.kind = rma::OperationKind::get;
-        if (position_ % 2 == 1 && step.stride == 1) {
+        if (position_ % 2 == 1 && step.spread == Spread::none) {
             read_by_accumulate(operation);
         }
         break;

@@ -61,12 +61,12 @@ struct OpRecord {
     const std::uint64_t* first = nullptr;
     std::uint64_t value = 0;
     std::size_t words = 1;
-    std::size_t stride = 1;
+    Spread spread{};
     std::size_t cell = 0;
 
     [[nodiscard]] bool shows(std::size_t word) const noexcept
     {
-        return first[word * stride] == value + word;
+        return first[cell_of(word, spread)] == value + word;
     }
     [[nodiscard]] bool landed() const noexcept
     {

@@ -580,6 +580,20 @@ TEST(Credit, AnswersAreNotWaitedForInVain)
     }
 }
 
+/// The last piece has an answer of its own; nobody but the request waits for the one before it.
+TEST(Credit, EachPieceOfARequestIsAskedFor)
+{
+    Draft d(2, 1);
+    d.program().progress_percent = 0;
+    Author a = d.rank(0);
+    a.lock(rma::LockType::exclusive, 1);
+    const auto put = a.write(Call::put, 1, 2000, Spread::first_apart);
+    a.make_remote();
+    a.wait_for({static_cast<int>(put)});
+    a.unlock(1, blocking);
+    run(d.finish());
+}
+
 /// Each way two messages: the grant, and the put with the word that ends its epoch. Nobody asks for
 /// the put of the epoch before, of which the program needs nothing.
 TEST(Batches, OfStartEpochsInTurn)

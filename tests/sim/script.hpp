@@ -81,6 +81,27 @@ inline constexpr std::size_t counter_cell = 0;
 inline constexpr std::size_t tally_cell = 1;
 inline constexpr std::size_t first_free_cell = 2;
 
+/// How the words of an operation lie at the target.
+enum class Spread : std::uint8_t { none, every_other, first_apart };
+
+/// The cell of a word, counted from that of the first.
+constexpr std::size_t cell_of(std::size_t word, Spread spread) noexcept
+{
+    switch (spread) {
+    case Spread::every_other:
+        return 2 * word;
+    case Spread::first_apart:
+        return word == 0 ? 0 : word + 1;
+    default:
+        return word;
+    }
+}
+/// From the first on.
+constexpr std::size_t cells_of(std::size_t words, Spread spread) noexcept
+{
+    return words + (spread == Spread::every_other ? words : spread == Spread::first_apart ? 1 : 0);
+}
+
 /// One call. Only what the call needs is set.
 struct Step {
     Call call = Call::compute;
@@ -100,9 +121,9 @@ struct Step {
     std::size_t cell = 0;
     std::uint64_t value = 0;
     std::size_t words = 1;
-    std::size_t stride = 1; ///< cells from one word to the next at the target, 1 or 2
-    bool named = false;     ///< an operation, or a flush, through the window of a memory handle
-    int notification = -1;  ///< of an operation: the target's counter that it raises; -1: none
+    Spread spread{};       ///< of its words at the target
+    bool named = false;    ///< an operation, or a flush, through the window of a memory handle
+    int notification = -1; ///< of an operation: the target's counter that it raises; -1: none
 };
 
 using Script = std::vector<Step>;

@@ -72,7 +72,7 @@ void check_cells(World& world, const Rank& rank, std::size_t number)
     const bool must = told_complete(world, rank, number);
     seen.proved += must ? 1 : 0;
     for (std::size_t word = 0; word < step.words; ++word) {
-        const std::uint64_t value = cells[word * step.stride];
+        const std::uint64_t value = cells[cell_of(word, step.spread)];
         if (value != step.value + word && (must || value != 0)) {
             world.fail(rank.number(), must ? "an operation among survivors was lost"
                                            : "an operation among survivors has written garbage");

@@ -73,6 +73,15 @@ datatype::LayoutPointer World::make_word()
     return builder.finish(0, 8);
 }
 
+datatype::LayoutPointer World::make_apart(std::size_t words)
+{
+    constexpr std::size_t size = sizeof(std::uint64_t);
+    datatype::LayoutBuilder builder;
+    builder.append_block(0, size, datatype::Basic::u64);
+    builder.append_block(2 * size, (words - 1) * size, datatype::Basic::u64);
+    return builder.finish(0, static_cast<std::ptrdiff_t>((words + 1) * size));
+}
+
 /// A run that failed leaves operations behind, which hold the datatypes.
 World::~World()
 {

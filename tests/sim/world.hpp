@@ -111,6 +111,8 @@ public:
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
     /// Another one, which its owner may free when the call that it was given to has returned.
     [[nodiscard]] static datatype::LayoutPointer make_word();
+    /// So many words with the first apart.
+    [[nodiscard]] static datatype::LayoutPointer make_apart(std::size_t words);
     /// Two words with a hole after each.
     [[nodiscard]] const datatype::Layout* spread() const noexcept { return spread_.get(); }
 
