@@ -40,6 +40,7 @@ void Generator::draw_machine()
     program.costs.latency = std::array<Time, 3>{200, 1'000, 5'000}[random_.below(3)];
     program.costs.jitter = std::array<Time, 3>{0, 500, 20'000}[random_.below(3)];
     program.costs.byte_ps = random_.chance(50) ? 330 : 20'000;
+    program.costs.zero_copy_from = random_.chance(20) ? 10'000 : 0;
     program.step_time = random_.chance(50) ? 20 : 2'000;
     program.autonomous = random_.chance(20);
     program.smart = !program.autonomous && program.seed % 3 != 0;

@@ -89,6 +89,13 @@ Status JoinedFabric::send_zero_copy(int peer, std::span<const std::byte> header,
     return network_->send_zero_copy(peer, header, payload, sent);
 }
 
+std::size_t JoinedFabric::zero_copy_from(int peer) const noexcept
+{
+    const auto index = static_cast<std::size_t>(peer);
+    const bool near = index < peers_.size() && peers_[index].mapped >= 0;
+    return network_ == nullptr || near ? 0 : network_->zero_copy_from();
+}
+
 /// A peer of this node may sleep at its doorbell, where the network does not wake it; and it may
 /// have a box.
 void JoinedFabric::note_sending(int number) noexcept

@@ -50,6 +50,7 @@ public:
     void push() noexcept override;
     Status send_zero_copy(int peer, std::span<const std::byte> header,
                           std::span<const std::byte> payload, Completion& sent) noexcept override;
+    [[nodiscard]] std::size_t zero_copy_from(int peer) const noexcept override;
     bool poll(Receiver& receiver) noexcept override;
     [[nodiscard]] bool is_close() const noexcept override;
     [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;

@@ -59,6 +59,11 @@ void Endpoint::transmit(Held held) noexcept
         {.at = last, .rank = held.peer, .arrival = std::move(arrival), .departure = nullptr});
 }
 
+std::size_t Endpoint::zero_copy_from(int /*peer*/) const noexcept
+{
+    return network_.costs_.zero_copy_from;
+}
+
 Status Endpoint::send_zero_copy(int peer, std::span<const std::byte> header,
                                 std::span<const std::byte> payload, Completion& sent) noexcept
 {

@@ -28,6 +28,7 @@ public:
     Status send(int peer, std::span<const std::byte> header,
                 std::span<const std::byte> payload) noexcept override;
     void push() noexcept override;
+    [[nodiscard]] std::size_t zero_copy_from(int peer) const noexcept override;
     Status send_zero_copy(int peer, std::span<const std::byte> header,
                           std::span<const std::byte> payload, Completion& sent) noexcept override;
     bool poll(Receiver& receiver) noexcept override;

@@ -26,6 +26,7 @@ struct Costs {
     Time notice = 3000;          ///< until a process learns of the loss of another
     Time jitter = 0;             ///< up to so much more, drawn for each message and each wake
     std::size_t express = 0;     ///< up to so many bytes a message passes longer ones in the card
+    std::size_t zero_copy_from = 0;        ///< bytes: less is better copied
     std::size_t carried = ~std::size_t{0}; ///< bytes of a zero-copy message that are really moved
     unsigned full_percent = 25;  ///< how often a message that may be held back leaves at once
     unsigned native_percent = 0; ///< of the pairs whose cards read and write memory by themselves

@@ -90,6 +90,9 @@ Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexce
         return nullptr;
     }
     const Operation& operation = op.operation;
+    const std::size_t bytes = data_bytes(operation);
+    flight->copied = is_zero_copy(operation, bytes) &&
+                     bytes < channels_.carrier().fabric().zero_copy_from(target.peer);
     if (op.message == nullptr) {
         flight->target =
             Cursor({reinterpret_cast<void*>(address), operation.layout, operation.count});
