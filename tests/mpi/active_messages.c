@@ -561,6 +561,19 @@ static void ordered_window(void)
         CHECK_EQ(out[0], value);
         CHECK_EQ(seen, value + 10);
     }
+    MPI_Barrier(w.comm);
+    for (int round = 0; round < 50; ++round) { /* nobody but it waits for the puts */
+        int64_t const values[] = {round, 2 * round};
+        int64_t out[2] = {-1, -1};
+        MPI_Request request;
+        for (int i = 0; i < 2; ++i)
+            CHECK_OK(MPI_Put(&values[i], 1, MPI_INT64_T, right, 1, 1, MPI_INT64_T, w.win));
+        CHECK_OK(MPIX_Ram(&ten, 1, MPI_INT, out, 2, MPI_INT64_T, 1, right, MPI_INT,
+                          at(&w, right, 1), 1, MPI_INT64_T, MPI_INT64_T, ops[ADD], w.win,
+                          &request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_EQ(out[0], 2 * round);
+    }
     CHECK_OK(MPI_Win_unlock_all(w.win));
     window_close(&w);
 }

@@ -12,7 +12,7 @@ void Credit::note_bytes(Channel& target, std::size_t bytes) const noexcept
 
 bool Credit::is_left(const Channel& target) const noexcept
 {
-    return target.in_flight < (target.large_in_flight ? limits_.most : limits_.most_small);
+    return target.in_flight < most(target);
 }
 
 bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcept
@@ -29,7 +29,7 @@ bool Credit::count(Flight& flight, bool last) noexcept
     Channel& target = *flight.channel;
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
-    const bool nothing_requested = target.requested == target.acknowledged;
+    const bool nothing_requested = acknowledged(target, target.requested);
     if ((last && nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
         target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
@@ -48,10 +48,17 @@ void Credit::request_all() noexcept
         Channel& target = *unrequested_;
         unrequested_ = target.next_unrequested;
         target.in_unrequested = false;
-        if (ask_along(target)) {
-            channels_.send(target, MessageKind::acknowledgement_request);
-        }
+        request(target);
     }
+}
+
+bool Credit::request(Channel& target) noexcept
+{
+    const bool asks = ask_along(target);
+    if (asks) {
+        channels_.send(target, MessageKind::acknowledgement_request);
+    }
+    return asks;
 }
 
 bool Credit::ask_along(Channel& target) noexcept

@@ -36,13 +36,15 @@ public:
     void note_sent(const Channel& target) const noexcept
     {
         constexpr std::uint32_t part = 4;
-        channels_.carrier().set_credit_scarce(target.in_flight * part > limits_.most_small);
+        channels_.carrier().set_credit_scarce(target.in_flight * part > most(target));
     }
     /// A fragment without an answer of its own is about to be sent, the last of its operation or
     /// not. Answers whether it is to ask for the acknowledgement.
     [[nodiscard]] bool count(Flight& flight, bool last) noexcept;
     /// Somebody waits for completion at the targets: asks those that have not been.
     void request_all() noexcept;
+    /// Something waits for completion at that target. Answers whether it had to be asked.
+    bool request(Channel& target) noexcept;
     /// Whether a flush is under way: what is sent from now on asks, and joins nothing that it waits
     /// for (Origin::join). Set before anything is issued behind it.
     void set_awaited(bool awaited) noexcept { awaited_ = awaited; }
@@ -66,6 +68,11 @@ public:
     bool tell_owed() noexcept;
 
 private:
+    [[nodiscard]] std::uint32_t most(const Channel& target) const noexcept
+    {
+        return target.large_in_flight ? limits_.most : limits_.most_small;
+    }
+
     Channels& channels_;
     Attention& attention_;
     CreditLimits limits_;

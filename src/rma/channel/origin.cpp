@@ -52,8 +52,8 @@ bool leaves_at_once(const Channel& target, const Flight& flight) noexcept
     const Op& op = *flight.op;
     const bool alone = target.in_flight == 0 || op.first || target.row_is_held;
     const bool is_asked_for = returned_to(op.operation) != nullptr || has_remote_request(op);
-    return alone && rules::leaves_at_once(!op.awaited, target.in_rows, is_asked_for,
-                                          is_zero_copy(op.operation, data_bytes(op.operation)));
+    const bool zero_copy = !flight.copied && is_zero_copy(op.operation, data_bytes(op.operation));
+    return alone && rules::leaves_at_once(!op.awaited, target.in_rows, is_asked_for, zero_copy);
 }
 
 } // namespace
@@ -107,6 +107,12 @@ Flight* Origin::take_flight(Op& op, Channel& target, std::size_t address) noexce
     return flight;
 }
 
+/// Whether what is held back leaves: there is enough of it, or nothing more may be sent.
+bool Origin::is_row_full(const Channel& target) const noexcept
+{
+    return target.in_flight % batched == 0 || !credit_.is_left(target);
+}
+
 void Origin::launch_more(Channel& target) noexcept
 {
     Carrier& carrier = channels_.carrier();
@@ -115,11 +121,12 @@ void Origin::launch_more(Channel& target) noexcept
     while (!target.leaving.empty() && credit_.is_left(target)) {
         Flight& flight = *target.leaving.front();
         if (!may_leave(flight)) {
+            push = credit_.request(target) || push; // nobody else may wait for what it waits for
             break;
         }
         if (flight.op->message != nullptr) {
             target.leaving.pop();
-            push = push || target.in_flight % batched == 0;
+            push = push || is_row_full(target);
             active_.launch(flight);
             continue;
         }
@@ -131,7 +138,7 @@ void Origin::launch_more(Channel& target) noexcept
         target.row_is_held = !first && (target.in_flight == 0 || target.row_is_held);
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
         send_fragments(flight);
-        push = push || first || target.in_flight % batched == 0;
+        push = push || first || is_row_full(target);
         if (!whole_at_once && !flight.target.at_end()) {
             break;
         }
@@ -173,7 +180,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
     } else {
         send_accumulate(*before, operation, address, data.size(), data, true);
     }
-    carrier.set_unpushed(push || target.in_flight % batched == 0);
+    carrier.set_unpushed(push || is_row_full(target));
     credit_.note_sent(target);
     return true;
 }

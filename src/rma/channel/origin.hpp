@@ -36,6 +36,7 @@ public:
 
 private:
     [[nodiscard]] Flight* take_flight(Op& op, Channel& target, std::size_t address) noexcept;
+    [[nodiscard]] bool is_row_full(const Channel& target) const noexcept;
     void send_order(Channel& target) noexcept;
     void send_fragments(Flight& flight) noexcept;
     void send_fragment(Flight& flight) noexcept;
