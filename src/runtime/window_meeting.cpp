@@ -83,9 +83,9 @@ bool Creation::get_memory()
 }
 
 /// Whether the members on one node ask for memory that no host could give them either: a member has
-/// too few addresses for its own, or for all of it where that is to be shared; or it is so much
-/// that there is room in hardly any process. Hosts, to which the window would be left, hang and
-/// crash over it.
+/// too few addresses for its own, or for all of it where that is to be shared; or one wants so much
+/// that there is room in hardly any process, or all do where all map it. Hosts, to which the window
+/// would be left, hang and crash over it.
 bool Creation::nobody_could() noexcept
 {
     if (brings_memory(request_.flavor)) {
@@ -98,12 +98,15 @@ bool Creation::nobody_could() noexcept
     }
     constexpr std::uint64_t most = std::uint64_t{most_addresses} / 2;
     std::uint64_t sum = 0;
+    std::uint64_t largest = 0;
     for (const host::node::MemberRecord& one : records) {
-        sum = std::min(sum + one.bytes, most + 1);
+        sum = std::min(sum + one.bytes, most);
+        largest = std::max(largest, one.bytes);
     }
-    const std::uint64_t wanted = request_.flavor == Flavor::shared ? sum : bytes();
+    const bool maps_all = request_.flavor == Flavor::shared;
+    const std::uint64_t wanted = maps_all ? sum : bytes();
     const bool lacks = wanted != 0 && lack_of_addresses(wanted);
-    return !all_agree(sum <= most && !lacks);
+    return !all_agree((maps_all ? sum : largest) < most && !lacks);
 }
 
 /// Whether it worked is told at the end, with the window.
