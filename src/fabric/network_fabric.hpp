@@ -42,9 +42,6 @@ public:
     /// messages: somebody is about to sleep.
     virtual void look_everywhere() noexcept = 0;
 
-    /// As of Fabric, for peers on other machines.
-    [[nodiscard]] virtual std::size_t zero_copy_from() const noexcept { return 0; }
-
     /// Prepares `event_fd` for a sleeper. False: there is something to do now, poll instead.
     /// Once per sleep: an event is told by one `arm` only.
     [[nodiscard]] virtual bool arm() noexcept = 0;

@@ -93,7 +93,7 @@ std::size_t JoinedFabric::zero_copy_from(int peer) const noexcept
 {
     const auto index = static_cast<std::size_t>(peer);
     const bool near = index < peers_.size() && peers_[index].mapped >= 0;
-    return network_ == nullptr || near ? 0 : network_->zero_copy_from();
+    return network_ == nullptr || near ? 0 : network_->zero_copy_from(peer);
 }
 
 /// A peer of this node may sleep at its doorbell, where the network does not wake it; and it may

@@ -43,9 +43,10 @@ public:
     void use_box(int peer, FastOutbox box) override;
     void look_everywhere() noexcept override { receiving_.look_everywhere(); }
     [[nodiscard]] bool is_close() const noexcept override { return receiving_.is_close(); }
-    [[nodiscard]] std::size_t zero_copy_from() const noexcept override
+    /// Of peers on other machines.
+    [[nodiscard]] std::size_t zero_copy_from(int /*peer*/) const noexcept override
     {
-        constexpr std::size_t over_tcp = 24 * 1024; // docs/notes/messages.md
+        constexpr auto over_tcp = std::size_t{24} * 1024; // docs/notes/messages.md
         return worker_.has_hardware() ? 0 : over_tcp;
     }
 
