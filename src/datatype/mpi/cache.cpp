@@ -107,7 +107,7 @@ const Layout* make_layout(MPI_Datatype type)
     if (!open_cache() || !is_committed(type)) {
         return nullptr;
     }
-    LayoutPointer layout = flatten(type);
+    LayoutPointer layout = flatten(type, size);
     const int key = attribute_key.load(std::memory_order_relaxed);
     if (layout == nullptr ||
         table().Type_set_attr(type, key, const_cast<Layout*>(layout.get())) != MPI_SUCCESS) {

@@ -302,13 +302,11 @@ bool take_apart(MPI_Datatype type, LayoutBuilder& map)
 /// The arguments of its constructors say what a type is, where it has data. The true bounds that a
 /// host computes from them are not asked: Open MPI's are wrong for a vector that runs backwards
 /// without gaps.
-LayoutPointer flatten(MPI_Datatype type)
+LayoutPointer flatten(MPI_Datatype type, MPI_Count size)
 {
     LayoutBuilder map;
-    MPI_Count size = 0;
     MPI_Count lb = 0;
     MPI_Count extent = 0;
-    table().Type_size_x(type, &size);
     if (size != 0 && !take_apart(type, map)) {
         return nullptr;
     }
