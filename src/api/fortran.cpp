@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/entry.hpp"
-#include "api/fortran_handles.hpp"
 #include "api/window_query.hpp"
+#include "host/mpi/fortran_handles.hpp"
 #include "runtime/window_table.hpp"
 
 /// Fortran comes to us through the C functions that its bindings call, with one exception: asking a
@@ -26,7 +26,7 @@ constexpr MPI_Fint fortran_above_c = MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
 void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
               MPI_Fint* flag, MPI_Fint* error) noexcept
 {
-    WindowObject* object = window_table::find(c_handle<MPI_Win>(*win));
+    WindowObject* object = window_table::find(host::mpi::c_handle<MPI_Win>(*win));
     const auto predefined =
         object == nullptr ? std::nullopt : predefined_attribute(*object, *keyval - fortran_above_c);
     if (!predefined) {
@@ -48,7 +48,8 @@ using SettingBinding = void(const MPI_Fint* win, const MPI_Fint* keyval, const M
 void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval,
               const MPI_Aint* value, MPI_Fint* error) noexcept
 {
-    if (WindowObject* object = window_table::find(c_handle<MPI_Win>(*win)); object != nullptr) {
+    if (WindowObject* object = window_table::find(host::mpi::c_handle<MPI_Win>(*win));
+        object != nullptr) {
         object->keeps_handle = false;
     }
     host_binding(win, keyval, value, error);

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "api/fortran_handles.hpp"
+#include "host/mpi/fortran_handles.hpp"
 
 /// Arguments as Fortran passes them: all by reference, handles as integers, and a buffer as its
 /// address, which for MPI_BOTTOM is that of a variable of the host.
@@ -41,7 +41,7 @@ template <class Type>
     } else if constexpr (is_long<Type> || std::is_same_v<Type, int>) {
         return *argument; // where handles are integers in C, they are the same ones
     } else {
-        return c_handle<Type>(*argument);
+        return host::mpi::c_handle<Type>(*argument);
     }
 }
 
@@ -58,7 +58,7 @@ template <class Handle>
 void return_to_fortran(int code, Handle made, MPI_Fint* handle, MPI_Fint* error) noexcept
 {
     if (code == MPI_SUCCESS) {
-        *handle = fortran_handle(made);
+        *handle = host::mpi::fortran_handle(made);
     }
     return_to_fortran(code, error);
 }

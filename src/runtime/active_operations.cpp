@@ -5,13 +5,12 @@
 #include <array>
 #include <cstring>
 #include <mutex>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "datatype/mpi/predefined.hpp"
 #include "host/crash_line.hpp"
-#include "host/mpi/table.hpp"
+#include "host/mpi/fortran_handles.hpp"
 #include "runtime/active_runner.hpp"
 
 namespace sidelight::runtime {
@@ -36,24 +35,12 @@ struct TypeCodes {
 TypeCodes type_codes;
 std::once_flag codes_learnt;
 
-template <class Handle>
-std::int32_t fortran_code(Handle type) noexcept
-{
-    if constexpr (std::is_integral_v<Handle>) {
-        return type;
-    } else {
-        static const auto convert =
-            reinterpret_cast<MPI_Fint (*)(Handle)>(host::mpi::find_symbol("PMPI_Type_c2f"));
-        return convert(type);
-    }
-}
-
 void make_codes()
 {
     const datatype::PredefinedTable& table = *datatype::predefined_table.load();
     for (std::size_t slot = 0; slot < table.slots.size(); ++slot) {
         if (table.slots[slot].layout != nullptr) {
-            type_codes.by_slot[slot] = fortran_code(table.slots[slot].type);
+            type_codes.by_slot[slot] = host::mpi::fortran_handle(table.slots[slot].type);
             type_codes.by_code.emplace_back(type_codes.by_slot[slot], table.slots[slot].type);
         }
     }

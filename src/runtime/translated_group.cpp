@@ -5,7 +5,7 @@
 #include <new>
 #include <numeric>
 
-#include "host/mpi/known_handle.hpp"
+#include "host/mpi/fortran_handles.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::runtime {
@@ -27,8 +27,7 @@ bool is_within(MPI_Group group, MPI_Group window_group, int& size) noexcept
 Status translate_ranks(MPI_Group group, MPI_Group window_group, std::vector<int>& ranks)
 {
     int size = 0;
-    if (group == MPI_GROUP_NULL ||
-        !host::mpi::leads_back(group, "PMPI_Group_c2f", "PMPI_Group_f2c") ||
+    if (group == MPI_GROUP_NULL || !host::mpi::leads_back(group) ||
         !is_within(group, window_group, size)) {
         return Status::group;
     }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/shared_memory.hpp"
-#include "host/mpi/known_handle.hpp"
+#include "host/mpi/fortran_handles.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::mpi {
@@ -76,10 +76,7 @@ bool can_be_read(Handle handle) noexcept
 }
 
 /// Hosts whose handles are addresses end the process where one is of nothing.
-bool is_window(MPI_Win handle) noexcept
-{
-    return can_be_read(handle) && leads_back(handle, "PMPI_Win_c2f", "PMPI_Win_f2c");
-}
+bool is_window(MPI_Win handle) noexcept { return can_be_read(handle) && leads_back(handle); }
 
 } // namespace
 

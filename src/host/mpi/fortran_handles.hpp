@@ -7,7 +7,7 @@
 
 /// Handles as Fortran has them, integers. Where the host's handles are integers in C too, they are
 /// the same ones and the conversions are macros; else the host has functions for them.
-namespace sidelight::api {
+namespace sidelight::host::mpi {
 
 /// The host's name of the function that makes a handle of C.
 template <class Handle>
@@ -33,6 +33,10 @@ template <class Handle>
 {
     if constexpr (std::is_same_v<Handle, MPI_Win>) {
         return "PMPI_Win_c2f";
+    } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
+        return "PMPI_Group_c2f";
+    } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
+        return "PMPI_Type_c2f";
     } else if constexpr (std::is_same_v<Handle, MPI_Op>) {
         return "PMPI_Op_c2f";
     } else {
@@ -48,7 +52,7 @@ template <class Handle>
         return handle;
     } else {
         static const auto convert =
-            reinterpret_cast<Handle (*)(MPI_Fint)>(host::mpi::find_symbol(conversion_to<Handle>()));
+            reinterpret_cast<Handle (*)(MPI_Fint)>(find_symbol(conversion_to<Handle>()));
         return convert(handle);
     }
 }
@@ -59,10 +63,19 @@ template <class Handle>
     if constexpr (std::is_integral_v<Handle>) {
         return handle;
     } else {
-        static const auto convert = reinterpret_cast<MPI_Fint (*)(Handle)>(
-            host::mpi::find_symbol(conversion_from<Handle>()));
+        static const auto convert =
+            reinterpret_cast<MPI_Fint (*)(Handle)>(find_symbol(conversion_from<Handle>()));
         return convert(handle);
     }
 }
 
-} // namespace sidelight::api
+/// Whether the host has what a handle names, where handles are addresses, as on Open MPI: what has
+/// been freed, or never was, has a number that does not lead back to it. What lies at the address
+/// is read.
+template <class Handle>
+[[nodiscard]] bool leads_back(Handle handle) noexcept
+{
+    return c_handle<Handle>(fortran_handle(handle)) == handle;
+}
+
+} // namespace sidelight::host::mpi
