@@ -22,14 +22,14 @@ std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t count)
     return bytes;
 }
 
-/// Half of the words are zero.
+/// A third of the words are zero, and a third are alike wherever they are.
 std::vector<std::byte> some_words(std::mt19937& random, std::size_t count)
 {
     std::vector<std::byte> bytes = some_bytes(random, count);
     for (std::size_t word = 0; word < count; word += 8) {
-        if (random() % 2 == 0) {
+        if (const auto fill = random() % 3; fill != 2) {
             std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(word),
-                        std::min<std::size_t>(8, count - word), std::byte{0});
+                        std::min<std::size_t>(8, count - word), static_cast<std::byte>(fill));
         }
     }
     return bytes;
@@ -108,6 +108,35 @@ TEST(Frames, ZerosOfAShortMessageTakeNoRoom)
     }
     EXPECT_EQ(frame_of(short_bytes, 9), sizeof(FrameHeader) + 8);
     EXPECT_EQ(frame_of(short_bytes + 8, 9), sizeof(FrameHeader) + short_bytes + 8);
+}
+
+TEST(Frames, WordsOfTheShortMessageBeforeTakeNoRoom)
+{
+    std::vector<std::uint64_t> room(100);
+    FrameWriter writer(std::as_writable_bytes(std::span(room)));
+    const std::vector<std::vector<std::uint64_t>> messages{
+        {1, 2, 3, 4}, {1, 2, 5, 4}, {1, 2}, {1, 2, 6, 0, 7}, {1, 2, 6, 0, 7}};
+    const auto frames_bytes = [&](const std::vector<std::uint64_t>& message) {
+        const std::size_t before = writer.frames().size();
+        writer.append(std::as_bytes(std::span(message)), {});
+        return writer.frames().size() - before;
+    };
+    const std::vector<std::size_t> words{4, 1, 0, 3, 0}; // those that differ
+    for (std::size_t index = 0; index < messages.size(); ++index) {
+        EXPECT_EQ(frames_bytes(messages[index]), sizeof(FrameHeader) + 8 * words[index]) << index;
+    }
+    FrameReader reader(writer.frames());
+    for (const auto& message : messages) {
+        const auto found = reader.next();
+        ASSERT_TRUE(found);
+        const auto bytes = std::as_bytes(std::span(message));
+        EXPECT_TRUE(std::equal(found->begin(), found->end(), bytes.begin(), bytes.end()));
+    }
+    EXPECT_FALSE(reader.next());
+    EXPECT_FALSE(reader.malformed());
+
+    writer.clear();
+    EXPECT_EQ(frames_bytes(messages[0]), sizeof(FrameHeader) + 32); // of a batch of its own
 }
 
 /// Reads all frames of bytes that lie at the very end of their memory, so that the sanitizers see

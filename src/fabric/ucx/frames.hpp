@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/shared_memory.hpp"
+#include "fabric/ucx/frame_words.hpp"
 
 /// How messages lie in a batch, which is what travels as one active message. No UCX in it.
 /// docs/design/network.md has the picture.
@@ -23,8 +24,8 @@ struct BatchHeader {
 };
 
 /// Begins every message in a batch; the next one begins at a multiple of 8 after it. A short
-/// message lies there without those of its words, of 8 bytes, that are zero: most fields of its
-/// header are.
+/// message lies there without those of its words, of 8 bytes, that are as the latest short one
+/// before it in the batch left them, zero at first: most fields of its header are.
 struct FrameHeader {
     std::uint32_t bytes = 0; ///< of the message
     std::uint32_t words = 0; ///< of a short one: bit i says whether word i is there
@@ -37,10 +38,6 @@ struct ZeroCopyHeader {
 };
 
 inline constexpr std::size_t frame_alignment = 8;
-
-/// The words of a short message, which has a bit for each.
-using FrameWords = std::array<std::uint64_t, 32>;
-inline constexpr std::size_t short_bytes = sizeof(FrameWords);
 
 /// What a message of so many bytes takes in a batch at most.
 constexpr std::size_t frame_bytes(std::size_t message) noexcept
@@ -68,6 +65,13 @@ public:
         : room_(room), used_(sizeof(BatchHeader))
     {}
 
+    /// The next message is the first one.
+    void clear() noexcept
+    {
+        used_ = sizeof(BatchHeader);
+        latest_.clear();
+    }
+
     [[nodiscard]] bool fits(std::size_t message) const noexcept
     {
         return message <= room_.size() && frame_bytes(message) <= room_.size() - used_;
@@ -84,11 +88,11 @@ public:
             copy(place + first.size(), second);
             place += round_up(header.bytes, frame_alignment);
         } else {
-            FrameWords words;
+            std::array<std::uint64_t, FrameWords::most> words;
             auto* bytes = reinterpret_cast<std::byte*>(words.data());
             copy(bytes, first);
             copy(bytes + first.size(), second);
-            place = pack(words, header, place);
+            place = pack(words.data(), header, place);
         }
         std::memcpy(frame, &header, sizeof header);
         used_ = static_cast<std::size_t>(place - room_.data());
@@ -110,9 +114,9 @@ public:
     }
 
 private:
-    /// Writes the words that are not zero, says so in the header, and answers where they end. What
-    /// comes after the message in the last word is made zero.
-    static std::byte* pack(FrameWords& words, FrameHeader& header, std::byte* place) noexcept
+    /// Writes the words that differ from those before, says so in the header, and answers where
+    /// they end. What comes after the message in the last word is made zero.
+    std::byte* pack(std::uint64_t* words, FrameHeader& header, std::byte* place) noexcept
     {
         const std::size_t whole = header.bytes / frame_alignment;
         const std::size_t rest = header.bytes % frame_alignment;
@@ -120,16 +124,7 @@ private:
             words[whole] &= ~std::uint64_t{0} >> 8 * (frame_alignment - rest);
         }
         const std::size_t count = whole + (rest != 0 ? 1 : 0);
-        std::uint32_t there = 0;
-        for (std::size_t index = 0; index < count; ++index) {
-            const std::uint64_t word = words[index];
-            const std::uint32_t some = word != 0 ? 1 : 0;
-            std::memcpy(place, &word, sizeof word); // there is room for all
-            place += some * sizeof word;
-            there |= some << index;
-        }
-        header.words = there;
-        return place;
+        return latest_.pack(words, count, header.words, place);
     }
 
     static void copy(std::byte* place, std::span<const std::byte> bytes) noexcept
@@ -141,6 +136,7 @@ private:
 
     std::span<std::byte> room_;
     std::size_t used_;
+    FrameWords latest_;
 };
 
 /// Takes apart what came after a BatchHeader, whatever it is.
@@ -177,22 +173,21 @@ private:
         if (static_cast<std::size_t>(std::bit_width(header.words)) > count) {
             return std::nullopt;
         }
-        std::fill_n(words_.begin(), count, 0);
+        std::uint64_t* words = latest_.first(count);
         std::size_t at = sizeof header;
         for (std::uint32_t there = header.words; there != 0; there &= there - 1) {
             if (at == left_.size() / frame_alignment * frame_alignment) {
                 return std::nullopt;
             }
-            std::uint64_t& word = words_[static_cast<std::size_t>(std::countr_zero(there))];
-            std::memcpy(&word, left_.data() + at, sizeof word);
-            at += sizeof word;
+            std::memcpy(words + std::countr_zero(there), left_.data() + at, sizeof *words);
+            at += sizeof *words;
         }
         left_ = left_.subspan(at);
-        return std::as_bytes(std::span(words_)).first(header.bytes);
+        return std::as_bytes(std::span(words, count)).first(header.bytes);
     }
 
     std::span<const std::byte> left_;
-    FrameWords words_; ///< of the latest short message
+    FrameWords latest_;
 };
 
 } // namespace sidelight::fabric::ucx

@@ -45,7 +45,6 @@ struct Batch : Outgoing {
           frames({bytes.get(), its_capacity})
     {}
 
-    void clear() noexcept { frames = FrameWriter({bytes.get(), capacity}); }
     [[nodiscard]] bool is_long() const noexcept { return capacity == long_capacity; }
 
     std::uint64_t sequence = 0; ///< from departure on

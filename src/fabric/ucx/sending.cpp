@@ -34,7 +34,7 @@ Batch* Sending::take_batch(Spare& spare) noexcept
     if (!spare.batches.empty()) {
         --spare.count;
         auto* batch = static_cast<Batch*>(spare.batches.pop());
-        batch->clear();
+        batch->frames.clear();
         return batch;
     }
     std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[spare.capacity]);
