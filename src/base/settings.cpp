@@ -169,13 +169,14 @@ constexpr std::array entries{
                  "how often a call that waits polls before it sleeps; auto: for some 50 "
                  "microseconds, or a few times where ranks outnumber cores",
                  read_spin, show_spin},
-    SettingEntry{"SIDELIGHT_PROGRESS", "sidelight_progress", "auto",
-                 "who moves operations on while the program computes: calls (its next MPI call), "
-                 "thread (a thread of the library), smart (one that is called only for what is "
-                 "recorded), or auto: a thread where messages are needed and the host's own calls "
-                 "do not move them on",
-                 read_word<&Settings::progress, progress_words>,
-                 show_word<&Settings::progress, progress_words>},
+    SettingEntry{
+        "SIDELIGHT_PROGRESS", "sidelight_progress", "auto",
+        "who moves operations on while the program computes: calls (its next MPI call), "
+        "thread (a thread of the library), smart (one that is called only for what is "
+        "recorded), or auto: a thread where messages or nonblocking calls need one, since the "
+        "host's own calls do not move them on",
+        read_word<&Settings::progress, progress_words>,
+        show_word<&Settings::progress, progress_words>},
     SettingEntry{"SIDELIGHT_LARGE_MESSAGE", nullptr, "4096",
                  "bytes above which a message of the program's own has progress while it computes, "
                  "with sidelight run --progress smart",

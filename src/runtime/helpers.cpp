@@ -164,10 +164,11 @@ void Helpers::tell_finisher() noexcept
     engine_.process().set_finisher(finisher, Engine::program_has_threads());
 }
 
-/// By itself only where messages would wait for the program's next call of ours.
+/// By itself only where messages, or what a nonblocking call has left, would wait for the program's
+/// next call of ours.
 bool Helpers::wants_thread(Progress mode) noexcept
 {
-    return mode == Progress::automatic && !hooked_ && engine_.process().messages();
+    return mode == Progress::automatic && !hooked_ && (pending_ || engine_.process().messages());
 }
 
 void Helpers::begin_interrupts() noexcept

@@ -39,6 +39,17 @@ public:
     /// other may be in a call of ours, unless several are expected anyway. Without the engine.
     void apply_mode() noexcept;
 
+    /// A nonblocking call has left something to be done. Where no call of the host's comes by, and
+    /// the mode leaves that open, a progress thread does it from now on: the program may wait for
+    /// it in such a call. By a thread of the program, as for `apply_mode`.
+    void serve_pending() noexcept
+    {
+        if (!hooked_.load(std::memory_order_relaxed) &&
+            !pending_.exchange(true, std::memory_order_relaxed)) [[unlikely]] {
+            apply_mode();
+        }
+    }
+
     /// What the interrupt thread has done. There need be none.
     [[nodiscard]] const host::node::InterruptCounts& counts() const noexcept
     {
@@ -63,8 +74,9 @@ private:
     host::node::InterruptThread interrupt_thread_;
     static constexpr int not_chosen = -1;
     static inline std::atomic<int> chosen_{not_chosen};
-    bool hooked_ = false;
-    std::mutex starting_; ///< which several windows may ask for at once
+    std::atomic<bool> hooked_{false};
+    std::atomic<bool> pending_{false}; ///< something was left to be done without a hook
+    std::mutex starting_;              ///< which several windows may ask for at once
 };
 
 } // namespace sidelight::runtime

@@ -86,12 +86,18 @@ public:
             return host::mpi::answer_window(Status::unsupported, object.handle);
         }
         Status status = Status::no_memory;
+        bool pending = false;
         {
             const EngineToken token(engine_);
             if (NonblockingRequest* request = requests_.take(object)) {
-                status = call(static_cast<rma::Request*>(request));
+                rma::Request* const engine_side = request;
+                status = call(engine_side);
+                pending = status == Status::ok && !engine_side->complete;
                 status = requests_.hand_out(status, *request, object.own, handle);
             }
+        }
+        if (pending) {
+            helpers_.serve_pending();
         }
         if (status == Status::ok && trace::of_process.load(std::memory_order_relaxed) != nullptr)
             [[unlikely]] {

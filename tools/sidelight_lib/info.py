@@ -130,7 +130,7 @@ def progress_by(hook: str | None, setting: str) -> str:
         return "every MPI call that waits"
     if setting == "calls":
         return "one-sided calls alone"
-    return "one-sided calls; a thread where messages are needed"
+    return "one-sided calls; a thread where messages or nonblocking calls need it"
 
 
 def _print_tables(facts: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A host whose blocking calls do not come by the library: there the progress thread does their work.
+# A host whose blocking calls do not come by the library: there the progress thread does their work,
+# and starts by itself when something is left to it.
 
 if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
     set(directory ${PROJECT_BINARY_DIR}/mpich4/no_hook)
@@ -7,13 +8,20 @@ if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
     set_target_properties(mpich4-direct-worker PROPERTIES
         PREFIX "" OUTPUT_NAME direct_worker LIBRARY_OUTPUT_DIRECTORY ${directory})
     target_link_libraries(mpich4-direct-worker PRIVATE sidelight-options ${CMAKE_DL_LIBS})
-    foreach(program two_sided blocking_calls)
-        add_test(NAME mpi.no_hook_${program}.2.mpich4
+    foreach(case two_sided-auto two_sided-thread blocking_calls-thread)
+        string(REPLACE "-" ";" case ${case})
+        list(GET case 0 program)
+        list(GET case 1 progress)
+        set(test mpi.no_hook_${program}.2.mpich4)
+        if(progress STREQUAL auto)
+            set(test mpi.no_hook_${program}_by_itself.2.mpich4)
+        endif()
+        add_test(NAME ${test}
             COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host mpich4 -n 2
                 --timeout 180
                 --preload ${directory}/direct_worker.so:$<TARGET_FILE:mpich4-sidelight>
-                --env SIDELIGHT_PROGRESS=thread ${PROJECT_BINARY_DIR}/mpich4/tests/${program})
-        set_tests_properties(mpi.no_hook_${program}.2.mpich4 PROPERTIES
-            LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 300)
+                --env SIDELIGHT_PROGRESS=${progress}
+                ${PROJECT_BINARY_DIR}/mpich4/tests/${program})
+        set_tests_properties(${test} PROPERTIES LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 300)
     endforeach()
 endif()

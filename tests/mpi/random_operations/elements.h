@@ -62,11 +62,24 @@ enum { ELEMENTS_MOST = 96 };
 static struct element element_table[ELEMENTS_MOST];
 static int element_count;
 
+/* Whether what is made of it has its size: of MPI_CXX_FLOAT_COMPLEX not, in an MPICH that was built
+ * without C++. */
+static inline int element_is_whole(MPI_Datatype type)
+{
+    int size = 0, of_copy = 0;
+    MPI_Datatype copy;
+    MPI_Type_size(type, &size);
+    MPI_Type_dup(type, &copy);
+    MPI_Type_size(copy, &of_copy);
+    MPI_Type_free(&copy);
+    return size == of_copy;
+}
+
 /* A host may lack a type, or have another one under its name than C or Fortran have here. */
 static inline void element_add(MPI_Datatype type, struct element e)
 {
     MPI_Aint lb = 0, extent = 0;
-    if (type == MPI_DATATYPE_NULL)
+    if (type == MPI_DATATYPE_NULL || !element_is_whole(type))
         return;
     MPI_Type_get_extent(type, &lb, &extent);
     e.type = type;
