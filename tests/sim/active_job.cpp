@@ -2,6 +2,7 @@
 #include "active_job.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "active_line.hpp"
@@ -32,6 +33,7 @@ std::uint64_t answer_to(std::uint64_t input, std::size_t word) { return input * 
 enum class Do : std::uint8_t {
     open,
     issue,
+    await, ///< the request of a message
     put,
     flush,
     flush_all,
@@ -92,12 +94,14 @@ private:
 
     Team& team_;
     int rank_;
+    rma::Request request_;                         ///< of a call that waits
+    std::map<std::size_t, rma::Request> requests_; ///< of messages, by number
     rma::Process process_;
     rma::Window* window_ = nullptr;
     std::vector<Running> running_;
     Direct direct_;
     Block buffer_;
-    rma::Request request_;
+    rma::Request* waited_for_ = nullptr;
     std::size_t next_ = 0;
     bool waits_ = false;
 };
@@ -117,9 +121,12 @@ public:
     void ends(std::size_t number) { issued[number].inside = false; }
     void check_run(std::size_t number);
     void check_done(int origin, int target);
+    void check_request(std::size_t number, Status status);
     void check_locked(int holder, int target);
     void draw_program();
     void draw_locked(int rank, rma::ActiveOrder order);
+    void draw_request(ActiveIssued& message, std::vector<std::size_t>& requested);
+    void draw_waits(std::vector<Act>& acts, std::vector<std::size_t>& requested);
     [[nodiscard]] ActiveIssued draw_message(int origin, bool ordered, rma::ActiveOrder order);
     void check_cells();
     [[nodiscard]] std::size_t segment_bytes(const ActiveIssued& message) const;
@@ -139,6 +146,7 @@ public:
     int ranks;
     Network network;
     Random& random = network.random();
+    Random requests; ///< for all about requests, which change nothing else
     int node_size = 1;
     bool carried = false;
     bool ordered = false; ///< the window
@@ -319,7 +327,7 @@ std::string Member::describe()
 /// Whether the program's thread has something to do.
 bool Member::may_go_on() const
 {
-    return (!waits_ || request_.complete) && !is_busy() && !in_direct() &&
+    return (!waits_ || waited_for_->complete) && !is_busy() && !in_direct() &&
            (waits_ || next_ < acts.size());
 }
 
@@ -424,6 +432,7 @@ void Member::act()
 {
     const Act& act = acts[next_];
     request_ = {};
+    waited_for_ = &request_;
     Status status = Status::ok;
     switch (act.what) {
     case Do::open:
@@ -431,6 +440,10 @@ void Member::act()
         break;
     case Do::issue:
         issue(act.message);
+        break;
+    case Do::await:
+        waited_for_ = &requests_[act.message];
+        waits_ = true;
         break;
     case Do::put:
         put(act);
@@ -473,7 +486,9 @@ void Member::heard()
     const Act& act = acts[next_];
     waits_ = false;
     ++next_;
-    if (request_.status == Status::ok) {
+    if (act.what == Do::await) {
+        team_.check_request(act.message, waited_for_->status);
+    } else if (request_.status == Status::ok) {
         const bool one = act.what != Do::flush_all && act.what != Do::close;
         team_.check_done(rank_, one ? act.target : -1);
         if (act.what == Do::granted) {
@@ -514,10 +529,15 @@ void Member::issue(std::size_t number)
     }
     operation.active = &call;
     ++team_.tally.messages;
-    if (try_directly(number, operation, call)) {
+    if (!message.requested && try_directly(number, operation, call)) {
         return;
     }
-    if (window_->issue(operation, nullptr) != Status::ok) {
+    rma::Request* request = message.requested ? &requests_[number] : nullptr;
+    operation.request_scope = message.request_scope;
+    if (const Status status = window_->issue(operation, request); status != Status::ok) {
+        if (request != nullptr) {
+            *request = {.complete = true, .status = status};
+        }
         message.failed = true;
         if (!team_.may_fail(message)) {
             team_.fail("a message was refused");
@@ -541,7 +561,9 @@ void Member::put(const Act& act)
 }
 
 Team::Team(std::uint64_t seed, ActiveDeaths deaths)
-    : ranks(static_cast<int>(2 + seed % 4)), network(ranks, {.jitter = 2'000}, seed)
+    : ranks(static_cast<int>(2 + seed % 4)),
+      network(ranks, {.jitter = 2'000}, seed),
+      requests(seed + 1'000'000'007)
 {
     datatype::LayoutBuilder builder;
     builder.append_block(0, 8, datatype::Basic::u64);
@@ -666,6 +688,25 @@ void Team::draw_locked(int rank, rma::ActiveOrder order)
     acts.push_back({.what = Do::unlock, .target = target});
 }
 
+/// The message that is issued next.
+void Team::draw_request(ActiveIssued& message, std::vector<std::size_t>& requested)
+{
+    message.requested = requests.chance(30);
+    if (message.requested) {
+        message.request_scope =
+            requests.chance(50) ? rma::FlushScope::remote : rma::FlushScope::local;
+        requested.push_back(issued.size());
+    }
+}
+
+void Team::draw_waits(std::vector<Act>& acts, std::vector<std::size_t>& requested)
+{
+    for (const std::size_t number : requested) {
+        acts.push_back({.what = Do::await, .message = number});
+    }
+    requested.clear();
+}
+
 void Team::draw_program()
 {
     model.assign(static_cast<std::size_t>(ranks),
@@ -682,6 +723,7 @@ void Team::draw_program()
                 continue;
             }
             const bool concurrent = random.chance(40);
+            std::vector<std::size_t> requested; // and not waited for
             acts.push_back({.what = Do::open, .concurrent = concurrent});
             for (std::uint64_t left = random.below(12); left > 0; --left) {
                 if (random.chance(10)) {
@@ -699,6 +741,7 @@ void Team::draw_program()
                 } else {
                     ActiveIssued message = draw_message(rank, ordered, order);
                     message.concurrent = concurrent;
+                    draw_request(message, requested);
                     acts.push_back({.what = Do::issue, .message = issued.size()});
                     if (ordered && message.segments != 0 && !message.too_large) {
                         std::uint64_t& cell = model[static_cast<std::size_t>(message.target)]
@@ -707,8 +750,15 @@ void Team::draw_program()
                     }
                     issued.push_back(std::move(message));
                 }
+                if (requests.chance(50)) {
+                    draw_waits(acts, requested);
+                }
+            }
+            if (requests.chance(50)) {
+                draw_waits(acts, requested);
             }
             acts.push_back({.what = Do::close});
+            draw_waits(acts, requested);
         }
     }
 }
@@ -767,6 +817,26 @@ void Team::check_run(std::size_t number)
     }
     if (message.output.back() != unfilled) {
         fail("output was written behind its end");
+    }
+}
+
+/// What the request of a message has said. Without output it says at the origin no more than that
+/// the input may be written again.
+void Team::check_request(std::size_t number, Status status)
+{
+    const ActiveIssued& message = issued[number];
+    ++tally.requested;
+    if (message.failed || may_fail(message)) {
+        return;
+    }
+    const bool remote = message.request_scope == rma::FlushScope::remote;
+    if (status == Status::ok && message.too_large && message.segments != 0 && remote) {
+        fail("a request does not tell that its message could not be run");
+    } else if (status != Status::ok && !message.too_large) {
+        fail("a request tells of a failure that was none");
+    } else if (status == Status::ok && !message.too_large &&
+               (remote || message.output_words != 0)) {
+        check_run(number);
     }
 }
 
@@ -860,6 +930,7 @@ std::string run_active(std::uint64_t seed, ActiveDeaths deaths, ActiveTally& tal
     tally.overtaken += team.tally.overtaken;
     tally.direct += team.tally.direct;
     tally.died_inside += team.tally.died_inside;
+    tally.requested += team.tally.requested;
     return failure;
 }
 

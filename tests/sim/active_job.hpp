@@ -37,6 +37,8 @@ struct ActiveIssued {
     rma::ActiveOrder order{};
     bool ordered = false;   ///< by its window
     bool too_large = false; ///< no buffer can ever hold a segment
+    bool requested = false; ///< it has a request, which its origin waits for by itself
+    rma::FlushScope request_scope = rma::FlushScope::local; ///< of that
 
     // What has come of it.
     std::uint64_t run = 0; ///< segments
@@ -54,6 +56,7 @@ struct ActiveTally {
     std::uint64_t overtaken = 0;   ///< messages that began before an earlier one to the same target
     std::uint64_t direct = 0;      ///< messages that were run within their call
     std::uint64_t died_inside = 0; ///< runs in which somebody died within such a call
+    std::uint64_t requested = 0;   ///< messages whose requests were waited for
 };
 
 /// Whether anybody dies.

@@ -33,9 +33,10 @@ ActiveTally run_all(ActiveDeaths deaths)
     }
     std::printf("%" PRIu64 " seeds: %" PRIu64 " messages in %" PRIu64 " pieces, %" PRIu64
                 " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large, %" PRIu64
-                " within their calls, in which %" PRIu64 " died\n",
+                " within their calls, in which %" PRIu64 " died, %" PRIu64
+                " waited for by request\n",
                 seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures,
-                tally.direct, tally.died_inside);
+                tally.direct, tally.died_inside, tally.requested);
     return tally;
 }
 
@@ -49,6 +50,7 @@ TEST(ActiveMessages, RunOnceEachInTheirOrder)
     EXPECT_GT(tally.overtaken, 0U);
     EXPECT_GT(tally.failures, 0U);
     EXPECT_GT(tally.direct, 0U);
+    EXPECT_GT(tally.requested, 0U);
 }
 
 TEST(ActiveMessages, SurvivorsComeToTheirEnds)
