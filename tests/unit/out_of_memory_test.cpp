@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "host/node/own_thread.hpp"
 #include "lone_process.hpp"
 
 namespace {
@@ -67,6 +69,15 @@ protected:
 
     Window* window_;
 };
+
+TEST(OwnThread, IsNotStartedWithoutMemory)
+{
+    no_memory = true;
+    const std::thread thread = host::node::start_own_thread(
+        "tested", [](void* /*context*/) noexcept {}, nullptr);
+    no_memory = false;
+    EXPECT_FALSE(thread.joinable());
+}
 
 TEST_F(OutOfMemory, MemberThatCannotBeMetIsTold)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/node/own_thread.hpp"
 
-#include <system_error>
+#include <exception>
 
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -24,7 +24,7 @@ std::thread start_own_thread(const char* kind, void (*run)(void* context) noexce
             prctl(PR_SET_TIMERSLACK, timer_slack, 0, 0, 0);
             run(context);
         });
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) { // no memory is another one than no thread
         log(LogLevel::warn, "no %s thread: %s", kind, error.what());
         return started;
     }
