@@ -5,9 +5,10 @@
 
 namespace sidelight::rma {
 
-void Credit::note_bytes(Channel& target, std::size_t bytes) const noexcept
+void Credit::use(Channel& target, std::size_t bytes) const noexcept
 {
-    target.large_in_flight = target.large_in_flight || bytes > limits_.small;
+    target.large_in_flight =
+        (target.in_flight++ != 0 && target.large_in_flight) || bytes > limits_.small;
 }
 
 bool Credit::is_left(const Channel& target) const noexcept

@@ -28,8 +28,8 @@ public:
     {}
 
     // --- As origin -------------------------------------------------------------------------------
-    /// A fragment with so many bytes of data is about to be sent.
-    void note_bytes(Channel& target, std::size_t bytes) const noexcept;
+    /// A fragment with so many bytes of data is about to be sent, and is in flight from now on.
+    void use(Channel& target, std::size_t bytes) const noexcept;
     /// Whether another one may be sent, though those that were are not answered.
     [[nodiscard]] bool is_left(const Channel& target) const noexcept;
     /// Something was sent there. Says whether much of the credit is used.

@@ -38,7 +38,6 @@ RegionName region_of(const Flight& flight) noexcept
 void note_row(Channel& target, const Flight& flight) noexcept
 {
     if (target.in_flight == 0) {
-        target.large_in_flight = false;
         target.in_rows = std::exchange(target.row, 0) > 1;
         target.row_is_held = false;
     }
@@ -170,11 +169,10 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
     Carrier& carrier = channels_.carrier();
     const bool push = carrier.unpushed();
     carrier.set_unpushed(false);
-    ++target.in_flight;
     ++target.row;
     const std::span data(static_cast<const std::byte*>(operation.origin.address),
                          data_bytes(operation));
-    credit_.note_bytes(target, data.size());
+    credit_.use(target, data.size());
     if (operation.kind == OperationKind::put) {
         send_put(*before, address, data, true);
     } else {
@@ -227,7 +225,7 @@ void Origin::send_notification(Flight& flight) noexcept
     Channel& target = *flight.channel;
     Operation& operation = flight.op->operation;
     flight.owes_notification = false;
-    ++target.in_flight;
+    credit_.use(target, 0);
     const std::uint8_t acknowledge = credit_.count(flight, true) ? 1 : 0;
     channels_.send(target, MessageKind::notify,
                    NotifyBody{.operation = Flights::name(flight),
@@ -255,8 +253,7 @@ void Origin::send_fragment(Flight& flight) noexcept
     const std::size_t length = next_fragment(flight);
     const bool last = flight.position + length == data_bytes(operation);
     std::array<std::byte, fragment_bytes> staging;
-    ++flight.channel->in_flight;
-    credit_.note_bytes(*flight.channel, length);
+    credit_.use(*flight.channel, length);
     if (is_zero_copy(operation, length)) {
         send_zero_copy_put(flight, length);
     } else if (operation.kind == OperationKind::put) {
@@ -383,7 +380,7 @@ void Origin::send_compare_and_swap(Flight& flight) noexcept
     std::memcpy(both.data(), operation.compare, size);
     std::memcpy(both.data() + size, operation.origin.address, size);
     ++flight.replies;
-    ++flight.channel->in_flight;
+    credit_.use(*flight.channel, size);
     flight.position = size;
     channels_.send(*flight.channel, MessageKind::compare_and_swap,
                    CompareAndSwapBody{.address = address_of(flight),
