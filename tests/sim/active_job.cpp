@@ -146,7 +146,7 @@ public:
     int ranks;
     Network network;
     Random& random = network.random();
-    Random requests; ///< for all about requests, which change nothing else
+    Random requests; ///< for all about requests
     int node_size = 1;
     bool carried = false;
     bool ordered = false; ///< the window
@@ -671,6 +671,7 @@ void Team::draw_locked(int rank, rma::ActiveOrder order)
     std::vector<Act>& acts = members[static_cast<std::size_t>(rank)]->acts;
     const int target = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
     const bool concurrent = random.chance(40);
+    std::vector<std::size_t> requested; // and not waited for
     acts.push_back({.what = Do::lock, .concurrent = concurrent, .target = target});
     acts.push_back({.what = Do::put, .target = target, .value = 1});
     acts.push_back({.what = Do::granted, .target = target});
@@ -682,10 +683,15 @@ void Team::draw_locked(int rank, rma::ActiveOrder order)
             std::max(limits.internal_bytes, attached[static_cast<std::size_t>(target)]);
         message.concurrent = concurrent;
         message.locked = true;
+        draw_request(message, requested);
         acts.push_back({.what = Do::issue, .message = issued.size()});
         issued.push_back(std::move(message));
     }
+    if (requests.chance(50)) {
+        draw_waits(acts, requested);
+    }
     acts.push_back({.what = Do::unlock, .target = target});
+    draw_waits(acts, requested);
 }
 
 /// The message that is issued next.
@@ -824,18 +830,19 @@ void Team::check_run(std::size_t number)
 /// the input may be written again.
 void Team::check_request(std::size_t number, Status status)
 {
-    const ActiveIssued& message = issued[number];
+    ActiveIssued& message = issued[number];
     ++tally.requested;
     if (message.failed || may_fail(message)) {
         return;
     }
+    std::fill(message.input.begin() + 1, message.input.end(), unfilled); // the first names it
     const bool remote = message.request_scope == rma::FlushScope::remote;
-    if (status == Status::ok && message.too_large && message.segments != 0 && remote) {
+    const bool when_run = remote || message.output_words != 0;
+    if (status == Status::ok && message.too_large && message.segments != 0 && when_run) {
         fail("a request does not tell that its message could not be run");
     } else if (status != Status::ok && !message.too_large) {
         fail("a request tells of a failure that was none");
-    } else if (status == Status::ok && !message.too_large &&
-               (remote || message.output_words != 0)) {
+    } else if (status == Status::ok && !message.too_large && when_run) {
         check_run(number);
     }
 }

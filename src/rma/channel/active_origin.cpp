@@ -52,7 +52,6 @@ void ActiveOrigin::launch(Flight& flight) noexcept
     message.flight = &flight;
     message.least = room_of(message.call, 1).bytes;
     flight.replies = 1; // for all of its pieces
-    ++target.in_flight;
     if (target.active == nullptr) {
         target.active.reset(new (std::nothrow) ActiveChannel);
     }

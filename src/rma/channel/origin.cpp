@@ -126,6 +126,7 @@ void Origin::launch_more(Channel& target) noexcept
         if (flight.op->message != nullptr) {
             target.leaving.pop();
             push = push || is_row_full(target);
+            credit_.use(target, 0); // for all of its pieces
             active_.launch(flight);
             continue;
         }
