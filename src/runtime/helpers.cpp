@@ -133,6 +133,17 @@ void Helpers::apply_mode() noexcept
     apply(mode());
 }
 
+/// The host may have come by since the last window was made.
+void Helpers::begin_for_pending() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    hooked_ = host::mpi::start_hook(sweep_from_host);
+    pending_ = true;
+    if (mode() == Progress::automatic) {
+        apply(Progress::automatic);
+    }
+}
+
 /// A thread that a window has asked for stays while the mode leaves that to the windows.
 void Helpers::apply(Progress mode) noexcept
 {

@@ -44,9 +44,9 @@ public:
     /// it in such a call. By a thread of the program, as for `apply_mode`.
     void serve_pending() noexcept
     {
-        if (!hooked_.load(std::memory_order_relaxed) &&
-            !pending_.exchange(true, std::memory_order_relaxed)) [[unlikely]] {
-            apply_mode();
+        if (!hooked_.load(std::memory_order_relaxed) && !pending_.load(std::memory_order_relaxed))
+            [[unlikely]] {
+            begin_for_pending();
         }
     }
 
@@ -61,6 +61,7 @@ public:
 private:
     static bool sweep_on_thread() noexcept;
     static bool program_came() noexcept;
+    void begin_for_pending() noexcept;
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;
     void tell_finisher() noexcept;
     void begin_interrupts() noexcept;

@@ -92,7 +92,8 @@ public:
             if (NonblockingRequest* request = requests_.take(object)) {
                 rma::Request* const engine_side = request;
                 status = call(engine_side);
-                pending = status == Status::ok && !engine_side->complete;
+                pending = status == Status::ok && !engine_side->complete &&
+                          object.info.progress() != Progress::calls;
                 status = requests_.hand_out(status, *request, object.own, handle);
             }
         }
