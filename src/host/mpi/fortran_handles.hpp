@@ -9,39 +9,28 @@
 /// the same ones and the conversions are macros; else the host has functions for them.
 namespace sidelight::host::mpi {
 
-/// The host's name of the function that makes a handle of C.
-template <class Handle>
-[[nodiscard]] constexpr const char* conversion_to() noexcept
-{
-    if constexpr (std::is_same_v<Handle, MPI_Win>) {
-        return "PMPI_Win_f2c";
-    } else if constexpr (std::is_same_v<Handle, MPI_Info>) {
-        return "PMPI_Info_f2c";
-    } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
-        return "PMPI_Group_f2c";
-    } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
-        return "PMPI_Type_f2c";
-    } else {
-        static_assert(std::is_same_v<Handle, MPI_Op>);
-        return "PMPI_Op_f2c";
-    }
-}
+/// The host's names of the functions that make a handle of C, and one of Fortran.
+struct Conversions {
+    const char* to_c;
+    const char* to_fortran;
+};
 
-/// And of the one that makes a handle of Fortran.
 template <class Handle>
-[[nodiscard]] constexpr const char* conversion_from() noexcept
+[[nodiscard]] constexpr Conversions conversions() noexcept
 {
     if constexpr (std::is_same_v<Handle, MPI_Win>) {
-        return "PMPI_Win_c2f";
+        return {"PMPI_Win_f2c", "PMPI_Win_c2f"};
+    } else if constexpr (std::is_same_v<Handle, MPI_Info>) {
+        return {"PMPI_Info_f2c", "PMPI_Info_c2f"};
     } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
-        return "PMPI_Group_c2f";
+        return {"PMPI_Group_f2c", "PMPI_Group_c2f"};
     } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
-        return "PMPI_Type_c2f";
+        return {"PMPI_Type_f2c", "PMPI_Type_c2f"};
     } else if constexpr (std::is_same_v<Handle, MPI_Op>) {
-        return "PMPI_Op_c2f";
+        return {"PMPI_Op_f2c", "PMPI_Op_c2f"};
     } else {
         static_assert(std::is_same_v<Handle, MPI_Request>);
-        return "PMPI_Request_c2f";
+        return {"PMPI_Request_f2c", "PMPI_Request_c2f"};
     }
 }
 
@@ -52,7 +41,7 @@ template <class Handle>
         return handle;
     } else {
         static const auto convert =
-            reinterpret_cast<Handle (*)(MPI_Fint)>(find_symbol(conversion_to<Handle>()));
+            reinterpret_cast<Handle (*)(MPI_Fint)>(find_symbol(conversions<Handle>().to_c));
         return convert(handle);
     }
 }
@@ -64,7 +53,7 @@ template <class Handle>
         return handle;
     } else {
         static const auto convert =
-            reinterpret_cast<MPI_Fint (*)(Handle)>(find_symbol(conversion_from<Handle>()));
+            reinterpret_cast<MPI_Fint (*)(Handle)>(find_symbol(conversions<Handle>().to_fortran));
         return convert(handle);
     }
 }
