@@ -8,14 +8,8 @@ if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
     set_target_properties(mpich4-direct-worker PROPERTIES
         PREFIX "" OUTPUT_NAME direct_worker LIBRARY_OUTPUT_DIRECTORY ${directory})
     target_link_libraries(mpich4-direct-worker PRIVATE sidelight-options ${CMAKE_DL_LIBS})
-    foreach(case two_sided-auto two_sided-thread blocking_calls-thread)
-        string(REPLACE "-" ";" case ${case})
-        list(GET case 0 program)
-        list(GET case 1 progress)
-        set(test mpi.no_hook_${program}.2.mpich4)
-        if(progress STREQUAL auto)
-            set(test mpi.no_hook_${program}_by_itself.2.mpich4)
-        endif()
+    function(sidelight_no_hook_test name program progress)
+        set(test mpi.no_hook_${name}.2.mpich4)
         add_test(NAME ${test}
             COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py --host mpich4 -n 2
                 --timeout 180
@@ -23,5 +17,8 @@ if(mpich4 IN_LIST SIDELIGHT_FOUND_HOSTS)
                 --env SIDELIGHT_PROGRESS=${progress}
                 ${PROJECT_BINARY_DIR}/mpich4/tests/${program})
         set_tests_properties(${test} PROPERTIES LABELS "mpi;mpich4" PROCESSORS 2 TIMEOUT 300)
-    endforeach()
+    endfunction()
+    sidelight_no_hook_test(two_sided two_sided thread)
+    sidelight_no_hook_test(blocking_calls blocking_calls thread)
+    sidelight_no_hook_test(two_sided_by_itself two_sided auto)
 endif()
