@@ -119,7 +119,7 @@ by-case: build
 # one host with HOST, which may be impi. Writes docs/conformance.md. CONFORMANCE has further options
 # of the suites.
 conformance: $(if $(filter impi,$(HOST)),impi,hosts) build
-	@status=0; for suite in mpich mpi4py opencoarrays petsc nwchem; do \
+	@status=0; for suite in mpich mpi4py opencoarrays petsc nwchem mpich_messages mpi4py_messages; do \
 		tests/conformance/$$suite $(addprefix --host ,$(HOST)) $(CONFORMANCE) || status=1; \
 	done; \
 	tests/conformance/mpi4py_wheel $(addprefix --hosts ,$(HOST)) || status=1; \

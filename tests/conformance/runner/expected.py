@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from .results import Result
+from .routes import ALONE
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ def read(path: Path) -> list[Expectation]:
             raise ValueError(f"{path}:{number}: host, route, test and a reason are wanted")
         found.append(Expectation(*words))
     return found
+
+
+def of_hosts(results: Iterable[Result]) -> list[Expectation]:
+    """What fails on hosts alone, for suites in which a host may fail as it does alone."""
+    return [Expectation(result.host, "*", test, "it fails on the host alone, too")
+            for result in results if result.route == ALONE.name for test in result.failed]
 
 
 def unexpected(results: Iterable[Result], known: list[Expectation]) -> list[tuple[Result, str]]:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from sidelight_lib import info
 from sidelight_lib.hosts import ROOT, Host
@@ -72,12 +73,16 @@ class Job:
         command = [str(ROOT / "tests" / "run_ranks.py"), "--host", self.host.name,
                    "-n", str(self.entry.ranks), "--timeout", str(self.limit)]
         if self.route.sidelight:
-            command += ["--preload", str(self.host.require_library())]
+            command += ["--preload", ":".join(map(str, self._libraries()))]
         if nodes := self.route.nodes(self.entry):
             command += ["--nodes", str(nodes)]
         for name, value in self._ranks_environment().items():
             command += ["--env", f"{name}={value}"]
         return [*command, *(str(word) for word in self.entry.argv)]
+
+    def _libraries(self) -> list[Path]:
+        own = [self.host.require_library()]
+        return [self.host.require_message_library(), *own] if self.route.messages else own
 
     def _ranks_environment(self) -> dict[str, str]:
         own = {**LOG, **self.route.environment} if self.route.sidelight else {}

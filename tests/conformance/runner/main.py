@@ -52,7 +52,7 @@ def jobs(suite: Suite, options: argparse.Namespace) -> Iterator[Job]:
         print(f"{suite.name} is not for {name}, only for {', '.join(suite.hosts)}")
     for host in map(hosts.find, fitting):
         suite.prepare(host)
-        for route in [routes.find(name) for name in options.route] or routes.ROUTES:
+        for route in map(routes.find, options.route or suite.routes):
             if route.sidelight:
                 host.require_library()
             limit = options.limit if route.sidelight else options.alone_limit
@@ -77,7 +77,8 @@ def run_all(suite: Suite, options: argparse.Namespace,
             found.append(result)
             results.save(options.json, [result])
             if result.failed:
-                report(result, output, known, options.verbose)
+                further = expected.of_hosts(found) if suite.alone_decides else []
+                report(result, output, known + further, options.verbose)
     return found
 
 
@@ -110,12 +111,13 @@ def table(found: list[Result], known: list[expected.Expectation]) -> object:
     return drawn
 
 
-def conclude(found: list[Result], known: list[expected.Expectation]) -> int:
+def conclude(suite: Suite, found: list[Result], known: list[expected.Expectation]) -> int:
     """Prints the table and what is not as expected. The exit status."""
     under = [one for one in found if one.route != routes.ALONE.name]
-    new = expected.unexpected(under, known)
+    everything = known + (expected.of_hosts(found) if suite.alone_decides else [])
+    new = expected.unexpected(under, everything)
     if found:
-        rich("console").Console().print(table(found, known))
+        rich("console").Console().print(table(found, everything))
     for one in expected.unneeded(under, known):
         print(f"expected to fail, and passed: {one}")
     for result, test in new:
@@ -128,7 +130,8 @@ def main(make_suite: Callable[[], Suite], description: str, known: Path) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         expectations = expected.read(known)
-        return conclude(run_all(make_suite(), options, expectations), expectations)
+        suite = make_suite()
+        return conclude(suite, run_all(suite, options, expectations), expectations)
     except (SuiteError, hosts.HostError, ValueError) as error:
         print(f"{known.stem}: {error}", file=sys.stderr)
         return 1

@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from typing import TYPE_CHECKING
+
 from sidelight_lib.hosts import Host
 
-from .suite import Entry
+if TYPE_CHECKING:
+    from .suite import Entry
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Route:
     sidelight: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     spread: bool = False
+    messages: bool = False  # with the library for progress of messages
 
     def nodes(self, entry: Entry) -> int:
         """How many nodes: two, or one for each rank where the ranks do not go into two."""
@@ -42,6 +46,11 @@ ALONE = Route(
     "fails on each window and costs milliseconds",
     sidelight=False)
 DEFAULT = Route("default", "one node: mapped memory, messages where memory cannot be mapped")
+SMART = Route(
+    "smart",
+    "one node, with progress of epochs and of messages beside the program "
+    "(`sidelight run --progress smart`)",
+    environment={"SIDELIGHT_PROGRESS": "smart"}, messages=True)
 ROUTES = (
     ALONE,
     DEFAULT,
@@ -49,6 +58,7 @@ ROUTES = (
           environment={"SIDELIGHT_ROUTE": "emulated"}),
     Route("nodes", "two nodes made of network namespaces; three or seven ranks: a node each",
           spread=True),
+    SMART,
 )
 NAMES = tuple(route.name for route in ROUTES)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from sidelight_lib.hosts import Host
 
+from . import routes
+
 
 class SuiteError(Exception):
     """A suite cannot be had, or not be built. The text says why."""
@@ -59,7 +61,10 @@ class Suite(ABC):
 
     name: str
     version: str
+    source: str = ""  # the suite whose folder it shares, where that is another's
     hosts: Sequence[str] = ()  # those that it can be built for; none named: all
+    routes: Sequence[str] = routes.NAMES
+    alone_decides: bool = False  # what fails on the host alone may fail under Sidelight
 
     @abstractmethod
     def prepare(self, host: Host) -> None:
@@ -78,7 +83,7 @@ class Suite(ABC):
         """Where the suite is kept, outside of the repository."""
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         place = os.environ.get("SIDELIGHT_CONFORMANCE_DIR") or cache / "sidelight" / "conformance"
-        return Path(place) / f"{self.name}-{self.version}"
+        return Path(place) / f"{self.source or self.name}-{self.version}"
 
 
 def run(command: Sequence[str | Path], log: Path, **options: object) -> None:
