@@ -21,7 +21,8 @@ How soon does a target know that data are there? By a put, a flush and a message
 memory, with no MPI. From a producer to a consumer and back; once around a ring of four; from three
 to one, who lets them go on. On each host alone, where notified puts may be missing, and under
 Sidelight, in turns, round after round; medians over the rounds. The routes are those of the
-settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
+settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages, and so does --nodes 2,
+where the host's message travels, too.
 """
 
 SIZES = {8: "8 B", 1 << 10: "1 KB", 64 << 10: "64 KB"}
@@ -55,7 +56,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "notify", help="notified puts against flushes and messages", description=_DESCRIPTION
     )
-    interleaved.add_options(parser, plot=True)
+    interleaved.add_options(parser, plot=True, nodes=True)
     parser.set_defaults(action=main)
 
 

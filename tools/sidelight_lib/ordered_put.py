@@ -18,7 +18,7 @@ Pairs of puts, data and a flag (P2, figure 10): with a flush behind each put, in
 operations are ordered (info key mpi_win_order) with one behind every 16 pairs, and in an ordinary
 window likewise, which orders nothing. On each host alone, where the key is not known, and under
 Sidelight, in turns, round after round; medians over the rounds. The routes are those of the
-settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages.
+settings: SIDELIGHT_ROUTE=emulated and SIDELIGHT_NETWORK=tcp take messages, and so does --nodes 2.
 """
 
 HOWS = ("flushed", "ordered", "unordered")
@@ -40,7 +40,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "ordered-put", help="ordered windows against flushes", description=_DESCRIPTION
     )
-    interleaved.add_options(parser, plot=True)
+    interleaved.add_options(parser, plot=True, nodes=True)
     parser.set_defaults(action=main)
 
 

@@ -49,7 +49,7 @@ def add(kinds: Any) -> None:
     parser = kinds.add_parser(
         "thread-flush", help="threads that each put and flush", description=_DESCRIPTION
     )
-    interleaved.add_options(parser, plot=True)
+    interleaved.add_options(parser, plot=True, nodes=True)
     parser.add_argument("--bytes", type=int, default=8, metavar="N", help="of a put (default 8)")
     parser.set_defaults(action=main)
 
