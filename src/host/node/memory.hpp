@@ -51,7 +51,8 @@ struct MemoryPlan {
 /// on a cache line.
 class NodeMemory {
 public:
-    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
+    /// `index`: which member this process is.
+    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes, int index,
                int neighbours) noexcept;
 
     [[nodiscard]] std::byte* common() const noexcept { return mapping_.data(); }
@@ -60,6 +61,8 @@ public:
     [[nodiscard]] std::byte* base(int rank) const noexcept;
     [[nodiscard]] std::size_t size(int rank) const noexcept;
     [[nodiscard]] int members() const noexcept { return static_cast<int>(sizes_.size()); }
+    [[nodiscard]] int index() const noexcept { return index_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
 
     /// Members that run on the same set of cores as this process, itself included.
     [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
@@ -68,17 +71,19 @@ public:
     [[nodiscard]] Mapping give_up_mapping() noexcept { return std::move(mapping_); }
 
     /// What is this member's, and with rank 0 what is common, becomes zero.
-    void clear(int index) noexcept;
+    void clear() noexcept;
+    /// All members' window memory does, while they may still use the rest.
+    void clear_windows() noexcept { make_zero(base(0), plan_.total - plan_.bases.front()); }
 
 private:
     Mapping mapping_;
     MemoryPlan plan_;
     std::vector<std::uint64_t> sizes_;
+    int index_;
     int neighbours_;
 };
 
-/// Memory that a window no longer needs, for the next one of the same members: small ones come and
-/// go. Any thread.
+/// Memory that a window no longer needs, for the next one of the same members. Any thread.
 class SpareMemory {
 public:
     struct Taken {
@@ -86,7 +91,8 @@ public:
         Mapping mapping;
     };
 
-    /// Keeps it in place of what was there, unless it is large.
+    /// Keeps it in place of what was there, unless it is large. All members have let go of their
+    /// windows' memory, which goes back to the system where it is more than some pages.
     void put(std::uint64_t window, NodeMemory memory) noexcept;
     [[nodiscard]] Taken take() noexcept;
 
