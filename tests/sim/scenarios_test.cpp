@@ -619,6 +619,40 @@ TEST(Batches, OfStartEpochsInTurn)
     EXPECT_EQ(batches_of(12), batches_of(2) + 20);
 }
 
+/// There and back two batches: nobody asks for a put that tells its target that it is there.
+TEST(Batches, OfNotifiedPutsThereAndBack)
+{
+    const auto batches_of = [](std::uint64_t turns) {
+        Draft d(2, 1);
+        d.program().counters = 1;
+        d.program().costs.full_percent = 0;
+        d.program().progress_percent = 0;
+        for (int rank = 0; rank < 2; ++rank) {
+            Author a = d.rank(rank);
+            a.lock(LockType::shared, 1 - rank);
+            a.await_grant(1 - rank);
+            for (std::uint64_t turn = 1; turn <= turns; ++turn) {
+                if (rank == 1) {
+                    a.await_notification(0, turn, blocking);
+                }
+                const std::size_t put = a.write(Call::put, 1 - rank);
+                a.make_bare();
+                a.make_notified(put, 0);
+                if (rank == 0) {
+                    a.await_notification(0, turn, blocking);
+                }
+            }
+            a.unlock(1 - rank, blocking);
+        }
+        std::uint64_t batches = 0;
+        run(d.finish(), [&](World& world) {
+            batches = world.network().endpoint(0).batches() + world.network().endpoint(1).batches();
+        });
+        return batches;
+    };
+    EXPECT_EQ(batches_of(30), batches_of(10) + 40);
+}
+
 /// The same of a lock epoch that is granted.
 std::uint64_t batches_of_lock(const std::function<void(Author&)>& operations)
 {

@@ -24,14 +24,15 @@ bool Credit::acknowledged(const Channel& target, std::uint32_t fragment) noexcep
 /// The first operation asks, with its last fragment, so that whoever waits for it has no need to;
 /// others leave that to those who wait, but for those that a request of their own waits for: what
 /// comes last of such a one may have an answer of its own. Else nobody waits for those of an access
-/// epoch.
+/// epoch, and hardly anybody for what tells its target that it is there.
 bool Credit::count(Flight& flight, bool last) noexcept
 {
     Channel& target = *flight.channel;
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
     const bool nothing_requested = acknowledged(target, target.requested);
-    if ((last && nothing_requested && flight.op->awaited) || has_remote_request(*flight.op) ||
+    const bool awaited = flight.op->awaited && !notifies(flight.op->operation);
+    if ((last && nothing_requested && awaited) || has_remote_request(*flight.op) ||
         target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
         return true;
