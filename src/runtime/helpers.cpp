@@ -124,7 +124,11 @@ void Helpers::start(Progress wish) noexcept
     const std::scoped_lock one_at_a_time(starting_);
     hooked_ = host::mpi::start_hook(sweep_from_host);
     const bool asks = wish == Progress::thread || wish == Progress::smart;
-    apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
+    if (mode() == Progress::calls && !asks) { // what runs has been asked for by another window
+        tell_finisher();
+    } else {
+        apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
+    }
 }
 
 void Helpers::apply_mode() noexcept

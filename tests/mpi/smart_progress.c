@@ -267,6 +267,26 @@ static void check_modes(const struct Job *job)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A thread that a window has asked for stays when the next one asks for none: without it the epoch
+ * does not end. */
+static void check_keys(const struct Job *job)
+{
+    MPI_Win wins[2];
+    MPI_Info info;
+    void *memory;
+    check_step("keys");
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_CALLS));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "sidelight_progress", "thread");
+    for (int i = 0; i < 2; ++i)
+        MPI_Win_allocate(8, 1, i == 0 ? info : MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &wins[i]);
+    MPI_Info_free(&info);
+    access_epoch(job, 60000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2; ++i)
+        MPI_Win_free(&wins[i]);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -289,6 +309,7 @@ int main(int argc, char **argv)
     check_silence(&job);
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
     check_modes(&job);
+    check_keys(&job);
     MPI_Group_free(&job.other);
     free_signals(&job.signals);
     MPI_Win_free(&job.win);
