@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -66,22 +65,6 @@ void* map_aligned(std::size_t length, std::size_t alignment, int flags, int desc
 }
 
 } // namespace
-
-void make_zero(std::byte* data, std::size_t bytes) noexcept
-{
-    constexpr std::size_t few = 65536;
-    const auto first = reinterpret_cast<std::uintptr_t>(data);
-    const std::uintptr_t end = first + bytes;
-    const std::uintptr_t first_page = round_up(first, page_size());
-    const std::uintptr_t end_of_pages = end & ~(page_size() - 1);
-    if (bytes <= few ||
-        madvise(data + (first_page - first), end_of_pages - first_page, MADV_REMOVE) != 0) {
-        std::memset(data, 0, bytes);
-        return;
-    }
-    std::memset(data, 0, first_page - first);
-    std::memset(data + (end_of_pages - first), 0, end - end_of_pages);
-}
 
 std::size_t page_size() noexcept
 {

@@ -94,10 +94,6 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Makes bytes of a shared mapping zero, for all who map them. Many give their pages back, and cost
-/// a call of the kernel where there are none.
-void make_zero(std::byte* data, std::size_t bytes) noexcept;
-
 [[nodiscard]] std::size_t page_size() noexcept;
 
 /// `size` rounded up to a multiple of `unit`, which is a power of two.

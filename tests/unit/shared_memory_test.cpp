@@ -55,27 +55,6 @@ TEST(MemoryFile, CannotBecomeShorter)
     EXPECT_TRUE(grow(file, 8 * page_size()));
 }
 
-/// Whole pages go back, and what shares a page with others' bytes is cleared; nothing else is.
-TEST(MakeZero, TakesWhatItIsToldAlone)
-{
-    const File file = create_memory_file();
-    const std::size_t bytes = 64 * page_size();
-    const Mapping one = Mapping::shared(file, bytes);
-    const Mapping other = Mapping::shared(file, bytes);
-    ASSERT_TRUE(one && other);
-    const std::size_t ends[][2] = {{0, bytes}, {100, bytes - 100}, {8, 80}, {page_size(), bytes}};
-    for (const auto& [first, end] : ends) {
-        std::memset(one.data(), 1, bytes);
-        make_zero(one.data() + first, end - first);
-        std::size_t wrong = 0;
-        for (std::size_t k = 0; k < bytes; ++k) {
-            const bool is_zero = other.data()[k] == std::byte{0};
-            wrong += is_zero == (k >= first && k < end) ? 0 : 1;
-        }
-        EXPECT_EQ(wrong, 0U) << first << " to " << end;
-    }
-}
-
 /// vm.memfd_noexec=2 forbids files of memory that could be run.
 TEST(MemoryFile, IsThereWhereNothingMayBeRun)
 {

@@ -74,7 +74,7 @@ std::optional<NodeMemory> allocate_alone(const MemoryShape& mine, MemoryRoom roo
     if (!mapping) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes), 0, 1);
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes), 1);
 }
 
 } // namespace
@@ -115,28 +115,23 @@ MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t
     return plan;
 }
 
-void NodeMemory::clear() noexcept
+void NodeMemory::clear(int index) noexcept
 {
-    if (index_ == 0) {
+    if (index == 0) {
         std::memset(common(), 0, plan_.controls);
     }
-    std::memset(control(index_), 0, plan_.control_stride);
-    make_zero(base(index_), size(index_));
+    std::memset(control(index), 0, plan_.control_stride);
+    std::memset(base(index), 0, size(index));
 }
 
 void SpareMemory::put(std::uint64_t window, NodeMemory memory) noexcept
 {
-    constexpr std::size_t most_kept_bytes = 65536;
-    constexpr std::size_t most_mapped_bytes = std::size_t{16} << 20U;
-    if (memory.members() == 1 || memory.bytes() > most_mapped_bytes) {
-        return;
-    }
-    if (memory.index() == 0 && memory.bytes() > most_kept_bytes) { // one call costs less than many
-        memory.clear_windows();
-    }
+    constexpr std::size_t most_spare_bytes = 65536;
     Taken put{.window = window, .mapping = memory.give_up_mapping()};
-    const std::scoped_lock lock(mutex_);
-    std::swap(kept_, put);
+    if (put.mapping.bytes() <= most_spare_bytes) {
+        const std::scoped_lock lock(mutex_);
+        std::swap(kept_, put);
+    }
 }
 
 SpareMemory::Taken SpareMemory::take() noexcept
@@ -146,11 +141,10 @@ SpareMemory::Taken SpareMemory::take() noexcept
 }
 
 NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
-                       int index, int neighbours) noexcept
+                       int neighbours) noexcept
     : mapping_(std::move(mapping)),
       plan_(std::move(plan)),
       sizes_(std::move(sizes)),
-      index_(index),
       neighbours_(neighbours)
 {}
 
@@ -201,8 +195,8 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     }
     if (fits(spare, room.cards, plan, all.alignment)) {
         NodeMemory memory(std::move(spare.mapping), std::move(plan), std::move(room.sizes),
-                          members.index(), count_neighbours(room.cards, card.core_set));
-        memory.clear();
+                          count_neighbours(room.cards, card.core_set));
+        memory.clear(members.index());
         return memory;
     }
     if (room.cards.front().spare != 0) { // rank 0 has made no file
@@ -219,7 +213,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     if (!members.agree(static_cast<bool>(mapping))) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes), members.index(),
+    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes),
                       count_neighbours(room.cards, card.core_set));
 }
 

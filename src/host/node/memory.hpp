@@ -51,8 +51,7 @@ struct MemoryPlan {
 /// on a cache line.
 class NodeMemory {
 public:
-    /// `index`: which member this process is.
-    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes, int index,
+    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
                int neighbours) noexcept;
 
     [[nodiscard]] std::byte* common() const noexcept { return mapping_.data(); }
@@ -61,8 +60,6 @@ public:
     [[nodiscard]] std::byte* base(int rank) const noexcept;
     [[nodiscard]] std::size_t size(int rank) const noexcept;
     [[nodiscard]] int members() const noexcept { return static_cast<int>(sizes_.size()); }
-    [[nodiscard]] int index() const noexcept { return index_; }
-    [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
 
     /// Members that run on the same set of cores as this process, itself included.
     [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
@@ -71,19 +68,17 @@ public:
     [[nodiscard]] Mapping give_up_mapping() noexcept { return std::move(mapping_); }
 
     /// What is this member's, and with rank 0 what is common, becomes zero.
-    void clear() noexcept;
-    /// All members' window memory does, while they may still use the rest.
-    void clear_windows() noexcept { make_zero(base(0), plan_.total - plan_.bases.front()); }
+    void clear(int index) noexcept;
 
 private:
     Mapping mapping_;
     MemoryPlan plan_;
     std::vector<std::uint64_t> sizes_;
-    int index_;
     int neighbours_;
 };
 
-/// Memory that a window no longer needs, for the next one of the same members. Any thread.
+/// Memory that a window no longer needs, for the next one of the same members: small ones come and
+/// go. Any thread.
 class SpareMemory {
 public:
     struct Taken {
@@ -91,8 +86,7 @@ public:
         Mapping mapping;
     };
 
-    /// Keeps it in place of what was there, unless it is large. All members have let go of their
-    /// windows' memory, which goes back to the system where it is more than some pages.
+    /// Keeps it in place of what was there, unless it is large.
     void put(std::uint64_t window, NodeMemory memory) noexcept;
     [[nodiscard]] Taken take() noexcept;
 
