@@ -653,7 +653,38 @@ TEST(Batches, OfNotifiedPutsThereAndBack)
     EXPECT_EQ(batches_of(30), batches_of(10) + 40);
 }
 
-/// The same of a lock epoch that is granted.
+/// What it leaves unanswered holds nothing back: the get behind it is over while its caller
+/// computes.
+TEST(Batches, AGetBehindANotifiedPutLeavesAtOnce)
+{
+    const auto time_of = [](std::uint64_t computing) {
+        Draft d(2, 1);
+        d.program().counters = 1;
+        d.program().progress_percent = 0;
+        const Shown shown = d.rank(1).expose(1);
+        Author a = d.rank(0);
+        a.meet();
+        d.rank(1).meet();
+        a.lock(LockType::shared, 1);
+        a.await_grant(1);
+        const std::size_t put = a.write(Call::put, 1);
+        a.make_bare();
+        a.make_notified(put, 0);
+        a.compute(100'000);
+        const auto get = a.get(1, shown);
+        a.compute(computing);
+        a.wait_for({static_cast<int>(get)});
+        a.unlock(1, blocking);
+        std::uint64_t time = 0;
+        run(d.finish(), [&](World& world) { time = world.network().now(); });
+        return time;
+    };
+    constexpr std::uint64_t long_enough = 100'000'000;
+    constexpr std::uint64_t latency = 1000; // of the network, there and back twice that
+    EXPECT_LT(time_of(long_enough) + latency, time_of(0) + long_enough);
+}
+
+/// All batches of a lock epoch that is granted.
 std::uint64_t batches_of_lock(const std::function<void(Author&)>& operations)
 {
     Draft d(2, 1);

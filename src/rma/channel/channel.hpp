@@ -13,6 +13,13 @@
 
 namespace sidelight::rma {
 
+/// The operations sent to one member since nothing was in flight that anybody waits for.
+struct SentRow {
+    std::uint32_t operations = 0;
+    bool behind_rows = false; ///< there were several, the last time
+    bool is_held = false;     ///< none of them was let leave at once
+};
+
 /// How messages go between this process and one member of a window, and how far both sides have got
 /// with them. Made when something is sent or has come for the first time. Guarded by the engine.
 /// Numbers wrap around.
@@ -26,13 +33,12 @@ struct Channel {
     // --- As origin -------------------------------------------------------------------------------
     bool in_unrequested = false; ///< in the list of those to be asked for an acknowledgement
     Channel* next_unrequested = nullptr;
-    Fifo<Flight> leaving{};             ///< operations that are not sent whole, in order of issue
-    Fifo<Flight> unacknowledged{};      ///< sent whole, waiting for the count below
-    std::uint32_t in_flight = 0;        ///< fragments sent and not answered
-    bool large_in_flight = false;       ///< one that is not small, since nothing was in flight
-    std::uint32_t row = 0;              ///< operations sent since nothing was in flight
-    bool in_rows = false;               ///< several were, the last time
-    bool row_is_held = false;           ///< none of them was let leave at once
+    Fifo<Flight> leaving{};        ///< operations that are not sent whole, in order of issue
+    Fifo<Flight> unacknowledged{}; ///< sent whole, waiting for the count below
+    std::uint32_t in_flight = 0;   ///< fragments sent and not answered
+    std::uint32_t unawaited = 0;   ///< at most so many of them notify, and nobody has asked
+    bool large_in_flight = false;  ///< one that is not small, since nothing was in flight
+    SentRow row{};
     std::uint32_t fragments_sent = 0;   ///< of those without answers of their own
     std::uint32_t requested = 0;        ///< of those it will acknowledge without being asked again
     std::uint32_t acknowledged = 0;     ///< of those it has acknowledged

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/channel/credit.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sidelight::rma {
@@ -37,6 +38,7 @@ bool Credit::count(Flight& flight, bool last) noexcept
         target.requested = target.fragments_sent;
         return true;
     }
+    target.unawaited += notifies(flight.op->operation) ? 1 : 0;
     if (!std::exchange(target.in_unrequested, true)) {
         target.next_unrequested = unrequested_;
         unrequested_ = &target;
@@ -76,6 +78,7 @@ bool Credit::take(Channel& target, std::uint32_t fragments) noexcept
     }
     target.acknowledged += more;
     target.in_flight -= more;
+    target.unawaited = std::min(target.unawaited, target.in_flight);
     return true;
 }
 

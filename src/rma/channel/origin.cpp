@@ -34,14 +34,17 @@ RegionName region_of(const Flight& flight) noexcept
     return region != nullptr ? region->name : no_region;
 }
 
+/// But for what has told the target by itself, and may stay unanswered.
+bool is_quiet(const Channel& target) noexcept { return target.in_flight <= target.unawaited; }
+
 /// An operation is about to leave, or a part of it.
 void note_row(Channel& target, const Flight& flight) noexcept
 {
-    if (target.in_flight == 0) {
-        target.in_rows = std::exchange(target.row, 0) > 1;
-        target.row_is_held = false;
+    if (is_quiet(target)) {
+        target.row.behind_rows = std::exchange(target.row.operations, 0) > 1;
+        target.row.is_held = false;
     }
-    target.row += flight.position == 0 ? 1 : 0;
+    target.row.operations += flight.position == 0 ? 1 : 0;
 }
 
 /// Whether it leaves at once: with nothing under way that others could wait for, or all of it held
@@ -49,10 +52,11 @@ void note_row(Channel& target, const Flight& flight) noexcept
 bool leaves_at_once(const Channel& target, const Flight& flight) noexcept
 {
     const Op& op = *flight.op;
-    const bool alone = target.in_flight == 0 || op.first || target.row_is_held;
+    const bool alone = is_quiet(target) || op.first || target.row.is_held;
     const bool is_asked_for = returned_to(op.operation) != nullptr || has_remote_request(op);
     const bool zero_copy = !flight.copied && is_zero_copy(op.operation, data_bytes(op.operation));
-    return alone && rules::leaves_at_once(!op.awaited, target.in_rows, is_asked_for, zero_copy);
+    return alone &&
+           rules::leaves_at_once(!op.awaited, target.row.behind_rows, is_asked_for, zero_copy);
 }
 
 } // namespace
@@ -135,7 +139,7 @@ void Origin::launch_more(Channel& target) noexcept
         }
         note_row(target, flight);
         const bool first = leaves_at_once(target, flight) || flight.owes_notification;
-        target.row_is_held = !first && (target.in_flight == 0 || target.row_is_held);
+        target.row.is_held = !first && (is_quiet(target) || target.row.is_held);
         const bool whole_at_once = flight.op->operation.kind == OperationKind::compare_and_swap;
         send_fragments(flight);
         push = push || first || is_row_full(target);
@@ -170,7 +174,7 @@ bool Origin::join(const Operation& operation, const Epoch& epoch, std::uint32_t 
     Carrier& carrier = channels_.carrier();
     const bool push = carrier.unpushed();
     carrier.set_unpushed(false);
-    ++target.row;
+    ++target.row.operations;
     const std::span data(static_cast<const std::byte*>(operation.origin.address),
                          data_bytes(operation));
     credit_.use(target, data.size());
