@@ -52,7 +52,8 @@ def jobs(suite: Suite, options: argparse.Namespace) -> Iterator[Job]:
         print(f"{suite.name} is not for {name}, only for {', '.join(suite.hosts)}")
     for host in map(hosts.find, fitting):
         suite.prepare(host)
-        for route in map(routes.find, options.route or suite.routes):
+        for route in (routes.find(name) for name in suite.routes
+                      if not options.route or name in options.route):
             if route.sidelight:
                 host.require_library()
             limit = options.limit if route.sidelight else options.alone_limit
@@ -77,8 +78,7 @@ def run_all(suite: Suite, options: argparse.Namespace,
             found.append(result)
             results.save(options.json, [result])
             if result.failed:
-                further = expected.of_hosts(found) if suite.alone_decides else []
-                report(result, output, known + further, options.verbose)
+                report(result, output, known + of_host(suite, options), options.verbose)
     return found
 
 
@@ -111,10 +111,17 @@ def table(found: list[Result], known: list[expected.Expectation]) -> object:
     return drawn
 
 
-def conclude(suite: Suite, found: list[Result], known: list[expected.Expectation]) -> int:
+def of_host(suite: Suite, options: argparse.Namespace) -> list[expected.Expectation]:
+    """What its host excuses, by this run or one before."""
+    before = results.load(options.json) if suite.alone_decides else []
+    return expected.of_hosts(one for one in before if one.suite == suite.name)
+
+
+def conclude(suite: Suite, options: argparse.Namespace, found: list[Result],
+             known: list[expected.Expectation]) -> int:
     """Prints the table and what is not as expected. The exit status."""
     under = [one for one in found if one.route != routes.ALONE.name]
-    everything = known + (expected.of_hosts(found) if suite.alone_decides else [])
+    everything = known + of_host(suite, options)
     new = expected.unexpected(under, everything)
     if found:
         rich("console").Console().print(table(found, everything))
@@ -131,7 +138,7 @@ def main(make_suite: Callable[[], Suite], description: str, known: Path) -> int:
     try:
         expectations = expected.read(known)
         suite = make_suite()
-        return conclude(suite, run_all(suite, options, expectations), expectations)
+        return conclude(suite, options, run_all(suite, options, expectations), expectations)
     except (SuiteError, hosts.HostError, ValueError) as error:
         print(f"{known.stem}: {error}", file=sys.stderr)
         return 1
