@@ -7,7 +7,9 @@
  *
  * Two ranks, of which the second waits in MPI_Barrier. A line is a scope and a number of threads.
  * "cpu" is the processor time that rank 0 needs for one put and its flush, whichever thread makes
- * it; "wall" is the time from the first to the last, divided by the puts of one thread.
+ * it; "wall" is the time from the first to the last, divided by the puts of one thread. Each thread
+ * puts for so many milliseconds that neither its end nor changes of threads count, to a line of the
+ * cache of its own.
  */
 #define _GNU_SOURCE
 #include "measure.h"
@@ -21,10 +23,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MOST_THREADS = 32, MOST_BYTES = 1 << 20, PUTS = 20000, QUICK_PUTS = 2000, WARM_UP = 10 };
+enum { MOST_THREADS = 32, MOST_BYTES = 1 << 20, APART = 128 };
+enum { US = 20000, QUICK_US = 2000, TRIED = 500, FEWEST = 100 };
 
 struct Options {
-    int puts;
+    double us; /* how long a thread alone puts */
     int bytes;
     char **names;
     int count;
@@ -35,6 +38,7 @@ struct Worker {
     MPI_Win win;
     const struct Options *options;
     int number;
+    int puts;
     pthread_barrier_t *start;
 };
 
@@ -47,7 +51,7 @@ static double now(clockid_t clock)
 
 static void put_and_flush(const struct Worker *me, const char *from, int puts)
 {
-    const MPI_Aint place = (MPI_Aint)me->number * me->options->bytes;
+    const MPI_Aint place = (MPI_Aint)me->number * (me->options->bytes + APART);
     for (int k = 0; k < puts; ++k) {
         MPI_Put(from, me->options->bytes, MPI_BYTE, 1, place, me->options->bytes, MPI_BYTE,
                 me->win);
@@ -62,21 +66,40 @@ static void *work(void *argument)
     if (from == NULL) {
         abort();
     }
-    put_and_flush(me, from, WARM_UP);
+    put_and_flush(me, from, FEWEST);
     pthread_barrier_wait(me->start); /* the main thread looks at the clocks in between */
     pthread_barrier_wait(me->start);
-    put_and_flush(me, from, me->options->puts);
+    put_and_flush(me, from, me->puts);
     free(from);
     return NULL;
+}
+
+/* How many take the time that a thread has, if it is alone. */
+static int puts_of_thread(MPI_Win win, const struct Options *options)
+{
+    const struct Worker alone = {.win = win, .options = options};
+    char *from = calloc(1, (size_t)options->bytes);
+    if (from == NULL) {
+        abort();
+    }
+    put_and_flush(&alone, from, FEWEST);
+    const double begin = now(CLOCK_MONOTONIC);
+    put_and_flush(&alone, from, TRIED);
+    const double each = (now(CLOCK_MONOTONIC) - begin) / TRIED;
+    free(from);
+    const double puts = options->us / (each > 0.001 ? each : 0.001);
+    return puts < FEWEST ? FEWEST : (int)puts;
 }
 
 static void run_threads(const char *name, MPI_Win win, int threads, const struct Options *options)
 {
     struct Worker workers[MOST_THREADS];
     pthread_barrier_t start;
+    const int each = puts_of_thread(win, options);
     pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
     for (int i = 0; i < threads; ++i) {
-        workers[i] = (struct Worker){.win = win, .options = options, .number = i, .start = &start};
+        workers[i] = (struct Worker){
+            .win = win, .options = options, .number = i, .puts = each, .start = &start};
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) {
             abort();
         }
@@ -88,7 +111,6 @@ static void run_threads(const char *name, MPI_Win win, int threads, const struct
     for (int i = 0; i < threads; ++i) {
         pthread_join(workers[i].thread, NULL);
     }
-    const int each = options->puts;
     printf("{\"line\": \"%s\", \"cpu\": %.4f, \"wall\": %.4f}\n", name,
            (now(CLOCK_PROCESS_CPUTIME_ID) - cpu) / ((double)each * threads),
            (now(CLOCK_MONOTONIC) - wall) / each);
@@ -103,7 +125,8 @@ static MPI_Win make_window(const char *scope)
     MPI_Win win = MPI_WIN_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_win_scope", scope);
-    MPI_Win_allocate((MPI_Aint)MOST_THREADS * MOST_BYTES, 1, info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_allocate((MPI_Aint)MOST_THREADS * (MOST_BYTES + APART), 1, info, MPI_COMM_WORLD,
+                     &memory, &win);
     MPI_Info_free(&info);
     return win;
 }
@@ -133,11 +156,11 @@ static bool read_options(int argc, char **argv, struct Options *options)
     static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
                                           {"bytes", required_argument, NULL, 'b'},
                                           {NULL, 0, NULL, 0}};
-    options->puts = PUTS;
+    options->us = US;
     options->bytes = 8;
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
-            options->puts = QUICK_PUTS;
+            options->us = QUICK_US;
         } else if (found == 'b') {
             options->bytes = atoi(optarg);
         } else {
