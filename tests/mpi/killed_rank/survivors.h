@@ -21,10 +21,13 @@ static inline bool is_loss(int code)
     int class = MPI_SUCCESS;
     MPI_Error_class(code, &class);
 #ifdef MPIX_ERR_PROC_FAILED
-    return class == MPIX_ERR_PROC_FAILED;
+    const int lost = MPIX_ERR_PROC_FAILED;
 #else
-    return class == MPI_ERR_OTHER;
+    const int lost = MPI_ERR_OTHER;
 #endif
+    if (class != lost)
+        fprintf(stderr, "rank %d: class %d, where %d is a loss\n", check_rank, class, lost);
+    return class == lost;
 }
 
 /* The end of a survivor, which is ended by the test: MPI_Finalize would wait for the dead one. It
