@@ -124,16 +124,15 @@ void Helpers::start(Progress wish) noexcept
     const std::scoped_lock one_at_a_time(starting_);
     hooked_ = host::mpi::start_hook(sweep_from_host);
     const bool asks = wish == Progress::thread || wish == Progress::smart;
-    if (mode() == Progress::calls && !asks) { // what runs has been asked for by another window
-        tell_finisher();
-    } else {
-        apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
-    }
+    apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
 }
 
 void Helpers::apply_mode() noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
+    if (mode() == Progress::calls) {
+        stop_thread();
+    }
     apply(mode());
 }
 
@@ -148,12 +147,12 @@ void Helpers::begin_for_pending() noexcept
     }
 }
 
-/// A thread that a window has asked for stays while the mode leaves that to the windows.
+/// A thread that a window has asked for stays, unless the mode wants the other kind.
 void Helpers::apply(Progress mode) noexcept
 {
     const bool any = thread_.runs() || interrupt_thread_.runs();
-    if (mode == Progress::calls || (any && mode == Progress::smart && thread_.runs()) ||
-        (any && mode == Progress::thread && interrupt_thread_.runs())) {
+    if ((mode == Progress::smart && thread_.runs()) ||
+        (mode == Progress::thread && interrupt_thread_.runs())) {
         stop_thread();
     }
     if (mode == Progress::smart) {
