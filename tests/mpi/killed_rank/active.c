@@ -155,7 +155,7 @@ static void wait_for_death(void)
             code = MPI_Win_flush(VICTIM, w.win);
     }
     if (locked)
-        CHECK(is_loss(MPI_Win_unlock(VICTIM, w.win)));
+        CHECK_ERROR(MPI_Win_unlock(VICTIM, w.win), LOSS);
 }
 
 /* The other one's message goes in though it came behind that of the dead one. */
@@ -212,11 +212,11 @@ static void target_dies(int assertion)
     double const begin = seconds();
     send_to_dying(NULL);
     send_to_dying(&request);
-    CHECK(is_loss(MPI_Win_flush(TARGET, w.win)));
+    CHECK_ERROR(MPI_Win_flush(TARGET, w.win), LOSS);
     if (request != MPI_REQUEST_NULL) /* it was alive when that was sent */
-        CHECK(is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE)));
-    CHECK(is_loss(send_message(TARGET, 1, -1, 0, NULL)));
-    CHECK(is_loss(MPI_Win_unlock(TARGET, w.win)));
+        CHECK_ERROR(MPI_Wait(&request, MPI_STATUS_IGNORE), LOSS);
+    CHECK_ERROR(send_message(TARGET, 1, -1, 0, NULL), LOSS);
+    CHECK_ERROR(MPI_Win_unlock(TARGET, w.win), LOSS);
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     check_step("active messages among survivors");
     MPI_Sendrecv(&request, 0, MPI_INT, other, 4, &request, 0, MPI_INT, other, 4, MPI_COMM_WORLD,
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     if (!one_node) { /* there nobody is told, and it would wait */
         double const begin = seconds();
         check_step("freeing the window");
-        CHECK(is_loss(MPI_Win_free(&w.win)));
+        CHECK_ERROR(MPI_Win_free(&w.win), LOSS);
         CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     }
     sit_down();

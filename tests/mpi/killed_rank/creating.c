@@ -68,9 +68,9 @@ int main(int argc, char **argv)
     double const begin = seconds();
     for (int i = 0; i < MOST_WINDOWS && code == MPI_SUCCESS; ++i)
         code = make(i % FLAVORS);
-    CHECK(is_loss(code));
+    CHECK_ERROR(code, LOSS);
     for (int flavor = 0; flavor < FLAVORS; ++flavor)
-        CHECK(is_loss(make(flavor)));
+        CHECK_ERROR(make(flavor), LOSS);
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     sit_down();
 }

@@ -46,7 +46,7 @@ static void handles_of_the_dead(MPI_Win *wins, int victim)
     check_step("the dead rank's memory handle");
     while (code == MPI_SUCCESS && seconds() < end)
         code = put(wins[victim], victim);
-    CHECK(is_loss(code));
+    CHECK_ERROR(code, LOSS);
     check_step("handles of those who live");
     for (int rank = 0; rank < victim; ++rank) {
         code = put(wins[rank], rank);
@@ -73,7 +73,7 @@ static void thresholds_of_the_dead(MPI_Win win, MPI_Request *pending)
     int code = MPIX_Win_notify_ithreshold(win, 0, 1, &later);
     if (code == MPI_SUCCESS)
         code = MPI_Wait(&later, MPI_STATUS_IGNORE);
-    CHECK(is_loss(code));
+    CHECK_ERROR(code, LOSS);
     MPI_Count value = -1;
     CHECK_OK(MPI_Win_get_notify_value(win, 0, &value));
     CHECK_EQ(value, 0);
@@ -114,9 +114,9 @@ int main(int argc, char **argv)
     for (int rank = 0; rank < check_size; ++rank)
         CHECK_OK(MPI_Win_free(&wins[rank]));
     CHECK_OK(MPIX_Memhandle_release(own.bytes, parent));
-    CHECK(is_loss(MPI_Win_unlock_all(parent)));
-    CHECK(is_loss(MPI_Win_unlock_all(counted.win)));
-    CHECK(is_loss(MPI_Win_free(&parent)));
-    CHECK(is_loss(MPI_Win_free(&counted.win)));
+    CHECK_ERROR(MPI_Win_unlock_all(parent), LOSS);
+    CHECK_ERROR(MPI_Win_unlock_all(counted.win), LOSS);
+    CHECK_ERROR(MPI_Win_free(&parent), LOSS);
+    CHECK_ERROR(MPI_Win_free(&counted.win), LOSS);
     sit_down();
 }

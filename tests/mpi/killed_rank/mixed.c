@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         check_step("the mixed part");
         ways[round % WAYS](&w[round / WAYS % WINDOWS]);
     }
-    CHECK(is_loss(failure));
+    CHECK_ERROR(failure, LOSS);
     check_step("freeing windows");
     double const begin = seconds();
     for (int i = 0; i < WINDOWS; ++i) {

@@ -18,7 +18,7 @@ static void put_until_told(MPI_Win win, int target)
         if (code == MPI_SUCCESS)
             code = MPI_Win_flush(target, win);
     }
-    CHECK(is_loss(code));
+    CHECK_ERROR(code, LOSS);
 }
 
 /* Who waits for an exposure or a fence that never comes is told, too. */
@@ -28,18 +28,18 @@ static void wait_until_told(MPI_Win win, int victim)
     MPI_Group group = check_group(1, &victim);
     if (check_rank == 0) {
         CHECK_OK(MPI_Win_start(group, 0, win));
-        CHECK(is_loss(MPI_Win_complete(win)));
+        CHECK_ERROR(MPI_Win_complete(win), LOSS);
     } else {
         CHECK_OK(MPI_Win_post(group, 0, win));
-        CHECK(is_loss(MPI_Win_wait(win)));
+        CHECK_ERROR(MPI_Win_wait(win), LOSS);
     }
     CHECK_OK(MPI_Win_post(group, 0, win));
     int flag = -1, code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && flag != 1 && seconds() - begin < SECONDS_UNTIL_TOLD)
         code = MPI_Win_test(win, &flag);
-    CHECK(is_loss(code));
+    CHECK_ERROR(code, LOSS);
     CHECK_EQ(flag, 1); /* the exposure is over */
-    CHECK(is_loss(MPI_Win_fence(0, win)));
+    CHECK_ERROR(MPI_Win_fence(0, win), LOSS);
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
     MPI_Group_free(&group);
 }
@@ -67,7 +67,7 @@ static void work_on(MPI_Win win, int survivors)
 static void free_without(MPI_Win *win)
 {
     double const begin = seconds();
-    CHECK(is_loss(MPI_Win_free(win)));
+    CHECK_ERROR(MPI_Win_free(win), LOSS);
     CHECK(*win == MPI_WIN_NULL);
     CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
 }
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 
     check_step("a flush of the dead rank");
     put_until_told(w[0].win, victim);
-    CHECK(is_loss(MPI_Win_unlock(victim, w[0].win)));
+    CHECK_ERROR(MPI_Win_unlock(victim, w[0].win), LOSS);
     check_step("other waits for the dead rank");
     wait_until_told(w[1].win, victim);
     check_step("work among survivors");
