@@ -594,6 +594,16 @@ TEST(Credit, EachPieceOfARequestIsAskedFor)
     run(d.finish());
 }
 
+/// Of a program of two ranks.
+std::uint64_t batches_of_both(Draft& draft)
+{
+    std::uint64_t batches = 0;
+    run(draft.finish(), [&](World& world) {
+        batches = world.network().endpoint(0).batches() + world.network().endpoint(1).batches();
+    });
+    return batches;
+}
+
 /// Each way two messages: the grant, and the put with the word that ends its epoch. Nobody asks for
 /// the put of the epoch before, of which the program needs nothing.
 TEST(Batches, OfStartEpochsInTurn)
@@ -610,11 +620,7 @@ TEST(Batches, OfStartEpochsInTurn)
             origin.write(Call::put, turn % 2);
             origin.complete(blocking);
         }
-        std::uint64_t batches = 0;
-        run(d.finish(), [&](World& world) {
-            batches = world.network().endpoint(0).batches() + world.network().endpoint(1).batches();
-        });
-        return batches;
+        return batches_of_both(d);
     };
     EXPECT_EQ(batches_of(12), batches_of(2) + 20);
 }
@@ -644,11 +650,7 @@ TEST(Batches, OfNotifiedPutsThereAndBack)
             }
             a.unlock(1 - rank, blocking);
         }
-        std::uint64_t batches = 0;
-        run(d.finish(), [&](World& world) {
-            batches = world.network().endpoint(0).batches() + world.network().endpoint(1).batches();
-        });
-        return batches;
+        return batches_of_both(d);
     };
     EXPECT_EQ(batches_of(30), batches_of(10) + 40);
 }

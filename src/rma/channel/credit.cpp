@@ -32,13 +32,14 @@ bool Credit::count(Flight& flight, bool last) noexcept
     flight.last_fragment = ++target.fragments_sent;
     flight.unacknowledged = true;
     const bool nothing_requested = acknowledged(target, target.requested);
-    const bool awaited = flight.op->awaited && !notifies(flight.op->operation);
-    if ((last && nothing_requested && awaited) || has_remote_request(*flight.op) ||
+    const bool tells = notifies(flight.op->operation);
+    if ((last && nothing_requested && flight.op->awaited && !tells) ||
+        has_remote_request(*flight.op) ||
         target.fragments_sent - target.requested >= limits_.unasked) {
         target.requested = target.fragments_sent;
         return true;
     }
-    target.unawaited += notifies(flight.op->operation) ? 1 : 0;
+    target.unawaited += tells ? 1 : 0;
     if (!std::exchange(target.in_unrequested, true)) {
         target.next_unrequested = unrequested_;
         unrequested_ = &target;
