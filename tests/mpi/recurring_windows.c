@@ -32,7 +32,7 @@ static void check_zero(const unsigned char *memory, MPI_Aint bytes)
 static void open_one(struct live *one, MPI_Comm comm)
 {
     enum flavor const flavor = (enum flavor)(next_random() % FLAVORS);
-    static int const most[] = {20, 1200, 20, 30000}; /* kept whole, and given back meanwhile */
+    static int const most[] = {20, 1200, 20, 30000}; /* the largest are not kept for the next */
     int const cells = (int)(next_random() % (unsigned)most[next_random() % 4]);
     MPI_Aint first = 0;
     one->is_open = true;

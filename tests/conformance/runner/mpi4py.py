@@ -56,7 +56,7 @@ class Mpi4pyTests(Suite):
         failed = {f"{entry.name}:{case}" for case in cases}
         counts = [int(count) for count in re.findall(r"Ran (\d+) tests? in", output)]
         if len(counts) < entry.ranks or (ended.status != 0 and not failed):
-            failed = {f"{entry.name}:crash"}
+            failed.add(f"{entry.name}:crash")
         skips = [int(count) for count in re.findall(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output,
                                                     re.MULTILINE)]
         return Verdict(max(counts, default=len(failed)), max(skips, default=0),
