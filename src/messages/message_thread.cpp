@@ -5,7 +5,6 @@
 #include <new>
 
 #include <ctime>
-#include <sched.h>
 
 #include "host/node/own_thread.hpp"
 #include "messages/messages.hpp"
@@ -41,6 +40,8 @@ void MessageThread::rouse() noexcept
 {
     const std::scoped_lock lock(mutex_);
     asleep_.store(false, std::memory_order_relaxed);
+    naps_long_.store(false, std::memory_order_relaxed);
+    roused_ = true;
     if (!thread_.joinable()) {
         stopping_ = false;
         below_.start([](void* self) { static_cast<MessageThread*>(self)->start(); }, this);
@@ -80,7 +81,7 @@ void MessageThread::run() noexcept
     while (rest(pause)) {
         Time cost{};
         naps = requests_.live() != 0 ? 0 : naps + 1;
-        if (naps > naps_before_sleep) {
+        if (naps > (stretches_.expects_long() ? 0 : naps_before_sleep)) {
             sleep_for_good();
             pace_.begin(now());
             pause = Pace::shortest;
@@ -95,17 +96,24 @@ void MessageThread::run() noexcept
     idle_.end();
 }
 
-/// Answers false when the thread is to end.
+/// Answers false when the thread is to end. Who is roused naps shortly once more: the program is
+/// about to leave MPI.
 bool MessageThread::rest(Time pause) noexcept
 {
     std::unique_lock lock(mutex_);
     if (pause == Time(0)) {
-        lock.unlock();
-        sched_yield();
-        lock.lock();
-    } else if (!stopping_) {
+        return !stopping_;
+    }
+    roused_ = false;
+    naps_long_.store(pause > Pace::shortest, std::memory_order_relaxed);
+    if (!stopping_) {
         changed_.wait_for(lock, pause);
     }
+    if (roused_ && !stopping_) {
+        pace_.begin(now());
+        changed_.wait_for(lock, Pace::shortest);
+    }
+    naps_long_.store(false, std::memory_order_relaxed);
     return !stopping_;
 }
 

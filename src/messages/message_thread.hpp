@@ -38,20 +38,22 @@ struct StepCounts {
 /// requests under way (P4, chapters 3 and 4). See docs/design/two-sided.md.
 class MessageThread {
 public:
-    MessageThread(Presence& presence, LiveRequests& requests, Conditions& conditions,
-                  AskStatus* status, ThreadCalls below) noexcept
+    MessageThread(Presence& presence, LiveRequests& requests, const Stretches& stretches,
+                  Conditions& conditions, AskStatus* status, ThreadCalls below) noexcept
         : presence_(presence),
           requests_(requests),
+          stretches_(stretches),
           conditions_(conditions),
           status_(status),
           below_(below)
     {}
 
-    /// A request is under way that was not. Starts the thread where there is none; by a thread of
-    /// the program, in MPI.
-    void wake() noexcept
+    /// A request is under way that was not; `soon`: the program is likely to compute now. Starts
+    /// the thread where there is none; by a thread of the program, in MPI.
+    void wake(bool soon) noexcept
     {
-        if (asleep_.load(std::memory_order_seq_cst)) [[unlikely]] {
+        if (asleep_.load(std::memory_order_seq_cst) ||
+            (soon && naps_long_.load(std::memory_order_relaxed))) [[unlikely]] {
             rouse();
         }
     }
@@ -61,6 +63,7 @@ public:
     void forget() noexcept;
 
     [[nodiscard]] const StepCounts& counts() const noexcept { return counts_; }
+    static Time now() noexcept { return Clock::now().time_since_epoch(); }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -73,10 +76,10 @@ private:
     [[nodiscard]] Pace::Saw look(Time& cost) noexcept;
     [[nodiscard]] Pace::Saw step(Time& cost) noexcept;
     [[nodiscard]] bool may_step() const noexcept;
-    static Time now() noexcept { return Clock::now().time_since_epoch(); }
 
     Presence& presence_;
     LiveRequests& requests_;
+    const Stretches& stretches_;
     Conditions& conditions_;
     AskStatus* const status_;
     const ThreadCalls below_;
@@ -90,8 +93,10 @@ private:
     std::mutex mutex_; ///< guards what follows
     std::condition_variable changed_;
     bool stopping_ = false;
+    bool roused_ = false;
     std::thread thread_;
-    std::atomic<bool> asleep_{true}; ///< for good, or there is no thread; also read without
+    std::atomic<bool> asleep_{true};     ///< for good, or there is no thread; also read without
+    std::atomic<bool> naps_long_{false}; ///< likewise
 };
 
 } // namespace sidelight::messages

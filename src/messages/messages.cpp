@@ -33,7 +33,7 @@ void log_counts(const StepCounts& counts) noexcept
 Messages::Messages(AskStatus* status, ThreadCalls below) noexcept
     : limit_(static_cast<std::uint64_t>(settings().large_message)),
       status_(status),
-      thread_(presence_, requests_, conditions_, status, below)
+      thread_(presence_, requests_, stretches_, conditions_, status, below)
 {}
 
 bool Messages::begin(int level) noexcept

@@ -34,7 +34,22 @@ public:
     [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
 
     /// A large request has been started by the calling thread, which is in MPI.
-    void has_started() noexcept { thread_.wake(); }
+    void has_started() noexcept { thread_.wake(stretches_.expects_long()); }
+    /// A call begins, or is over.
+    void came() noexcept
+    {
+        if (stretches_.in_phase()) [[unlikely]] {
+            stretches_.came(MessageThread::now());
+        }
+    }
+    void leaves() noexcept
+    {
+        if (requests_.live() != 0) [[unlikely]] {
+            stretches_.left(MessageThread::now());
+        } else if (stretches_.in_phase()) [[unlikely]] {
+            stretches_.end_phase();
+        }
+    }
     /// The program has given the host functions that it may poll.
     void has_polls() noexcept { conditions_.polls.store(true, std::memory_order_relaxed); }
     /// Whether the mode of progress is smart.
@@ -64,6 +79,7 @@ private:
     AskStatus* const status_;
     Presence presence_;
     LiveRequests requests_;
+    Stretches stretches_;
     Conditions conditions_;
     MessageThread thread_;
 };
@@ -71,16 +87,21 @@ private:
 /// A call of the program's, from its beginning to its end.
 class Inside {
 public:
-    explicit Inside(Messages& messages) noexcept : presence_(messages.presence())
+    explicit Inside(Messages& messages) noexcept : messages_(messages)
     {
-        presence_.enter();
+        messages_.came();
+        messages_.presence().enter();
     }
-    ~Inside() { presence_.leave(); }
+    ~Inside()
+    {
+        messages_.leaves();
+        messages_.presence().leave();
+    }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 
 private:
-    Presence& presence_;
+    Messages& messages_;
 };
 
 template <class Request>

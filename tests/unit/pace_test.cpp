@@ -42,6 +42,80 @@ TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
     EXPECT_EQ(pace.next(Saw::program, 12ms, 0ns), 2 * Pace::shortest);
 }
 
+/// The announcement of a message is a short step, which is taken for nothing.
+TEST(Pace, TakesAFewShortStepsInVainAtOnce)
+{
+    Pace pace;
+    pace.begin(0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 50us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(Saw::nothing, 100us, 15us), Pace::shortest);
+    Time pause{};
+    for (int step = 0; step < 20; ++step) {
+        pause = pace.next(Saw::nothing, 150us, 15us);
+    }
+    EXPECT_GT(pause, Pace::longest);
+    EXPECT_EQ(pace.next(Saw::motion, 200us, 15us), 0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 250us, 15us), Pace::shortest);
+}
+
+TEST(Pace, LooksSoonAfterACallThatFollowsTheFirst)
+{
+    Pace pace;
+    pace.begin(0ns);
+    EXPECT_EQ(pace.next(Saw::program, 50us, 0ns), Pace::shortest);
+    EXPECT_EQ(pace.next(Saw::program, 100us, 0ns), 2 * Pace::shortest);
+}
+
+/// A large request is started, waited for after so long, and complete.
+void pass(Stretches& stretches, Time& now, Time stretch)
+{
+    stretches.left(now);
+    now += stretch;
+    stretches.came(now);
+    stretches.end_phase();
+}
+
+TEST(Stretches, AreExpectedUntilSomePhasesHadNone)
+{
+    Stretches stretches;
+    Time now = 1ms;
+    for (int phase = 0; phase < Stretches::patience; ++phase) {
+        EXPECT_TRUE(stretches.expects_long());
+        pass(stretches, now, 1us);
+    }
+    EXPECT_FALSE(stretches.expects_long());
+    pass(stretches, now, Stretches::long_enough);
+    EXPECT_TRUE(stretches.expects_long());
+}
+
+/// Many short calls beside a long stretch are one phase.
+TEST(Stretches, OneInAPhaseIsEnough)
+{
+    Stretches stretches;
+    Time now = 1ms;
+    for (int phase = 0; phase < 2 * Stretches::patience; ++phase) {
+        for (int call = 0; call < 20; ++call) {
+            stretches.left(now);
+            stretches.came(++now);
+        }
+        pass(stretches, now, 1ms);
+        EXPECT_TRUE(stretches.expects_long());
+    }
+}
+
+/// A request that is always under way, and calls that come by all the time.
+TEST(Stretches, APhaseWithoutEndIsJudgedInParts)
+{
+    Stretches stretches;
+    Time now = 1ms;
+    for (int call = 0; call < Stretches::patience * Stretches::most_stretches; ++call) {
+        EXPECT_TRUE(stretches.expects_long());
+        stretches.left(now);
+        stretches.came(now += 1us);
+    }
+    EXPECT_FALSE(stretches.expects_long());
+}
+
 /// Whatever a step costs: the processor time of steps and wakes that move nothing, over seconds.
 TEST(Pace, TakesLessThanTwoPercentOfACoreWhileNothingMoves)
 {
@@ -54,7 +128,7 @@ TEST(Pace, TakesLessThanTwoPercentOfACoreWhileNothingMoves)
         while (now < 10s) {
             now += wake + cost;
             busy += wake + cost;
-            now += pace.next(Saw::nothing, now, cost);
+            now += pace.next(Saw::nothing, now, wake + cost);
         }
         EXPECT_LT(busy, now / 50) << cost.count() << " ns a step";
     }
