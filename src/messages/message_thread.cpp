@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include <ctime>
 
@@ -76,14 +77,15 @@ void MessageThread::run() noexcept
     below_.leave_out();
     int naps = 0;
     Time used_before = processor_time();
-    pace_.begin(now());
+    begin();
     Time pause = Pace::shortest;
     while (rest(pause)) {
         Time cost{};
         naps = requests_.live() != 0 ? 0 : naps + 1;
-        if (naps > (stretches_.expects_long() ? 0 : naps_before_sleep)) {
+        const bool is_woken = stretches_.expects_long() && worth_.is();
+        if (naps > (is_woken ? 0 : naps_before_sleep)) {
             sleep_for_good();
-            pace_.begin(now());
+            begin();
             pause = Pace::shortest;
             naps = 0;
             continue;
@@ -110,11 +112,18 @@ bool MessageThread::rest(Time pause) noexcept
         changed_.wait_for(lock, pause);
     }
     if (roused_ && !stopping_) {
-        pace_.begin(now());
+        begin();
         changed_.wait_for(lock, Pace::shortest);
     }
     naps_long_.store(false, std::memory_order_relaxed);
     return !stopping_;
+}
+
+/// It has been woken.
+void MessageThread::begin() noexcept
+{
+    worth_.slept_again(std::exchange(moved_, Time(0)));
+    pace_.begin(now());
 }
 
 /// Whoever starts a request counts it and then looks who sleeps; whoever sleeps says so and then
@@ -179,6 +188,7 @@ Pace::Saw MessageThread::step(Time& cost) noexcept
     }
     cost = processor_time() - before;
     const bool moved = motion_.moved(cost) || found > 0;
+    moved_ += moved ? cost : Time(0);
     add(counts_.steps);
     add(counts_.moved, moved ? 1 : 0);
     add(counts_.found, found);

@@ -48,10 +48,11 @@ public:
           below_(below)
     {}
 
-    /// A request is under way that was not; `soon`: the program is likely to compute now. Starts
-    /// the thread where there is none; by a thread of the program, in MPI.
-    void wake(bool soon) noexcept
+    /// A request is under way that was not. Starts the thread where there is none; by a thread of
+    /// the program, in MPI.
+    void wake() noexcept
     {
+        const bool soon = stretches_.expects_long() && worth_.now();
         if (asleep_.load(std::memory_order_seq_cst) ||
             (soon && naps_long_.load(std::memory_order_relaxed))) [[unlikely]] {
             rouse();
@@ -73,6 +74,7 @@ private:
     void run() noexcept;
     bool rest(Time pause) noexcept;
     void sleep_for_good() noexcept;
+    void begin() noexcept;
     [[nodiscard]] Pace::Saw look(Time& cost) noexcept;
     [[nodiscard]] Pace::Saw step(Time& cost) noexcept;
     [[nodiscard]] bool may_step() const noexcept;
@@ -87,6 +89,8 @@ private:
     std::uint64_t visits_ = 0; ///< of the program, when the thread looked last
     IdleRequest idle_;
     Motion motion_;
+    Time moved_{}; ///< how long steps took that moved something, since the thread was woken
+    Worth worth_;
     Pace pace_;
     StepCounts counts_;
 

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
 
     /// A large request has been started by the calling thread, which is in MPI.
-    void has_started() noexcept { thread_.wake(stretches_.expects_long()); }
+    void has_started() noexcept { thread_.wake(); }
     /// A call begins, or is over.
     void came() noexcept
     {

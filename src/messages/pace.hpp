@@ -89,6 +89,36 @@ private:
     std::atomic<bool> in_phase_{false};
 };
 
+/// Whether it has lately been worth waking the thread when a large request was started: whether it
+/// has moved more than the wakes have cost. Hints, from one thread to another.
+class Worth {
+public:
+    static constexpr Time enough{20'000};
+    /// So many times not, and it is not; then one start in so many wakes it all the same.
+    static constexpr int patience = 8;
+    static constexpr unsigned rarely = 16;
+
+    /// The thread: steps that have moved something have taken so long since it was woken.
+    void slept_again(Time moved) noexcept
+    {
+        const int credit = credit_.load(std::memory_order_relaxed);
+        credit_.store(moved >= enough ? patience : std::max(credit - 1, 0),
+                      std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is() const noexcept { return credit_.load(std::memory_order_relaxed) > 0; }
+    /// The program: whether to wake it for the request that is started.
+    [[nodiscard]] bool now() noexcept
+    {
+        const unsigned starts = starts_.load(std::memory_order_relaxed) + 1;
+        starts_.store(starts, std::memory_order_relaxed);
+        return is() || starts % rarely == 0;
+    }
+
+private:
+    std::atomic<int> credit_{patience};
+    std::atomic<unsigned> starts_{0};
+};
+
 /// How long the thread sleeps before it looks again.
 class Pace {
 public:
@@ -109,11 +139,12 @@ public:
     static constexpr Time wake{15'000};
     static constexpr Time longest_after_costly{20'000'000};
 
-    /// The program has become somebody to wait for. It may make some more calls first.
+    /// The thread has been woken for the program, which may make some more calls first.
     void begin(Time now) noexcept
     {
         waiting_since_ = now;
         nap_ = shortest / 2;
+        in_vain_ = Time(0);
     }
 
     /// `cost`: of the step. Zero: look again at once.

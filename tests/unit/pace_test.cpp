@@ -14,7 +14,7 @@ TEST(Pace, GrowsWithTheTimeWaited)
     Pace pace;
     pace.begin(0ns);
     EXPECT_EQ(pace.next(Saw::nothing, 100us, 500ns), Pace::shortest);
-    EXPECT_EQ(pace.next(Saw::nothing, 4ms, 1us), 500us);
+    EXPECT_EQ(pace.next(Saw::nothing, 2ms, 1us), 500us);
     EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
 }
 
@@ -38,7 +38,7 @@ TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
         last = pause;
     }
     EXPECT_EQ(last, Pace::longest);
-    EXPECT_EQ(pace.next(Saw::nothing, 11ms, 1us), 250us);
+    EXPECT_EQ(pace.next(Saw::nothing, 11ms, 1us), 500us);
     EXPECT_EQ(pace.next(Saw::program, 12ms, 0ns), 2 * Pace::shortest);
 }
 
@@ -114,6 +114,23 @@ TEST(Stretches, APhaseWithoutEndIsJudgedInParts)
         stretches.came(now += 1us);
     }
     EXPECT_FALSE(stretches.expects_long());
+}
+
+TEST(Worth, IsLearntAnewNowAndThen)
+{
+    Worth worth;
+    for (int wake = 0; wake < Worth::patience; ++wake) {
+        EXPECT_TRUE(worth.is());
+        worth.slept_again(Worth::enough / 2);
+    }
+    EXPECT_FALSE(worth.is());
+    int woken = 0;
+    for (unsigned start = 0; start < 10 * Worth::rarely; ++start) {
+        woken += worth.now() ? 1 : 0;
+    }
+    EXPECT_EQ(woken, 10);
+    worth.slept_again(Worth::enough);
+    EXPECT_TRUE(worth.now());
 }
 
 /// Whatever a step costs: the processor time of steps and wakes that move nothing, over seconds.
