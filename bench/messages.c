@@ -12,11 +12,10 @@
  */
 #define _GNU_SOURCE
 #include "pair.h"
+#include "work.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUNDS = 21, QUICK_ROUNDS = 5, SYNCHRONOUS_BYTES = 8, TAG = 1 };
 
@@ -29,38 +28,12 @@ static const char *const lines[] = {"issend", "65536", "262144", "1048576", "419
 struct Bench {
     const struct Pair *pair;
     char *out, *in;
-    long turns; /* of work */
+    struct Work work;
+    double working; /* microseconds */
     int bytes;
     bool synchronous;
     double waited; /* by the sender, in the last round */
 };
-
-static volatile uint64_t sink;
-
-/* Takes as long as it takes: who takes the core meanwhile adds to it. */
-static void work(long turns)
-{
-    uint64_t value = sink;
-    for (long i = 0; i < turns; ++i) {
-        value = value * UINT64_C(6364136223846793005) + 1;
-        __asm__ volatile("" : "+r"(value));
-    }
-    sink = value;
-}
-
-/* The quickest of some, so that what disturbs is not taken for work. */
-static long turns_for(double microseconds)
-{
-    const long probe = 1000000;
-    double quickest = 1e9;
-    for (int i = 0; i < 9; ++i) {
-        const double start = now_microseconds();
-        work(probe);
-        const double taken = now_microseconds() - start;
-        quickest = taken < quickest ? taken : quickest;
-    }
-    return (long)(microseconds / quickest * (double)probe);
-}
 
 static void send(struct Bench *bench, bool computes)
 {
@@ -75,7 +48,7 @@ static void send(struct Bench *bench, bool computes)
         MPI_Isend(bench->out, bench->bytes, MPI_BYTE, TARGET, TAG, MPI_COMM_WORLD, &request);
     }
     if (computes) {
-        work(bench->turns);
+        work_for(&bench->work, bench->working);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -88,7 +61,7 @@ static void receive(const struct Bench *bench, bool computes)
         return;
     }
     MPI_Irecv(bench->in, bench->bytes, MPI_BYTE, ORIGIN, TAG, MPI_COMM_WORLD, &request);
-    work(bench->turns);
+    work_for(&bench->work, bench->working);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -97,7 +70,7 @@ static void alltoall(const struct Bench *bench)
     MPI_Request request;
     MPI_Ialltoall(bench->out, bench->bytes / 2, MPI_BYTE, bench->in, bench->bytes / 2, MPI_BYTE,
                   MPI_COMM_WORLD, &request);
-    work(bench->turns);
+    work_for(&bench->work, bench->working);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -105,7 +78,7 @@ static void run(struct Bench *bench, enum Kind kind)
 {
     const double start = now_microseconds();
     if (kind == WORK) {
-        work(bench->turns);
+        work_for(&bench->work, bench->working);
     } else if (kind == ALLTOALL) {
         alltoall(bench);
     } else if (bench->pair->rank == ORIGIN) {
@@ -143,12 +116,12 @@ int main(int argc, char **argv)
     const char *work = take_option(&argc, argv, "WORK=");
     const double microseconds = 1000 * (work != NULL ? atof(work) : 10);
     const struct Pair pair = begin_pair(&argc, &argv);
-    struct Bench bench = {.pair = &pair};
+    struct Bench bench = {.pair = &pair, .working = microseconds};
     const size_t most = (size_t)atol(lines[sizeof lines / sizeof lines[0] - 1]);
     bench.out = calloc(1, most);
     bench.in = calloc(1, most);
-    bench.turns = turns_for(microseconds);
-    MPI_Bcast(&bench.turns, 1, MPI_LONG, ORIGIN, MPI_COMM_WORLD);
+    bench.work = work_begin(false);
+    MPI_Bcast(&bench.work.turns, 1, MPI_DOUBLE, ORIGIN, MPI_COMM_WORLD);
     for (size_t line = 0; line < sizeof lines / sizeof lines[0]; ++line) {
         double values[KINDS];
         if (!begin_line(&pair, lines[line])) {

@@ -32,7 +32,17 @@ endforeach()
 file(GLOB am_sources CONFIGURE_DEPENDS ${directory}/am/*.c)
 sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/measure.c)
 
-foreach(program flush_local get_compute_put messages one_sided_progress progress window_kinds)
+sidelight_mpi_program(${host} ${kind} messages
+    SOURCES ${directory}/messages.c ${directory}/work.c ${directory}/pair.c ${directory}/measure.c)
+sidelight_mpi_program(${host} ${kind} overlap_messages
+    SOURCES ${directory}/overlap_messages.c ${directory}/overlap.c ${directory}/work.c
+        ${directory}/measure.c)
+sidelight_mpi_program(${host} ${kind} overlap_epochs
+    SOURCES ${directory}/overlap_epochs.c ${directory}/overlap.c ${directory}/work.c
+        ${directory}/epochs.c ${directory}/measure.c
+    LIBRARIES ${CMAKE_DL_LIBS})
+
+foreach(program flush_local get_compute_put one_sided_progress progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
 endforeach()

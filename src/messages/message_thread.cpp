@@ -82,7 +82,7 @@ void MessageThread::run() noexcept
     while (rest(pause)) {
         Time cost{};
         naps = requests_.live() != 0 ? 0 : naps + 1;
-        const bool is_woken = stretches_.expects_long() && worth_.is();
+        const bool is_woken = has_stretches() && worth_.is();
         if (naps > (is_woken ? 0 : naps_before_sleep)) {
             sleep_for_good();
             begin();

@@ -52,7 +52,7 @@ public:
     /// the program, in MPI.
     void wake() noexcept
     {
-        const bool soon = stretches_.expects_long() && worth_.now();
+        const bool soon = has_stretches() && worth_.now();
         if (asleep_.load(std::memory_order_seq_cst) ||
             (soon && naps_long_.load(std::memory_order_relaxed))) [[unlikely]] {
             rouse();
@@ -69,6 +69,13 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    /// Several threads of a program have none in common, and each wake takes the core from one of
+    /// them.
+    [[nodiscard]] bool has_stretches() const noexcept
+    {
+        return stretches_.expects_long() &&
+               !conditions_.program_has_threads.load(std::memory_order_relaxed);
+    }
     void rouse() noexcept;
     void start() noexcept;
     void run() noexcept;

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
+#include "base/stretches.hpp"
+
 /// How often the host gets a step of progress while the program computes. Pure: fed with times.
 namespace sidelight::messages {
-
-using Time = std::chrono::nanoseconds;
 
 /// Whether a step has moved anything, which no host tells: told by the processor time that it took.
 /// Nothing is quicker than finding nothing, and taking or sending even a part of a large message
@@ -30,93 +29,6 @@ private:
 
     Time quickest_{};
     bool known_ = false;
-};
-
-/// Whether the program is likely to compute for a while when it has started a large request:
-/// whether it has done so in one of the last phases. A phase is a time in which large requests are
-/// under way, or a part of a long one. Told by the calls of the program, of any of its threads:
-/// hints.
-class Stretches {
-public:
-    /// Out of MPI for less than that, it gains nothing from a thread that has to wake up first.
-    static constexpr Time long_enough{150'000};
-    /// So many phases without a long stretch, and none is expected.
-    static constexpr int patience = 8;
-    /// A phase has so many stretches at most.
-    static constexpr int most_stretches = 64;
-
-    /// A call begins while large requests are under way.
-    void came(Time now) noexcept
-    {
-        if (now - since_.load(std::memory_order_relaxed) >= long_enough) {
-            has_long_.store(true, std::memory_order_relaxed);
-        }
-        count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        if (count_.load(std::memory_order_relaxed) == most_stretches) {
-            end_phase();
-        }
-    }
-    /// A call ends while some are.
-    void left(Time now) noexcept
-    {
-        since_.store(now, std::memory_order_relaxed);
-        in_phase_.store(true, std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool in_phase() const noexcept
-    {
-        return in_phase_.load(std::memory_order_relaxed);
-    }
-    /// None is under way any more.
-    void end_phase() noexcept
-    {
-        const int expected = expected_.load(std::memory_order_relaxed);
-        const bool long_one = has_long_.load(std::memory_order_relaxed);
-        expected_.store(long_one ? patience : std::max(expected - 1, 0), std::memory_order_relaxed);
-        has_long_.store(false, std::memory_order_relaxed);
-        in_phase_.store(false, std::memory_order_relaxed);
-        count_.store(0, std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool expects_long() const noexcept
-    {
-        return expected_.load(std::memory_order_relaxed) > 0;
-    }
-
-private:
-    std::atomic<Time> since_{};
-    std::atomic<int> expected_{patience}; ///< phases yet
-    std::atomic<int> count_{0};           ///< of stretches of this phase
-    std::atomic<bool> has_long_{false};
-    std::atomic<bool> in_phase_{false};
-};
-
-/// Whether it has lately been worth waking the thread when a large request was started: whether it
-/// has moved more than the wakes have cost. Hints, from one thread to another.
-class Worth {
-public:
-    static constexpr Time enough{20'000};
-    /// So many times not, and it is not; then one start in so many wakes it all the same.
-    static constexpr int patience = 8;
-    static constexpr unsigned rarely = 16;
-
-    /// The thread: steps that have moved something have taken so long since it was woken.
-    void slept_again(Time moved) noexcept
-    {
-        const int credit = credit_.load(std::memory_order_relaxed);
-        credit_.store(moved >= enough ? patience : std::max(credit - 1, 0),
-                      std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool is() const noexcept { return credit_.load(std::memory_order_relaxed) > 0; }
-    /// The program: whether to wake it for the request that is started.
-    [[nodiscard]] bool now() noexcept
-    {
-        const unsigned starts = starts_.load(std::memory_order_relaxed) + 1;
-        starts_.store(starts, std::memory_order_relaxed);
-        return is() || starts % rarely == 0;
-    }
-
-private:
-    std::atomic<int> credit_{patience};
-    std::atomic<unsigned> starts_{0};
 };
 
 /// How long the thread sleeps before it looks again.

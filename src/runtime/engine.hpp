@@ -6,6 +6,7 @@
 #include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
 #include "fabric/mapped/mapped_peer_memory.hpp"
+#include "host/node/recall.hpp"
 #include "rma/engine/process.hpp"
 #include "runtime/engine_lock.hpp"
 
@@ -52,6 +53,23 @@ public:
             say_what_is_wanted();
         }
     }
+    /// Around each use by a call of the program's.
+    [[gnu::always_inline]] void begin_call() noexcept
+    {
+        begin_use();
+        if (notes_calls_.load(std::memory_order_relaxed)) [[unlikely]] {
+            recall_.came();
+        }
+    }
+    [[gnu::always_inline]] void end_call() noexcept
+    {
+        end_use();
+        if (notes_calls_.load(std::memory_order_relaxed)) [[unlikely]] {
+            recall_.leaves(waits_);
+        }
+    }
+    /// How the program's calls call the interrupt thread back.
+    [[nodiscard]] host::node::Recall& recall() noexcept { return recall_; }
     /// A thread of the program looks after things for a while, without holding the engine all the
     /// time. Answers whether it has to say when it ends.
     [[nodiscard]] bool begin_attendance() noexcept;
@@ -82,6 +100,10 @@ private:
     EngineLock lock_;
     /// Changed under the engine and, for those who attend, with nobody inside.
     std::atomic<bool> interrupts_{false};
+    host::node::Recall recall_;
+    bool waits_ = false; ///< a window, for anything, when the engine was left last
+    /// There is an interrupt thread, and the one thread of the program does not wait in a call.
+    std::atomic<bool> notes_calls_{false};
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
@@ -91,11 +113,11 @@ public:
     [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)
     {
         engine_.lock().acquire();
-        engine_.begin_use();
+        engine_.begin_call();
     }
     [[gnu::always_inline]] ~EngineToken()
     {
-        engine_.end_use();
+        engine_.end_call();
         engine_.lock().release();
     }
     EngineToken(const EngineToken&) = delete;

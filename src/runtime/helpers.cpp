@@ -192,7 +192,8 @@ void Helpers::begin_interrupts() noexcept
     }
     engine_.expect_helper();
     engine_.set_interrupts(true);
-    if (!interrupt_thread_.start(waiting_.waiter(), {sweep_on_thread, program_came})) {
+    if (!interrupt_thread_.start(waiting_.waiter(), engine_.recall(),
+                                 {sweep_on_thread, program_came})) {
         engine_.set_interrupts(false);
     }
 }

@@ -24,6 +24,7 @@ from . import (
     notify,
     one_sided_progress,
     ordered_put,
+    overlap,
     own_accesses,
     paper_applications,
     paper_figures,
@@ -102,6 +103,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     get_compute_put.add(kinds)
     one_sided_progress.add(kinds)
     late_target.add(kinds)
+    overlap.add(kinds)
     own_accesses.add(kinds)
     ordered_put.add(kinds)
     paper_figures.add(kinds)

@@ -42,6 +42,8 @@ class Series:
     program: str = ""  # which one, where they are not the same
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # of Sidelight
     messages: bool = False  # with the library for progress of messages
+    # Variables of the host itself, by its family.
+    by_family: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
 
 ALONE = Series("", "alone", under=False)
@@ -232,6 +234,7 @@ def _measure(program: Program, column: Column, nodes: int) -> latency_runs.Resul
     preload = ":".join(map(str, libraries)) or None
     settings = {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")}
     settings |= {**program.settings, **series.settings}
+    settings |= series.by_family.get(host.family, {})
     with contextlib.ExitStack() as stack:
         several = stack.enter_context(Nodes(nodes)) if nodes > 1 else None
 

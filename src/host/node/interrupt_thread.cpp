@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "host/node/own_thread.hpp"
 
@@ -30,12 +31,13 @@ void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
 
 } // namespace
 
-bool InterruptThread::start(Waiter& waiter, const Work& work) noexcept
+bool InterruptThread::start(Waiter& waiter, Recall& recall, const Work& work) noexcept
 {
     if (runs()) {
         return true;
     }
     waiter_ = &waiter;
+    recall_ = &recall;
     waiter.expect_long_sleeps();
     work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
@@ -87,19 +89,26 @@ void InterruptThread::answer(Roused by) noexcept
     } else if (by == Roused::by_message) {
         add(counts_.messages);
     }
+    const bool came = work_.program_came(); // while the thread slept
     // Where somebody inside has answered the call meanwhile there is nothing to be looked at.
     const bool answered = by == Roused::by_call && !interest.is_called();
     const bool moved = !answered && sweep();
-    if (!moved && (by == Roused::by_call || by == Roused::by_message)) {
+    const bool futile = !moved && (by == Roused::by_call || by == Roused::by_message);
+    if (futile) {
         add(counts_.futile);
     }
-    stand_back();
+    if (came || futile) {
+        stand_back();
+    }
 }
 
 bool InterruptThread::sweep() noexcept
 {
     const Clock::time_point begin = Clock::now();
     const bool moved = work_.sweep();
+    if (moved && std::exchange(recalled_, false)) {
+        recall_->was_worth(true);
+    }
     add(counts_.busy_ns, nanoseconds(Clock::now() - begin));
     return moved;
 }
@@ -108,19 +117,20 @@ bool InterruptThread::sweep() noexcept
 /// this thread, neither an event nor a message.
 void InterruptThread::stand_back() noexcept
 {
-    if (!work_.program_came()) {
-        return;
-    }
     Interest& interest = waiter_->interest();
     interest.enter();
     constexpr auto longest_nap = 1000us;
-    auto nap = 100us;
+    auto nap = 25us;
+    bool recalled = false;
     do {
-        std::this_thread::sleep_for(nap);
+        recalled = recall_->nap(nap);
         nap = std::min(2 * nap, longest_nap);
         add(counts_.naps);
-        sweep();
-    } while (!stopping_.load(std::memory_order_relaxed) && work_.program_came());
+    } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());
+    if (recalled && std::exchange(recalled_, true)) {
+        recall_->was_worth(false);
+    }
+    sweep();
     if (interest.leave_as_it_is()) {
         sweep();
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "host/node/recall.hpp"
 #include "host/node/wait.hpp"
 
 namespace sidelight::host::node {
@@ -39,7 +40,7 @@ public:
     [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
     /// Starts it, if it does not run. Answers false, with a word in the log, where there can be no
     /// thread.
-    bool start(Waiter& waiter, const Work& work) noexcept;
+    bool start(Waiter& waiter, Recall& recall, const Work& work) noexcept;
     /// Returns when it has ended. Does nothing if there is none. Must not hold the engine.
     void stop() noexcept;
 
@@ -52,6 +53,8 @@ private:
     void stand_back() noexcept;
 
     Waiter* waiter_ = nullptr;
+    Recall* recall_ = nullptr;
+    bool recalled_ = false; ///< and has moved nothing since
     Work work_;
     std::atomic<bool> stopping_{false}; ///< written before a summons
     InterruptCounts counts_;

@@ -104,7 +104,37 @@ bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
     return false;
 }
 
+/// The interrupt thread need not hear of what a poll finds. Answers whether it has to be opened.
+bool Waiter::close_gate() noexcept
+{
+    if (!dozes_.load(std::memory_order_relaxed)) {
+        return false;
+    }
+    if (pollers_.fetch_add(1, std::memory_order_seq_cst) == 0) {
+        gate_.close();
+    }
+    return true;
+}
+
+/// The last one opens it, after all that have closed it.
+void Waiter::open_gate() noexcept
+{
+    if (pollers_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+        gate_.open();
+    }
+}
+
 bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
+{
+    bool closed = false;
+    const bool found = spin(poll, context, closed) || yield(poll, context);
+    if (closed) {
+        open_gate();
+    }
+    return found;
+}
+
+bool Waiter::spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noexcept
 {
     const int polls = polls_before_sleep(crowded());
     const bool is_limited = settings().spin < 0;
@@ -119,13 +149,14 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
             relax_cpu();
         }
         if (count == polls_per_look_at_clock) {
+            closed = close_gate();
             begin = since_start();
         } else if (is_limited && count % polls_per_look_at_clock == 0 &&
                    since_start() - begin >= longest_spinning) {
             break;
         }
     }
-    return yield(poll, context);
+    return false;
 }
 
 /// With the first long one a wait has yielded enough. The host progresses before it sleeps.
@@ -168,6 +199,7 @@ void Waiter::listen_to(const Network& network) noexcept
         return;
     }
     network_ = network;
+    gate_.watch(network.descriptor);
     bell_.lay_pipe(pipe_.address());
     listener_taken_.store(false, std::memory_order_release);
     listens_.store(true, std::memory_order_release);
@@ -224,7 +256,9 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
             own.sleep(visit, limit);
             slept = true;
         } else if (network_.arm(network_.context)) {
-            pipe_.sleep(network_.descriptor, limit);
+            dozes_.store(true, std::memory_order_relaxed);
+            pipe_.sleep(gate_.descriptor(), limit);
+            dozes_.store(false, std::memory_order_relaxed);
             slept = true;
         }
     }

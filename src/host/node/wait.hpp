@@ -6,6 +6,7 @@
 
 #include "base/bell_pipe.hpp"
 #include "base/doorbell.hpp"
+#include "host/node/network_gate.hpp"
 #include "host/node/yield_budget.hpp"
 
 namespace sidelight::host::node {
@@ -95,10 +96,13 @@ private:
     Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
             std::chrono::nanoseconds limit) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
+    bool spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     [[nodiscard]] bool take_listener() noexcept;
+    [[nodiscard]] bool close_gate() noexcept;
+    void open_gate() noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
     void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
@@ -115,6 +119,11 @@ private:
     /// whoever stops listening summons it. Set before a last try to listen.
     std::atomic<bool> listener_wanted_{false};
     std::atomic<unsigned> summons_{0}; ///< counted before the word changes
+    /// The interrupt thread sleeps at the network, through the gate. Threads that poll for longer
+    /// than a moment close it, counted, until they have what they wait for, or sleep themselves.
+    std::atomic<bool> dozes_{false};
+    std::atomic<int> pollers_{0};
+    NetworkGate gate_;
     BellPipe pipe_;
     Network network_;
 };
