@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 20, LATE_MICROSECONDS = 200, MOST_ORIGINS = 32, HOLDER = 0, ORIGIN = 1 };
+enum { MOST_BYTES = 1 << 20, LATE_MICROSECONDS = 30, MOST_ORIGINS = 32, HOLDER = 0, ORIGIN = 1 };
 
 enum Epoch { FENCE, GATS, EXCLUSIVE, SHARED, EPOCHS };
 
@@ -126,7 +126,7 @@ static void hold(const struct Epochal *all)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (all->delayed) {
-        usleep(LATE_MICROSECONDS);
+        compute(LATE_MICROSECONDS);
         MPI_Win_unlock(all->target, all->everybody);
     }
 }
@@ -186,7 +186,7 @@ static double run(void *context, double microseconds)
         return -1;
     }
     if (all->delayed) {
-        usleep(LATE_MICROSECONDS);
+        compute(LATE_MICROSECONDS);
     }
     const double start = now_microseconds();
     run_target(all);

@@ -34,9 +34,15 @@ sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/meas
 
 sidelight_mpi_program(${host} ${kind} messages
     SOURCES ${directory}/messages.c ${directory}/work.c ${directory}/pair.c ${directory}/measure.c)
-sidelight_mpi_program(${host} ${kind} overlap_messages
-    SOURCES ${directory}/overlap_messages.c ${directory}/overlap.c ${directory}/work.c
-        ${directory}/measure.c)
+foreach(program overlap_messages progress_memory)
+    sidelight_mpi_program(${host} ${kind} ${program}
+        SOURCES ${directory}/${program}.c ${directory}/overlap.c ${directory}/work.c
+            ${directory}/measure.c)
+endforeach()
+sidelight_mpi_program(${host} ${kind} solver
+    SOURCES ${directory}/solver.c ${directory}/overlap.c ${directory}/work.c
+        ${directory}/measure.c
+    LIBRARIES m)
 sidelight_mpi_program(${host} ${kind} overlap_epochs
     SOURCES ${directory}/overlap_epochs.c ${directory}/overlap.c ${directory}/work.c
         ${directory}/epochs.c ${directory}/measure.c

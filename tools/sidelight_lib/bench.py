@@ -28,6 +28,7 @@ from . import (
     own_accesses,
     paper_applications,
     paper_figures,
+    progress_programs,
     thread_flush,
     two_sided,
     undelayed,
@@ -108,6 +109,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     ordered_put.add(kinds)
     paper_figures.add(kinds)
     paper_applications.add(kinds)
+    progress_programs.add(kinds)
     thread_flush.add(kinds)
     two_sided.add(kinds)
     undelayed.add(kinds)

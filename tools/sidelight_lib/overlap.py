@@ -166,10 +166,13 @@ def epoch_part(name: str) -> Shown:
 
 
 def epoch_notes(found: Sequence[Row]) -> list[str]:
-    """How long the epoch of the largest size takes, of work and latency one after the other."""
-    return [
-        f"{row.column}, {row.line}: of work {row.figures['epoch'] / row.figures['work']:.2f}, of"
-        f" work and latency {row.figures['epoch'] / (row.figures['work'] + row.figures['latency']):.2f}"
-        for row in found
-        if row.line.endswith(f"_{EPOCH_SIZES[-1]}")
-    ]
+    """How long the epoch of the largest size takes, of work and of work and latency."""
+    said = []
+    for row in found:
+        if row.line.endswith(f"_{EPOCH_SIZES[-1]}"):
+            epoch, work, latency = (row.figures[name] for name in ("epoch", "work", "latency"))
+            said.append(
+                f"{row.column}, {row.line}: of work {epoch / work:.2f}, of work and latency"
+                f" {epoch / (work + latency):.2f}"
+            )
+    return said
