@@ -34,7 +34,7 @@ sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/meas
 
 sidelight_mpi_program(${host} ${kind} messages
     SOURCES ${directory}/messages.c ${directory}/work.c ${directory}/pair.c ${directory}/measure.c)
-foreach(program overlap_messages progress_memory)
+foreach(program call_times overlap_messages progress_memory)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/overlap.c ${directory}/work.c
             ${directory}/measure.c)

@@ -46,6 +46,12 @@ public:
         since_.store(now, std::memory_order_relaxed);
         in_phase_.store(true, std::memory_order_relaxed);
     }
+    /// Whether the program is out of MPI, and for long enough already.
+    [[nodiscard]] bool is_long(Time now) const noexcept
+    {
+        const Time since = since_.load(std::memory_order_relaxed);
+        return since != Time(0) && now - since >= long_enough;
+    }
     [[nodiscard]] bool in_phase() const noexcept
     {
         return in_phase_.load(std::memory_order_relaxed);
@@ -57,6 +63,7 @@ public:
         const bool long_one = has_long_.load(std::memory_order_relaxed);
         expected_.store(long_one ? patience : std::max(expected - 1, 0), std::memory_order_relaxed);
         has_long_.store(false, std::memory_order_relaxed);
+        since_.store(Time(0), std::memory_order_relaxed);
         in_phase_.store(false, std::memory_order_relaxed);
         count_.store(0, std::memory_order_relaxed);
     }

@@ -42,12 +42,12 @@ void MessageThread::rouse() noexcept
     const std::scoped_lock lock(mutex_);
     asleep_.store(false, std::memory_order_relaxed);
     naps_long_.store(false, std::memory_order_relaxed);
-    roused_ = true;
+    roused_.store(true, std::memory_order_relaxed);
+    alarm_.set(Pace::shortest);
     if (!thread_.joinable()) {
-        stopping_ = false;
+        stopping_.store(false, std::memory_order_relaxed);
         below_.start([](void* self) { static_cast<MessageThread*>(self)->start(); }, this);
     }
-    changed_.notify_one();
 }
 
 /// libsidelight.so watches who starts here, and takes it for none of the program's.
@@ -59,18 +59,20 @@ void MessageThread::start() noexcept
 
 void MessageThread::stop() noexcept
 {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-        changed_.notify_one();
-    }
+    stopping_.store(true, std::memory_order_seq_cst);
+    alarm_.set(Time(0));
     if (thread_.joinable()) {
         thread_.join();
     }
     asleep_.store(true, std::memory_order_seq_cst);
 }
 
-void MessageThread::forget() noexcept { new (&thread_) std::thread; }
+/// The timer is the parent's, too.
+void MessageThread::forget() noexcept
+{
+    new (&thread_) std::thread;
+    alarm_ = Alarm();
+}
 
 void MessageThread::run() noexcept
 {
@@ -86,7 +88,7 @@ void MessageThread::run() noexcept
         if (naps > (is_woken ? 0 : naps_before_sleep)) {
             sleep_for_good();
             begin();
-            pause = Pace::shortest;
+            pause = Time(0); // who woke it has set the alarm for later
             naps = 0;
             continue;
         }
@@ -98,25 +100,21 @@ void MessageThread::run() noexcept
     idle_.end();
 }
 
-/// Answers false when the thread is to end. Who is roused naps shortly once more: the program is
-/// about to leave MPI.
+/// Answers false when the thread is to end. Who starts a request may shorten a long nap, since the
+/// program is about to leave MPI.
 bool MessageThread::rest(Time pause) noexcept
 {
-    std::unique_lock lock(mutex_);
-    if (pause == Time(0)) {
-        return !stopping_;
+    if (pause != Time(0)) {
+        roused_.store(false, std::memory_order_relaxed);
+        alarm_.set(pause);
+        naps_long_.store(pause > Pace::shortest && alarm_.can_be_set(), std::memory_order_relaxed);
+        alarm_.sleep();
+        naps_long_.store(false, std::memory_order_relaxed);
+        if (roused_.load(std::memory_order_relaxed)) {
+            begin();
+        }
     }
-    roused_ = false;
-    naps_long_.store(pause > Pace::shortest, std::memory_order_relaxed);
-    if (!stopping_) {
-        changed_.wait_for(lock, pause);
-    }
-    if (roused_ && !stopping_) {
-        begin();
-        changed_.wait_for(lock, Pace::shortest);
-    }
-    naps_long_.store(false, std::memory_order_relaxed);
-    return !stopping_;
+    return !stopping_.load(std::memory_order_seq_cst);
 }
 
 /// It has been woken.
@@ -126,16 +124,18 @@ void MessageThread::begin() noexcept
     pace_.begin(now());
 }
 
-/// Whoever starts a request counts it and then looks who sleeps; whoever sleeps says so and then
-/// looks for requests.
+/// Whoever starts a request counts it and then looks who sleeps, and sets the alarm; whoever sleeps
+/// clears it, says so, and then looks for requests. So does, and looks, whoever stops the thread.
 void MessageThread::sleep_for_good() noexcept
 {
-    std::unique_lock lock(mutex_);
-    asleep_.store(true, std::memory_order_seq_cst);
-    while (!stopping_ && requests_.live() == 0) {
-        changed_.wait(lock);
-        asleep_.store(requests_.live() == 0, std::memory_order_seq_cst);
-    }
+    do {
+        alarm_.clear();
+        asleep_.store(true, std::memory_order_seq_cst);
+        if (requests_.live() != 0 || stopping_.load(std::memory_order_seq_cst)) {
+            break;
+        }
+        alarm_.sleep();
+    } while (requests_.live() == 0 && !stopping_.load(std::memory_order_seq_cst));
     asleep_.store(false, std::memory_order_seq_cst);
     add(counts_.wakes);
 }
@@ -154,8 +154,8 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
 {
     add(counts_.looks);
     const std::uint64_t visits = presence_.visits();
-    if (visits != visits_) {
-        visits_ = visits;
+    const bool came = std::exchange(visits_, visits) != visits;
+    if (came && !stretches_.is_long(now())) {
         return Pace::Saw::program;
     }
     if (!may_step()) {

@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 
+#include "base/alarm.hpp"
 #include "messages/calls.hpp"
 #include "messages/idle_request.hpp"
 #include "messages/live_requests.hpp"
@@ -101,13 +101,13 @@ private:
     Pace pace_;
     StepCounts counts_;
 
+    Alarm alarm_; ///< at which the thread sleeps
+    std::atomic<bool> stopping_{false};
+    std::atomic<bool> roused_{false};
+    std::atomic<bool> asleep_{true}; ///< for good, or there is no thread
+    std::atomic<bool> naps_long_{false};
     std::mutex mutex_; ///< guards what follows
-    std::condition_variable changed_;
-    bool stopping_ = false;
-    bool roused_ = false;
     std::thread thread_;
-    std::atomic<bool> asleep_{true};     ///< for good, or there is no thread; also read without
-    std::atomic<bool> naps_long_{false}; ///< likewise
 };
 
 } // namespace sidelight::messages

@@ -42,6 +42,8 @@ public:
 
     static constexpr Time shortest{50'000};
     static constexpr Time longest{1'000'000};
+    /// While the program comes by: it moves things itself, and other processes may need this core.
+    static constexpr Time longest_behind_program{4'000'000};
     /// Steps that move nothing may take 1 part in `share` of a core, and so much at once: of a
     /// message the first is often small, an announcement or the answer to one.
     static constexpr int share = 64;
@@ -63,7 +65,7 @@ public:
     [[nodiscard]] Time next(Saw saw, Time now, Time cost) noexcept
     {
         if (saw == Saw::program) {
-            nap_ = std::min(2 * nap_, longest);
+            nap_ = std::min(2 * nap_, longest_behind_program);
             waiting_since_ = now;
             return nap_;
         }

@@ -87,6 +87,12 @@ class Programs(unittest.TestCase):
         (said,) = progress_programs.solver_notes([row("a-calls", 4.0), row("a-smart", 3.0)])
         self.assertIn("a, 16: messages of 2 KB: smart takes 0.75 of the time of calls", said)
 
+    def test_calls_have_the_lines_and_figures(self):
+        text = source("call_times")
+        self.assertEqual(names(text, "lines"), list(progress_programs.CALL_LINES))
+        (listed,) = re.findall(r"figures\[2 \* CALLS\] = \{(.*?)\};", text, re.S)
+        self.assertEqual(re.findall(r'"(\w+)"', listed), list(progress_programs.CALL_FIGURES))
+
     def test_memory_is_what_smart_takes_beyond_calls(self):
         text = source("progress_memory")
         self.assertEqual(names(text, "figures"), ["own", "all"])

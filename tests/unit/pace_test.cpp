@@ -37,7 +37,7 @@ TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
         EXPECT_GE(pause, last);
         last = pause;
     }
-    EXPECT_EQ(last, Pace::longest);
+    EXPECT_EQ(last, Pace::longest_behind_program);
     EXPECT_EQ(pace.next(Saw::nothing, 11ms, 1us), 500us);
     EXPECT_EQ(pace.next(Saw::program, 12ms, 0ns), 2 * Pace::shortest);
 }
@@ -86,6 +86,17 @@ TEST(Stretches, AreExpectedUntilSomePhasesHadNone)
     EXPECT_FALSE(stretches.expects_long());
     pass(stretches, now, Stretches::long_enough);
     EXPECT_TRUE(stretches.expects_long());
+}
+
+TEST(Stretches, OneIsLongWhileItLasts)
+{
+    Stretches stretches;
+    EXPECT_FALSE(stretches.is_long(1s));
+    stretches.left(1ms);
+    EXPECT_FALSE(stretches.is_long(1ms + Stretches::long_enough / 2));
+    EXPECT_TRUE(stretches.is_long(1ms + Stretches::long_enough));
+    stretches.came(2ms);
+    EXPECT_FALSE(stretches.is_long(3ms));
 }
 
 /// Many short calls beside a long stretch are one phase.

@@ -27,6 +27,20 @@ of its own, and with what it maps. Without progress, with a progress thread, wit
 thread of windows, and with the thread of messages beside it, in turns, round after round; medians.
 """
 
+_CALLS = """\
+How long the program's own MPI_Irecv, MPI_Isend and MPI_Test take, medians and 99th percentiles,
+while a receive is under way for which nothing comes (`waiting`), and in an exchange of 1 MB
+(`moving`): a thread that moves messages on must not be in their way. With the host alone, under
+Sidelight without progress of messages, and with it, in turns, round after round; medians.
+"""
+
+CALL_LINES = {"waiting": "nothing comes", "moving": "1 MB each way"}
+CALL_FIGURES = {
+    f"{call}_{of}": f"MPI_{call.capitalize()}, {title}"
+    for call in ("irecv", "isend", "test")
+    for of, title in (("50", "median"), ("99", "99 %"))
+}
+CALL_SERIES = tuple(each for each in MESSAGE_SERIES if not each.by_family)
 EDGES = ("16", "24", "36", "48", "72", "96")
 MEMORY_SERIES = (
     ALONE,
@@ -48,6 +62,11 @@ def add(kinds: Any) -> None:
     interleaved.add_options(parser, plot=True, nodes=True)
     parser.add_argument("--ranks", type=int, default=4, metavar="N", help="ranks (default 4)")
     parser.set_defaults(action=solver)
+    parser = kinds.add_parser(
+        "call-times", help="P4: calls of MPI beside progress", description=_CALLS
+    )
+    interleaved.add_options(parser, plot=True, nodes=True)
+    parser.set_defaults(action=call_times)
     parser = kinds.add_parser(
         "progress-memory", help="P4, 4.5: memory that progress takes", description=_MEMORY
     )
@@ -93,6 +112,17 @@ def solver_notes(found: Sequence[Row]) -> list[str]:
                 f" {of:.2f} of the time of calls; largest error {row.figures['error']:.1e}"
             )
     return said
+
+
+def call_times(arguments: argparse.Namespace) -> int:
+    shown = Shown(
+        "Calls of the program", "us", CALL_LINES, CALL_FIGURES, decimals=2
+    )
+    options = ["--quick"] if arguments.quick else []
+    program = Program("call_times", list(CALL_LINES), 2, options)
+    measured = interleaved.run(program, arguments, CALL_SERIES)
+    series.show(arguments, measured, shown)
+    return 0
 
 
 def memory(arguments: argparse.Namespace) -> int:

@@ -119,14 +119,15 @@ void InterruptThread::stand_back() noexcept
 {
     Interest& interest = waiter_->interest();
     interest.enter();
-    constexpr auto longest_nap = 1000us;
+    constexpr auto longest_nap = 4000us;
     auto nap = 25us;
     bool recalled = false;
     do {
         recalled = recall_->nap(nap);
         nap = std::min(2 * nap, longest_nap);
         add(counts_.naps);
-    } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());
+    } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came() &&
+             !recall_->computes());
     if (recalled && std::exchange(recalled_, true)) {
         recall_->was_worth(false);
     }

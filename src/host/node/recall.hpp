@@ -3,9 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 
-#include "base/futex.hpp"
+#include "base/alarm.hpp"
 #include "base/stretches.hpp"
 
 namespace sidelight::host::node {
@@ -37,31 +36,38 @@ public:
     }
 
     // --- The thread ------------------------------------------------------------------------------
-    /// Sleeps for so long, or until it is called. Answers whether it was.
+    /// Sleeps for so long, or until shortly after it is called. Answers whether it was.
     bool nap(std::chrono::nanoseconds time) noexcept
     {
-        const std::uint32_t before = calls_.load(std::memory_order_acquire);
-        naps_.store(true, std::memory_order_relaxed);
-        futex_wait_for(futex_word(calls_), before, FutexScope::process, time);
+        called_.store(false, std::memory_order_relaxed);
+        alarm_.set(time);
+        naps_.store(time > soon && alarm_.can_be_set(), std::memory_order_relaxed);
+        alarm_.sleep();
         naps_.store(false, std::memory_order_relaxed);
-        return calls_.load(std::memory_order_acquire) != before;
+        return called_.load(std::memory_order_relaxed);
     }
+    /// Whether the program has left something and computes for a while already.
+    [[nodiscard]] bool computes() const noexcept { return stretches_.is_long(now()); }
     /// It has moved something since it was called, or is called again and has not.
     void was_worth(bool moved) noexcept { worth_.slept_again(moved ? Worth::enough : Time(0)); }
 
 private:
+    /// The program makes some more calls as a rule.
+    static constexpr std::chrono::nanoseconds soon = std::chrono::microseconds(25);
+
     static Time now() noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
     void call() noexcept
     {
         naps_.store(false, std::memory_order_relaxed);
-        calls_.fetch_add(1, std::memory_order_release);
-        futex_wake_one(futex_word(calls_), FutexScope::process);
+        called_.store(true, std::memory_order_relaxed);
+        alarm_.set(soon);
     }
 
     Stretches stretches_;
     Worth worth_;
+    Alarm alarm_;
     std::atomic<bool> naps_{false};
-    std::atomic<std::uint32_t> calls_{0};
+    std::atomic<bool> called_{false};
 };
 
 } // namespace sidelight::host::node

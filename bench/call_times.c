@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long the program's own calls of MPI take while a large request is under way and a thread may
+ * be giving the host a turn (P4): medians and 99th percentiles, in microseconds.
+ *
+ *     call_times [--quick] [LINE...]
+ *
+ * Lines: `waiting`, a receive is under way for which nothing comes; `moving`, in each round ranks
+ * of a pair send 1 MB to each other. Between calls 50 to 200 us of work are done.
+ */
+#include "overlap.h"
+
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BYTES = 1 << 20, ROUNDS = 4000, QUICK_ROUNDS = 1000, MOVING_SHARE = 4 };
+enum { LARGE_TAG = 1, SMALL_TAG = 2 };
+enum Call { IRECV, ISEND, TEST, CALLS };
+
+static const char *const lines[] = {"waiting", "moving"};
+static const char *const figures[2 * CALLS] = {"irecv_50", "irecv_99", "isend_50",
+                                               "isend_99", "test_50",  "test_99"};
+
+struct Calls {
+    const struct Job *job;
+    int other;
+    char *out, *in, *never;
+    double taken[CALLS][ROUNDS];
+};
+
+static void note(struct Calls *calls, enum Call call, int round, double start)
+{
+    calls->taken[call][round] = now_microseconds() - start;
+}
+
+static void play(struct Calls *calls, int bytes, int tag, int round)
+{
+    MPI_Request requests[2];
+    int done = 0;
+    double start = now_microseconds();
+    MPI_Irecv(calls->in, bytes, MPI_BYTE, calls->other, tag, MPI_COMM_WORLD, &requests[0]);
+    note(calls, IRECV, round, start);
+    work_for(&calls->job->work, 50 + round % 4 * 50);
+    start = now_microseconds();
+    MPI_Isend(calls->out, bytes, MPI_BYTE, calls->other, tag, MPI_COMM_WORLD, &requests[1]);
+    note(calls, ISEND, round, start);
+    work_for(&calls->job->work, 50 + round % 4 * 50);
+    start = now_microseconds();
+    MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+    note(calls, TEST, round, start);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static int is_later(const void *a, const void *b)
+{
+    const double first = *(const double *)a;
+    const double second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+static void run_line(struct Calls *calls, bool moving)
+{
+    MPI_Request never = MPI_REQUEST_NULL;
+    double values[2 * CALLS];
+    const int all = calls->job->quick ? QUICK_ROUNDS : ROUNDS;
+    const int rounds = moving ? all / MOVING_SHARE : all;
+    if (!moving) {
+        MPI_Irecv(calls->never, BYTES, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD, &never);
+    }
+    for (int round = 0; round < rounds; ++round) {
+        play(calls, moving ? BYTES : 8, SMALL_TAG, round);
+    }
+    if (!moving) {
+        MPI_Send(calls->out, 8, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD);
+        MPI_Wait(&never, MPI_STATUS_IGNORE);
+    }
+    for (int call = 0; call < CALLS; ++call) {
+        qsort(calls->taken[call], (size_t)rounds, sizeof(double), is_later);
+        values[(size_t)2 * (size_t)call] = calls->taken[call][rounds / 2];
+        values[(size_t)2 * (size_t)call + 1] = calls->taken[call][rounds * 99 / 100];
+    }
+    print_job_line(calls->job, lines[moving], figures, values, 2 * CALLS);
+}
+
+int main(int argc, char **argv)
+{
+    static struct Calls calls;
+    const struct Job job = begin_job(&argc, &argv);
+    calls.job = &job;
+    calls.other = (job.rank + job.ranks / 2) % job.ranks;
+    calls.out = calloc(1, BYTES);
+    calls.in = calloc(1, BYTES);
+    calls.never = calloc(1, BYTES);
+    for (int line = 0; line < 2; ++line) {
+        if (begin_job_line(&job, lines[line])) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            run_line(&calls, line == 1);
+        }
+    }
+    free(calls.out);
+    free(calls.in);
+    free(calls.never);
+    end_job();
+    return 0;
+}

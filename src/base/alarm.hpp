@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+#include "base/shared_memory.hpp"
+
+namespace sidelight {
+
+/// How a thread sleeps for a time that others may shorten. They wake nobody for it: a wake would
+/// take their core at once, and the sleeper would only go on to sleep for the shorter time.
+class Alarm {
+public:
+    /// Without a timer of the kernel's (timerfd) nothing shortens a sleep.
+    Alarm() noexcept;
+
+    [[nodiscard]] bool can_be_set() const noexcept { return static_cast<bool>(timer_); }
+    /// Goes off after so long, from now on, and at no other time. Any thread.
+    void set(std::chrono::nanoseconds time) noexcept;
+    /// Does not go off. By the sleeper.
+    void clear() noexcept;
+    /// Until it goes off. By the sleeper; without a timer for what was set, a millisecond at most.
+    void sleep() noexcept;
+
+private:
+    void set_timer(std::chrono::nanoseconds time) noexcept;
+
+    File timer_;
+    std::chrono::nanoseconds set_{}; ///< where there is no timer
+};
+
+} // namespace sidelight
