@@ -5,11 +5,12 @@
 ///              [--trace DIR] FILE
 ///     simulate am [OPTIONS] FILE
 ///     simulate lu [OPTIONS] FILE
+///     simulate progress [OPTIONS] FILE
 ///     simulate scale [OPTIONS] FILE
 ///
 /// FILE has the parameters of the network (bench/networks). --pending 1 is what standard calls do:
 /// each epoch is complete before the next one begins. --trace writes the files of a trace into DIR.
-/// The options of am: active_main.cpp, of lu: lu_main.cpp, of scale: scale_main.cpp.
+/// The options of am: active_main.cpp, and so on.
 #include <getopt.h>
 
 #include <cstdio>
@@ -19,6 +20,7 @@
 
 #include "active_main.hpp"
 #include "lu_main.hpp"
+#include "progress_main.hpp"
 #include "scale_main.hpp"
 #include "transactions.hpp"
 
@@ -76,6 +78,9 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && std::strcmp(argv[1], "lu") == 0) {
         return sidelight::simulate::lu_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::strcmp(argv[1], "progress") == 0) {
+        return sidelight::simulate::progress_main(argc - 1, argv + 1);
     }
     if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
         return sidelight::simulate::scale_main(argc - 1, argv + 1);

@@ -24,6 +24,8 @@ bool set(Machine& machine, const std::string& name, std::uint64_t value)
                  {"call_ns", machine.call},
                  {"copy_ps", machine.copy_ps},
                  {"peer_ns", machine.peer},
+                 {"interrupt_ns", machine.interrupt},
+                 {"slice_ns", machine.slice},
                  {"mflops", machine.mflops}};
     for (const auto& time : times) {
         if (name == time.name) {

@@ -16,6 +16,8 @@ struct Machine {
     fabric::sim::Time peer = 8;      ///< of a sweep, for each peer of an epoch that waits for some
     fabric::sim::Time mflops = 1000; ///< of a processor, in products of a number and a row
     int node = 1;                    ///< ranks of a node, who map each other's memory
+    fabric::sim::Time interrupt = 5000;  ///< ns of a processor: a sleeping thread is woken
+    fabric::sim::Time slice = 3'000'000; ///< ns for which one of several on a processor has it
 };
 
 struct Options {
@@ -64,6 +66,29 @@ struct LuOptions {
     LuWay way = LuWay::standard;
     std::uint64_t seed = 1;
     std::string trace{}; ///< the folder of its trace; without a name there is none
+};
+
+/// Who moves operations on while an origin works.
+enum class Mover {
+    nobody,     ///< its next call
+    polling,    ///< a thread of each process that polls all the time
+    interrupts, ///< a thread that is woken for what is recorded
+};
+
+/// Epochs of two nodes.
+struct ProgressOptions {
+    Machine machine;
+    int ranks = 2;      ///< half of them origins, on a node of their own
+    int processors = 0; ///< of a node; 0: one for each rank
+    bool fence = false; ///< else post, start, complete, wait
+    bool many = false;  ///< each origin goes to all targets, else to one
+    bool get = false;
+    std::size_t bytes = 1 << 20;
+    fabric::sim::Time work = 0; ///< ns of each origin, in each epoch
+    fabric::sim::Time late = 0; ///< ns that each target is late
+    int epochs = 10;
+    Mover mover = Mover::interrupts;
+    std::uint64_t seed = 1;
 };
 
 /// In which epochs the puts of a large window are.

@@ -10,7 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paper_applications, plots, simulate_am, simulate_lu, simulate_scale, simulations
+from . import (
+    paper_applications,
+    plots,
+    simulate_am,
+    simulate_lu,
+    simulate_progress,
+    simulate_scale,
+    simulations,
+)
 from .console import progress, rich
 
 _DESCRIPTION = """\
@@ -61,6 +69,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(action=main)
     simulate_am.add(kinds)
     simulate_lu.add(kinds)
+    simulate_progress.add(kinds)
     simulate_scale.add(kinds)
 
 
