@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 
 #include "api/entry.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/window_table.hpp"
 
 /// For whoever looks for the reason of a wait: by call, or from a debugger. Not from a signal
@@ -42,4 +44,12 @@ void describe(WindowObject& object, void* context)
 
 SIDELIGHT_ENTRY const char* sidelight_version(void) { return SIDELIGHT_VERSION; }
 
-SIDELIGHT_ENTRY void sidelight_dump(int fd) { window_table::for_each(describe, &fd); }
+SIDELIGHT_ENTRY void sidelight_dump(int fd)
+{
+    window_table::for_each(describe, &fd);
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        std::array<char, 256> line{};
+        runtime->helpers().print_counts(line);
+        write_line(&fd, line.data());
+    }
+}

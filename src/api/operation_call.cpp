@@ -144,6 +144,7 @@ int issue(const WindowObject& object, const OperationCall& call) noexcept
     bool wants_answers = false;
     if (!HandlerCaller::inside()) [[likely]] {
         Engine& engine = Runtime::existing()->engine();
+        const CallNote note(engine);
         const EngineToken token(engine);
         status = hand_over(object, call, nullptr);
         wants_answers = engine.process().wants_answers();

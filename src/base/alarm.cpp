@@ -2,28 +2,42 @@
 #include "base/alarm.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/log.hpp"
+
 namespace sidelight {
 
 namespace {
 
-constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(1);
+constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(10);
 
 } // namespace
 
-Alarm::Alarm() noexcept : timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)) {}
+void Alarm::open() noexcept
+{
+    if (timer_) {
+        return;
+    }
+    timer_ = File(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+    if (!timer_) {
+        log(LogLevel::info, "a thread looks a hundred times a second: no timer: %s",
+            std::strerror(errno));
+    }
+}
 
 void Alarm::set(std::chrono::nanoseconds time) noexcept
 {
     if (timer_) {
         set_timer(std::max(time, std::chrono::nanoseconds(1))); // zero: never
     } else {
-        set_ = time;
+        set_.store(time, std::memory_order_relaxed);
     }
 }
 
@@ -32,7 +46,7 @@ void Alarm::clear() noexcept
     if (timer_) {
         set_timer(std::chrono::nanoseconds(0));
     } else {
-        set_ = longest_without_timer;
+        set_.store(longest_without_timer, std::memory_order_relaxed);
     }
 }
 
@@ -45,14 +59,16 @@ void Alarm::set_timer(std::chrono::nanoseconds time) noexcept
     timerfd_settime(timer_.descriptor(), 0, &when, nullptr);
 }
 
+/// A timer that a program has closed, with all descriptors that it does not know, is none.
 void Alarm::sleep() noexcept
 {
-    if (timer_) {
-        std::uint64_t times = 0;
-        [[maybe_unused]] const ssize_t read_bytes = read(timer_.descriptor(), &times, sizeof times);
-    } else {
-        std::this_thread::sleep_for(std::min(set_, longest_without_timer));
+    std::uint64_t times = 0;
+    if (timer_ && read(timer_.descriptor(), &times, sizeof times) == sizeof times) {
+        return;
     }
+    const std::chrono::nanoseconds wanted = set_.load(std::memory_order_relaxed);
+    std::this_thread::sleep_for(timer_ ? longest_without_timer
+                                       : std::min(wanted, longest_without_timer));
 }
 
 } // namespace sidelight

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 #include "base/shared_memory.hpp"
@@ -11,22 +12,26 @@ namespace sidelight {
 /// take their core at once, and the sleeper would only go on to sleep for the shorter time.
 class Alarm {
 public:
-    /// Without a timer of the kernel's (timerfd) nothing shortens a sleep.
-    Alarm() noexcept;
+    /// Before anybody sleeps or sets it. Without a timer of the kernel's (timerfd) nothing shortens
+    /// a sleep.
+    void open() noexcept;
+    /// In the child of a fork, whose timer is its parent's.
+    void drop() noexcept { timer_ = File(); }
 
     [[nodiscard]] bool can_be_set() const noexcept { return static_cast<bool>(timer_); }
     /// Goes off after so long, from now on, and at no other time. Any thread.
     void set(std::chrono::nanoseconds time) noexcept;
     /// Does not go off. By the sleeper.
     void clear() noexcept;
-    /// Until it goes off. By the sleeper; without a timer for what was set, a millisecond at most.
+    /// Until it goes off. By the sleeper; without a timer for what was set, ten milliseconds at
+    /// most.
     void sleep() noexcept;
 
 private:
     void set_timer(std::chrono::nanoseconds time) noexcept;
 
     File timer_;
-    std::chrono::nanoseconds set_{}; ///< where there is no timer
+    std::atomic<std::chrono::nanoseconds> set_{}; ///< where there is no timer
 };
 
 } // namespace sidelight

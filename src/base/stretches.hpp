@@ -40,6 +40,17 @@ public:
             end_phase();
         }
     }
+    /// The program is in MPI all the same, in a call that nobody notes.
+    void is_inside(Time now) noexcept
+    {
+        const Time since = since_.load(std::memory_order_relaxed);
+        if (since != Time(0)) {
+            since_.store(now, std::memory_order_relaxed);
+            if (now - since >= long_enough) {
+                has_long_.store(true, std::memory_order_relaxed);
+            }
+        }
+    }
     /// A call ends while there is.
     void left(Time now) noexcept
     {

@@ -43,6 +43,7 @@ void MessageThread::rouse() noexcept
     asleep_.store(false, std::memory_order_relaxed);
     naps_long_.store(false, std::memory_order_relaxed);
     roused_.store(true, std::memory_order_relaxed);
+    alarm_.open();
     alarm_.set(Pace::shortest);
     if (!thread_.joinable()) {
         stopping_.store(false, std::memory_order_relaxed);
@@ -71,7 +72,7 @@ void MessageThread::stop() noexcept
 void MessageThread::forget() noexcept
 {
     new (&thread_) std::thread;
-    alarm_ = Alarm();
+    alarm_.drop();
 }
 
 void MessageThread::run() noexcept
@@ -107,6 +108,9 @@ bool MessageThread::rest(Time pause) noexcept
     if (pause != Time(0)) {
         roused_.store(false, std::memory_order_relaxed);
         alarm_.set(pause);
+        if (stopping_.load(std::memory_order_seq_cst)) {
+            return false;
+        }
         naps_long_.store(pause > Pace::shortest && alarm_.can_be_set(), std::memory_order_relaxed);
         alarm_.sleep();
         naps_long_.store(false, std::memory_order_relaxed);

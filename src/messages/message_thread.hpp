@@ -35,7 +35,7 @@ struct StepCounts {
 };
 
 /// Gives the host one step of progress after the other while the program computes and has large
-/// requests under way (P4, chapters 3 and 4). See docs/design/two-sided.md.
+/// requests under way (P4, chapters 3 and 4). See docs/design/message-thread.md.
 class MessageThread {
 public:
     MessageThread(Presence& presence, LiveRequests& requests, const Stretches& stretches,

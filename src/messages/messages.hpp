@@ -38,12 +38,15 @@ public:
     /// A call begins, or is over.
     void came() noexcept
     {
-        if (stretches_.in_phase()) [[unlikely]] {
+        if (!has_threads() && stretches_.in_phase()) [[unlikely]] {
             stretches_.came(MessageThread::now());
         }
     }
     void leaves() noexcept
     {
+        if (has_threads()) {
+            return;
+        }
         if (requests_.live() != 0) [[unlikely]] {
             stretches_.left(MessageThread::now());
         } else if (stretches_.in_phase()) [[unlikely]] {
@@ -65,6 +68,11 @@ public:
     }
 
 private:
+    /// Several threads have no stretches in common.
+    [[nodiscard]] bool has_threads() const noexcept
+    {
+        return conditions_.program_has_threads.load(std::memory_order_relaxed);
+    }
     Messages(AskStatus* status, ThreadCalls below) noexcept;
 
     static void before_fork() noexcept;

@@ -56,7 +56,6 @@ void Engine::say_what_is_wanted() noexcept
         process_.progress();
         process_.push();
     }
-    waits_ = process_.waits();
 }
 
 bool Engine::begin_attendance() noexcept
@@ -64,10 +63,6 @@ bool Engine::begin_attendance() noexcept
     const bool counts = interrupts_.load(std::memory_order_relaxed);
     if (counts) {
         interest().enter();
-        if (!program_has_threads_) {
-            notes_calls_.store(false, std::memory_order_relaxed);
-            recall_.came();
-        }
     }
     return counts;
 }
@@ -75,10 +70,6 @@ bool Engine::begin_attendance() noexcept
 /// A call that nobody else inside will answer is answered here.
 void Engine::end_attendance() noexcept
 {
-    if (!program_has_threads_) {
-        notes_calls_.store(interrupts_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        recall_.leaves(waits_);
-    }
     if (interest().leave_as_it_is()) {
         lock_.acquire();
         begin_use();

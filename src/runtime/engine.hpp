@@ -53,23 +53,13 @@ public:
             say_what_is_wanted();
         }
     }
-    /// Around each use by a call of the program's.
-    [[gnu::always_inline]] void begin_call() noexcept
-    {
-        begin_use();
-        if (notes_calls_.load(std::memory_order_relaxed)) [[unlikely]] {
-            recall_.came();
-        }
-    }
-    [[gnu::always_inline]] void end_call() noexcept
-    {
-        end_use();
-        if (notes_calls_.load(std::memory_order_relaxed)) [[unlikely]] {
-            recall_.leaves(waits_);
-        }
-    }
     /// How the program's calls call the interrupt thread back.
     [[nodiscard]] host::node::Recall& recall() noexcept { return recall_; }
+    /// Whether they are noted for it: there is one, and one thread of the program.
+    [[nodiscard]] bool notes_calls() const noexcept
+    {
+        return notes_calls_.load(std::memory_order_relaxed);
+    }
     /// A thread of the program looks after things for a while, without holding the engine all the
     /// time. Answers whether it has to say when it ends.
     [[nodiscard]] bool begin_attendance() noexcept;
@@ -100,10 +90,31 @@ private:
     EngineLock lock_;
     /// Changed under the engine and, for those who attend, with nobody inside.
     std::atomic<bool> interrupts_{false};
-    host::node::Recall recall_;
-    bool waits_ = false; ///< a window, for anything, when the engine was left last
-    /// There is an interrupt thread, and the one thread of the program does not wait in a call.
     std::atomic<bool> notes_calls_{false};
+    host::node::Recall recall_;
+};
+
+/// A call of the program's that may leave something to be moved, from its beginning to its end,
+/// waits included. Without the engine.
+class CallNote {
+public:
+    [[gnu::always_inline]] explicit CallNote(Engine& engine) noexcept : engine_(engine)
+    {
+        if (engine.notes_calls()) [[unlikely]] {
+            engine.recall().came();
+        }
+    }
+    [[gnu::always_inline]] ~CallNote()
+    {
+        if (engine_.notes_calls()) [[unlikely]] {
+            engine_.recall().leaves(engine_.process().waits());
+        }
+    }
+    CallNote(const CallNote&) = delete;
+    CallNote& operator=(const CallNote&) = delete;
+
+private:
+    Engine& engine_;
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end
@@ -113,11 +124,11 @@ public:
     [[gnu::always_inline]] explicit EngineToken(Engine& engine) noexcept : engine_(engine)
     {
         engine_.lock().acquire();
-        engine_.begin_call();
+        engine_.begin_use();
     }
     [[gnu::always_inline]] ~EngineToken()
     {
-        engine_.end_call();
+        engine_.end_use();
         engine_.lock().release();
     }
     EngineToken(const EngineToken&) = delete;

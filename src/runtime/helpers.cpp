@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/helpers.hpp"
 
+#include <array>
+#include <cstdio>
+
 #include "base/cpu.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -47,6 +50,9 @@ bool sweep_for_host() noexcept
     const bool completed = !Requests::host_is_locked() && runtime.requests().complete_found();
     if (!engine.process().busy() || !engine.lock().try_acquire()) {
         return completed;
+    }
+    if (engine.notes_calls()) [[unlikely]] {
+        engine.recall().is_in_host();
     }
     engine.begin_use();
     engine.answer_call();
@@ -204,20 +210,23 @@ void Helpers::stop_thread() noexcept
     if (interrupt_thread_.runs()) {
         engine_.set_interrupts(false);
         interrupt_thread_.stop();
-        log_counts();
+        std::array<char, 256> line{};
+        print_counts(line);
+        log(LogLevel::info, "%s", line.data());
     }
     tell_finisher();
     waiting_.waiter().expect_short_sleeps();
 }
 
-void Helpers::log_counts() const noexcept
+void Helpers::print_counts(std::span<char> line) const noexcept
 {
     const host::node::InterruptCounts& counts = interrupt_thread_.counts();
     const auto of = [](const std::atomic<std::uint64_t>& count) {
         return static_cast<unsigned long long>(count.load(std::memory_order_relaxed));
     };
     const unsigned long long calls = of(counts.calls);
-    log(LogLevel::info,
+    std::snprintf(
+        line.data(), line.size(),
         "interrupt thread: called %llu times by events and %llu by messages, %llu of them for "
         "nothing; ran %llu ns after the call, %llu at most; %llu naps; %llu us in the engine",
         calls, of(counts.messages), of(counts.futile), calls != 0 ? of(counts.delay_ns) / calls : 0,

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 
 #include "base/settings.hpp"
 #include "host/node/interrupt_thread.hpp"
@@ -55,6 +56,8 @@ public:
     {
         return interrupt_thread_.counts();
     }
+    /// The same as a line of text.
+    void print_counts(std::span<char> line) const noexcept;
     /// Takes the hook out. Before the host is finalised.
     static void stop_hook() noexcept;
 
@@ -67,7 +70,6 @@ private:
     void begin_interrupts() noexcept;
     void end_interrupts() noexcept;
     void apply(Progress mode) noexcept;
-    void log_counts() const noexcept;
 
     Engine& engine_;
     Waiting& waiting_;

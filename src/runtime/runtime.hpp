@@ -59,6 +59,7 @@ public:
         if (HandlerCaller::inside()) [[unlikely]] {
             return host::mpi::answer_window(Status::unsupported, object.handle);
         }
+        const CallNote note(engine_);
         BlockingRequest request;
         bool complete = false;
         Status status = Status::ok;
@@ -85,6 +86,7 @@ public:
         if (HandlerCaller::inside()) [[unlikely]] {
             return host::mpi::answer_window(Status::unsupported, object.handle);
         }
+        const CallNote note(engine_);
         Status status = Status::no_memory;
         bool pending = false;
         {

@@ -287,6 +287,21 @@ static void check_keys(const struct Job *job)
         MPI_Win_free(&wins[i]);
 }
 
+/* What a debugger shows of the thread. */
+static void check_dump(void)
+{
+    int ends[2];
+    char text[4096];
+    CHECK(pipe(ends) == 0);
+    sidelight_dump(ends[1]);
+    const ssize_t length = read(ends[0], text, sizeof text - 1);
+    CHECK(length > 0);
+    text[length > 0 ? length : 0] = '\0';
+    CHECK(strstr(text, "interrupt thread: called") != NULL);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -308,6 +323,7 @@ int main(int argc, char **argv)
     check_kind(&job, lock_epoch, "lock epochs", 30000);
     check_silence(&job);
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
+    check_dump();
     check_modes(&job);
     check_keys(&job);
     MPI_Group_free(&job.other);

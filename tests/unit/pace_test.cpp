@@ -95,6 +95,8 @@ TEST(Stretches, OneIsLongWhileItLasts)
     stretches.left(1ms);
     EXPECT_FALSE(stretches.is_long(1ms + Stretches::long_enough / 2));
     EXPECT_TRUE(stretches.is_long(1ms + Stretches::long_enough));
+    stretches.is_inside(2ms); // in the host
+    EXPECT_FALSE(stretches.is_long(2ms));
     stretches.came(2ms);
     EXPECT_FALSE(stretches.is_long(3ms));
 }

@@ -33,12 +33,14 @@ bool is_recalled(Recall& recall, bool waits, std::chrono::nanoseconds nap)
 TEST(Recall, EndsANapWhenTheProgramLeavesWorkAndComputes)
 {
     Recall recall;
+    recall.begin();
     EXPECT_TRUE(is_recalled(recall, true, for_long));
 }
 
 TEST(Recall, LeavesANapAloneWhereNothingIsWaitedFor)
 {
     Recall recall;
+    recall.begin();
     EXPECT_FALSE(is_recalled(recall, false, 20ms));
 }
 
@@ -46,6 +48,7 @@ TEST(Recall, LeavesANapAloneWhereNothingIsWaitedFor)
 TEST(Recall, IsRareWhereItWasForNothing)
 {
     Recall recall;
+    recall.begin();
     for (int time = 0; time < Worth::patience; ++time) {
         recall.was_worth(false);
     }

@@ -38,6 +38,7 @@ bool InterruptThread::start(Waiter& waiter, Recall& recall, const Work& work) no
     }
     waiter_ = &waiter;
     recall_ = &recall;
+    recall.begin();
     waiter.expect_long_sleeps();
     work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
@@ -50,6 +51,7 @@ void InterruptThread::stop() noexcept
 {
     if (runs()) {
         stopping_.store(true, std::memory_order_seq_cst);
+        recall_->end();
         waiter_->summon();
         thread_.join();
     }
@@ -120,14 +122,16 @@ void InterruptThread::stand_back() noexcept
     Interest& interest = waiter_->interest();
     interest.enter();
     constexpr auto longest_nap = 4000us;
-    auto nap = 25us;
+    constexpr auto shortest_nap = 25us;
+    auto next = shortest_nap;
     bool recalled = false;
+    bool tries = false; // whether it computes, which some calls do not tell
     do {
-        recalled = recall_->nap(nap);
-        nap = std::min(2 * nap, longest_nap);
+        recalled = recall_->nap(tries ? shortest_nap : next);
         add(counts_.naps);
-    } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came() &&
-             !recall_->computes());
+        tries = !tries && next > 2 * shortest_nap && recall_->computes();
+        next = tries ? next : std::min(2 * next, longest_nap);
+    } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());
     if (recalled && std::exchange(recalled_, true)) {
         recall_->was_worth(false);
     }

@@ -15,6 +15,12 @@ void NetworkGate::watch(int descriptor) noexcept
     }
 }
 
+void NetworkGate::forget() noexcept
+{
+    gate_ = File();
+    watched_ = -1;
+}
+
 void NetworkGate::open() noexcept { set(EPOLLIN); }
 
 void NetworkGate::set(unsigned events) noexcept

@@ -9,10 +9,14 @@ namespace sidelight::host::node {
 /// nobody is woken for what a thread that polls finds by itself. Opened and closed by any thread.
 class NetworkGate {
 public:
-    /// Open. Where there can be none the descriptor itself is slept at, and never closed.
+    /// Open, from now on. Where there can be none the descriptor itself is slept at, and never
+    /// closed.
     void watch(int descriptor) noexcept;
+    [[nodiscard]] explicit operator bool() const noexcept { return watched_ >= 0; }
 
     [[nodiscard]] int descriptor() const noexcept { return gate_ ? gate_.descriptor() : watched_; }
+    /// The descriptor may be another one by now.
+    void forget() noexcept;
     void close() noexcept { set(0); }
     /// Wakes who sleeps there, if something has come meanwhile.
     void open() noexcept;

@@ -11,7 +11,7 @@ namespace sidelight::host::node {
 
 /// How the interrupt thread, which naps while the program calls again and again, is called back
 /// when the program leaves work to be done and computes. Where the program has threads nobody
-/// calls it. See docs/design/interest.md.
+/// calls it. See docs/design/standing-back.md.
 class Recall {
 public:
     // --- The program, in its calls ---------------------------------------------------------------
@@ -35,12 +35,34 @@ public:
         }
     }
 
+    /// In a call of the host's, which nobody notes.
+    void is_in_host() noexcept
+    {
+        if (stretches_.in_phase()) [[unlikely]] {
+            stretches_.is_inside(now());
+        }
+    }
+    /// Before the thread starts; and when it is to end.
+    void begin() noexcept
+    {
+        alarm_.open();
+        ended_.store(false, std::memory_order_relaxed);
+    }
+    void end() noexcept
+    {
+        ended_.store(true, std::memory_order_seq_cst);
+        alarm_.set(Time(0));
+    }
+
     // --- The thread ------------------------------------------------------------------------------
     /// Sleeps for so long, or until shortly after it is called. Answers whether it was.
     bool nap(std::chrono::nanoseconds time) noexcept
     {
         called_.store(false, std::memory_order_relaxed);
         alarm_.set(time);
+        if (ended_.load(std::memory_order_seq_cst)) {
+            return true;
+        }
         naps_.store(time > soon && alarm_.can_be_set(), std::memory_order_relaxed);
         alarm_.sleep();
         naps_.store(false, std::memory_order_relaxed);
@@ -68,6 +90,7 @@ private:
     Alarm alarm_;
     std::atomic<bool> naps_{false};
     std::atomic<bool> called_{false};
+    std::atomic<bool> ended_{false};
 };
 
 } // namespace sidelight::host::node

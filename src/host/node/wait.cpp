@@ -107,7 +107,7 @@ bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 /// The interrupt thread need not hear of what a poll finds. Answers whether it has to be opened.
 bool Waiter::close_gate() noexcept
 {
-    if (!dozes_.load(std::memory_order_relaxed)) {
+    if (!dozes_.load(std::memory_order_acquire)) {
         return false;
     }
     if (pollers_.fetch_add(1, std::memory_order_seq_cst) == 0) {
@@ -127,7 +127,11 @@ void Waiter::open_gate() noexcept
 bool Waiter::spin(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     bool closed = false;
-    const bool found = spin(poll, context, closed) || yield(poll, context);
+    bool found = spin(poll, context, closed);
+    if (!found) {
+        closed = closed || close_gate();
+        found = yield(poll, context);
+    }
     if (closed) {
         open_gate();
     }
@@ -199,7 +203,7 @@ void Waiter::listen_to(const Network& network) noexcept
         return;
     }
     network_ = network;
-    gate_.watch(network.descriptor);
+    gate_.forget();
     bell_.lay_pipe(pipe_.address());
     listener_taken_.store(false, std::memory_order_release);
     listens_.store(true, std::memory_order_release);
@@ -256,7 +260,10 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
             own.sleep(visit, limit);
             slept = true;
         } else if (network_.arm(network_.context)) {
-            dozes_.store(true, std::memory_order_relaxed);
+            if (!gate_) {
+                gate_.watch(network_.descriptor);
+            }
+            dozes_.store(true, std::memory_order_release);
             pipe_.sleep(gate_.descriptor(), limit);
             dozes_.store(false, std::memory_order_relaxed);
             slept = true;
