@@ -53,13 +53,6 @@ static void play(struct Calls *calls, int bytes, int tag, int round)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-static int is_later(const void *a, const void *b)
-{
-    const double first = *(const double *)a;
-    const double second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 static void run_line(struct Calls *calls, bool moving)
 {
     MPI_Request never = MPI_REQUEST_NULL;
@@ -77,9 +70,9 @@ static void run_line(struct Calls *calls, bool moving)
         MPI_Wait(&never, MPI_STATUS_IGNORE);
     }
     for (int call = 0; call < CALLS; ++call) {
-        qsort(calls->taken[call], (size_t)rounds, sizeof(double), is_later);
-        values[(size_t)2 * (size_t)call] = calls->taken[call][rounds / 2];
-        values[(size_t)2 * (size_t)call + 1] = calls->taken[call][rounds * 99 / 100];
+        double *const taken = calls->taken[call];
+        values[(size_t)2 * (size_t)call] = median(taken, rounds); /* which sorts them */
+        values[(size_t)2 * (size_t)call + 1] = taken[rounds * 99 / 100];
     }
     print_job_line(calls->job, lines[moving], figures, values, 2 * CALLS);
 }

@@ -162,9 +162,19 @@ static void follow(const struct Team *team, const struct Line *line,
     }
 }
 
-static void announce(const struct Line *line)
+void announce_line(const char *name)
 {
-    printf("{\"starts\": \"%s\"}\n", line->name);
+    printf("{\"starts\": \"%s\"}\n", name);
+    fflush(stdout);
+}
+
+void print_values(const char *name, const char *const *figures, const double *values, int count)
+{
+    printf("{\"line\": \"%s\"", name);
+    for (int i = 0; i < count; ++i) {
+        printf(", \"%s\": %.6f", figures[i], values[i]);
+    }
+    printf("}\n");
     fflush(stdout);
 }
 
@@ -174,7 +184,7 @@ void measure_beside(const struct Team *team, const struct Line *line, void *cont
     struct Samples samples[2];
     struct Subjects subjects = {{context, beside}, {0}, beside != NULL ? 2 : 1};
     if (team->rank == 0) {
-        announce(line);
+        announce_line(line->name);
         lead(team, line, &subjects, plan, samples);
         print_result(line->name, samples, &subjects);
     } else {

@@ -62,6 +62,10 @@ void measure_beside(const struct Team *team, const struct Line *line, void *cont
 void measure_several(const struct Team *team, const struct Line *line, void *const *contexts,
                      int count, const struct Plan *plan, double *medians);
 
+/* From rank 0: {"starts": NAME}; and the line with its members "NAME": VALUE. */
+void announce_line(const char *name);
+void print_values(const char *name, const char *const *figures, const double *values, int count);
+
 /* The clock that all processes of a machine have in common. */
 double now_microseconds(void);
 

@@ -89,13 +89,6 @@ static void run(struct Bench *bench, enum Kind kind)
     bench->waited = now_microseconds() - start;
 }
 
-static int is_later(const void *a, const void *b)
-{
-    const double first = *(const double *)a;
-    const double second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* Collective. The median until the later one has done. */
 static double median_time(struct Bench *bench, enum Kind kind)
 {
@@ -107,8 +100,7 @@ static double median_time(struct Bench *bench, enum Kind kind)
         double mine = kind == WAITS && bench->pair->rank == TARGET ? 0 : bench->waited;
         MPI_Allreduce(&mine, &taken[round], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     }
-    qsort(taken, (size_t)rounds, sizeof taken[0], is_later);
-    return taken[rounds / 2];
+    return median(taken, rounds);
 }
 
 int main(int argc, char **argv)

@@ -40,8 +40,7 @@ bool begin_job_line(const struct Job *job, const char *name)
 {
     const bool wanted = chosen(name, job->names, job->count);
     if (wanted && job->rank == 0) {
-        printf("{\"starts\": \"%s\"}\n", name);
-        fflush(stdout);
+        announce_line(name);
     }
     return wanted;
 }
@@ -49,15 +48,9 @@ bool begin_job_line(const struct Job *job, const char *name)
 void print_job_line(const struct Job *job, const char *name, const char *const *figures,
                     const double *values, int count)
 {
-    if (job->rank != 0) {
-        return;
+    if (job->rank == 0) {
+        print_values(name, figures, values, count);
     }
-    printf("{\"line\": \"%s\"", name);
-    for (int i = 0; i < count; ++i) {
-        printf(", \"%s\": %.6f", figures[i], values[i]);
-    }
-    printf("}\n");
-    fflush(stdout);
 }
 
 struct Times time_action(const struct Job *job, Action_with_work *action, void *context,

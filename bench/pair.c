@@ -50,8 +50,7 @@ bool begin_line(const struct Pair *pair, const char *name)
 {
     const bool wanted = chosen(name, pair->names, pair->count);
     if (wanted && pair->rank == ORIGIN) {
-        printf("{\"starts\": \"%s\"}\n", name);
-        fflush(stdout);
+        announce_line(name);
     }
     return wanted;
 }
@@ -59,15 +58,9 @@ bool begin_line(const struct Pair *pair, const char *name)
 void print_line(const struct Pair *pair, const char *name, const char *const *figures,
                 const double *values, int count)
 {
-    if (pair->rank != ORIGIN) {
-        return;
+    if (pair->rank == ORIGIN) {
+        print_values(name, figures, values, count);
     }
-    printf("{\"line\": \"%s\"", name);
-    for (int i = 0; i < count; ++i) {
-        printf(", \"%s\": %.6f", figures[i], values[i]);
-    }
-    printf("}\n");
-    fflush(stdout);
 }
 
 static long agree(void *context, long number)

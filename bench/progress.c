@@ -118,13 +118,6 @@ static double fetch_and_op(const struct Late *late)
     return now_microseconds() - start;
 }
 
-static int is_later(const void *a, const void *b)
-{
-    const double first = *(const double *)a;
-    const double second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* Collective: the median, in the origin. */
 static double median_wait(const struct Late *late, enum Kind kind)
 {
@@ -146,8 +139,7 @@ static double median_wait(const struct Late *late, enum Kind kind)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Bcast(taken, rounds, MPI_DOUBLE, waits, MPI_COMM_WORLD);
-    qsort(taken, (size_t)rounds, sizeof taken[0], is_later);
-    return taken[rounds / 2];
+    return median(taken, rounds);
 }
 
 /* Takes the options that are not those of every pair. */

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -30,13 +29,6 @@ struct Shape {
     std::size_t place; ///< of the answers, which all messages of its kind have in common
     Time segment;      ///< ns that a handler takes for it
 };
-
-void demand(Status status)
-{
-    if (status != Status::ok) {
-        throw std::runtime_error("a call was refused");
-    }
-}
 
 class Crowd;
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -20,13 +19,6 @@ using fabric::sim::Time;
 using trace::CallKind;
 
 class Job;
-
-void demand(Status status)
-{
-    if (status != Status::ok) {
-        throw std::runtime_error("a call was refused");
-    }
-}
 
 /// One rank. The order of its work is that of examples/lu: a row that has come is applied to the
 /// rank's next row first, if the next row of all is there, so that it leaves before the rest is

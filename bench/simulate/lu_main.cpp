@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
 
 #include "lu.hpp"
 
@@ -21,17 +20,6 @@ namespace sidelight::simulate {
 namespace {
 
 constexpr const char *ways[] = {"lazy", "standard", "nonblocking"}; // as in LuWay
-
-bool read_way(std::string_view word, LuWay& way)
-{
-    for (int index = 0; index < 3; ++index) {
-        if (word == ways[index]) {
-            way = static_cast<LuWay>(index);
-            return true;
-        }
-    }
-    return false;
-}
 
 bool read_options(int argc, char **argv, LuOptions& options, int& mflops)
 {
@@ -52,7 +40,7 @@ bool read_options(int argc, char **argv, LuOptions& options, int& mflops)
             options.slots = std::atoi(optarg);
             break;
         case 'w':
-            if (!read_way(optarg, options.way)) {
+            if (!read_name(optarg, ways, options.way)) {
                 return false;
             }
             break;

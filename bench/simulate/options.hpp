@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "fabric/sim/network.hpp"
 
@@ -105,6 +106,19 @@ struct ScaleOptions {
     int epochs = 16; ///< lock epochs of a process, all pending; or puts of its lock_all epoch
     ScaleWay way = ScaleWay::lock;
 };
+
+/// Makes it the value whose name, in the order of the values, is that word. False: there is none.
+template <class Value, std::size_t count>
+[[nodiscard]] bool read_name(std::string_view word, const char *const (&names)[count], Value& value)
+{
+    for (std::size_t index = 0; index < count; ++index) {
+        if (word == names[index]) {
+            value = static_cast<Value>(index);
+            return true;
+        }
+    }
+    return false;
+}
 
 /// Reads lines `NAME NUMBER`; `#` begins a comment. Throws std::runtime_error with what is wrong.
 Machine read_machine(const char *path);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -17,13 +16,6 @@ namespace {
 using fabric::sim::Time;
 
 class Job;
-
-void demand(Status status)
-{
-    if (status != Status::ok) {
-        throw std::runtime_error("a call was refused");
-    }
-}
 
 /// One rank: in each epoch an origin or a target.
 class Worker final : public fabric::sim::Actor {

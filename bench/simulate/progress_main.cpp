@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
 
 #include "progress.hpp"
 
@@ -21,17 +20,6 @@ namespace sidelight::simulate {
 namespace {
 
 constexpr const char *movers[] = {"nobody", "polling", "interrupts"}; // as in Mover
-
-bool read_mover(std::string_view word, Mover& mover)
-{
-    for (int index = 0; index < 3; ++index) {
-        if (word == movers[index]) {
-            mover = static_cast<Mover>(index);
-            return true;
-        }
-    }
-    return false;
-}
 
 struct Flags {
     int fence = 0;
@@ -80,7 +68,7 @@ bool read_options(int argc, char **argv, ProgressOptions& options)
             options.seed = std::strtoull(optarg, nullptr, 10);
             break;
         case 'm':
-            if (!read_mover(optarg, options.mover)) {
+            if (!read_name(optarg, movers, options.mover)) {
                 return false;
             }
             break;

@@ -6,8 +6,16 @@
 #include <algorithm>
 #include <new>
 #include <numeric>
+#include <stdexcept>
 
 namespace sidelight::simulate {
+
+void demand(Status status)
+{
+    if (status != Status::ok) {
+        throw std::runtime_error("a call was refused");
+    }
+}
 
 Block::Block(std::size_t bytes) : bytes_(bytes)
 {

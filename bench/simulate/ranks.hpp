@@ -10,6 +10,9 @@
 
 namespace sidelight::simulate {
 
+/// Throws std::runtime_error where a call of the engine is refused, which none should be.
+void demand(Status status);
+
 /// Zeroed memory on a page of its own; what is not touched takes none.
 class Block {
 public:

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -17,13 +16,6 @@ namespace sidelight::simulate {
 namespace {
 
 class Job;
-
-void demand(Status status)
-{
-    if (status != Status::ok) {
-        throw std::runtime_error("a call was refused");
-    }
-}
 
 std::size_t heap_bytes() noexcept
 {

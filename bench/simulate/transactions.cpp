@@ -5,7 +5,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "datatype/basic_layout.hpp"
@@ -39,7 +38,6 @@ private:
     [[nodiscard]] bool has_to_wait();
     [[nodiscard]] const rma::Request *awaited() const noexcept;
     void close();
-    static void demand(Status status);
 
     Job& job_;
     int rank_;
@@ -100,13 +98,6 @@ Worker::Worker(Job& job, int rank)
     shape.reorder.access_after_access = job.options.key;
     window_ = &process_.create_window(shape);
     calls_.begin(*window_);
-}
-
-void Worker::demand(Status status)
-{
-    if (status != Status::ok) {
-        throw std::runtime_error("a call was refused");
-    }
 }
 
 void Worker::run()
