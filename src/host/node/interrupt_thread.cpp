@@ -122,7 +122,8 @@ void InterruptThread::stand_back() noexcept
     Interest& interest = waiter_->interest();
     interest.enter();
     constexpr auto longest_nap = 4000us;
-    constexpr auto shortest_nap = 25us;
+    // Where ranks outnumber cores each look takes the core from another rank, too.
+    const auto shortest_nap = waiter_->crowded() ? 400us : 25us;
     auto next = shortest_nap;
     bool recalled = false;
     bool tries = false; // whether it computes, which some calls do not tell
