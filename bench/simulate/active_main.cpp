@@ -13,7 +13,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "active.hpp"
 
@@ -108,24 +107,18 @@ int active_main(int argc, char **argv)
                     "[--node N] FILE\n");
         return 2;
     }
-    try {
-        const ActiveOptions options = options_of(words, argv[optind]);
-        const ActiveOutcome outcome = run_active(options);
-        const double all = static_cast<double>(options.ranks - 1) * options.messages;
-        const auto ended = static_cast<double>(outcome.ended);
-        std::printf("{\"line\": \"am\", \"microseconds\": %.3f, \"rate\": %.1f, \"calls\": %.3f, "
-                    "\"handler\": %.3f, \"messages\": %.3f, \"user\": %.2f, \"correct\": %s}\n",
-                    ended / 1e3, 1e9 * all / ended, static_cast<double>(outcome.calls) / all,
-                    static_cast<double>(outcome.handler) / 1e3 / all,
-                    static_cast<double>(outcome.messages) / all,
-                    100 * static_cast<double>(outcome.reserved) /
-                        static_cast<double>(outcome.segments),
-                    outcome.correct ? "true" : "false");
-        return outcome.correct ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "simulate: %s\n", error.what());
-        return 2;
-    }
+    const ActiveOptions options = options_of(words, argv[optind]);
+    const ActiveOutcome outcome = run_active(options);
+    const double all = static_cast<double>(options.ranks - 1) * options.messages;
+    const auto ended = static_cast<double>(outcome.ended);
+    std::printf("{\"line\": \"am\", \"microseconds\": %.3f, \"rate\": %.1f, \"calls\": %.3f, "
+                "\"handler\": %.3f, \"messages\": %.3f, \"user\": %.2f, \"correct\": %s}\n",
+                ended / 1e3, 1e9 * all / ended, static_cast<double>(outcome.calls) / all,
+                static_cast<double>(outcome.handler) / 1e3 / all,
+                static_cast<double>(outcome.messages) / all,
+                100 * static_cast<double>(outcome.reserved) / static_cast<double>(outcome.segments),
+                outcome.correct ? "true" : "false");
+    return outcome.correct ? 0 : 1;
 }
 
 } // namespace sidelight::simulate

@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "lu.hpp"
 
@@ -73,23 +72,18 @@ int lu_main(int argc, char **argv)
                              "[--trace DIR] FILE\n");
         return 2;
     }
-    try {
-        options.machine = read_machine(argv[optind]);
-        if (mflops > 0) {
-            options.machine.mflops = static_cast<fabric::sim::Time>(mflops);
-        }
-        const LuOutcome outcome = run_lu(options);
-        std::printf("{\"line\": \"lu\", \"milliseconds\": %.3f, \"share\": %.2f, "
-                    "\"messages\": %llu, \"events\": %llu, \"correct\": %s}\n",
-                    static_cast<double>(outcome.ended) / 1e6, 100 * outcome.in_mpi,
-                    static_cast<unsigned long long>(outcome.messages),
-                    static_cast<unsigned long long>(outcome.events),
-                    outcome.correct ? "true" : "false");
-        return outcome.correct ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "simulate: %s\n", error.what());
-        return 2;
+    options.machine = read_machine(argv[optind]);
+    if (mflops > 0) {
+        options.machine.mflops = static_cast<fabric::sim::Time>(mflops);
     }
+    const LuOutcome outcome = run_lu(options);
+    std::printf("{\"line\": \"lu\", \"milliseconds\": %.3f, \"share\": %.2f, "
+                "\"messages\": %llu, \"events\": %llu, \"correct\": %s}\n",
+                static_cast<double>(outcome.ended) / 1e6, 100 * outcome.in_mpi,
+                static_cast<unsigned long long>(outcome.messages),
+                static_cast<unsigned long long>(outcome.events),
+                outcome.correct ? "true" : "false");
+    return outcome.correct ? 0 : 1;
 }
 
 } // namespace sidelight::simulate

@@ -69,22 +69,9 @@ bool read_options(int argc, char **argv, Options& options, const char *& line)
            optind + 1 == argc;
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+/// What is not one of the others.
+int transactions_main(int argc, char **argv)
 {
-    if (argc > 1 && std::strcmp(argv[1], "am") == 0) {
-        return sidelight::simulate::active_main(argc - 1, argv + 1);
-    }
-    if (argc > 1 && std::strcmp(argv[1], "lu") == 0) {
-        return sidelight::simulate::lu_main(argc - 1, argv + 1);
-    }
-    if (argc > 1 && std::strcmp(argv[1], "progress") == 0) {
-        return sidelight::simulate::progress_main(argc - 1, argv + 1);
-    }
-    if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
-        return sidelight::simulate::scale_main(argc - 1, argv + 1);
-    }
     Options options;
     const char *line = "transactions";
     if (!read_options(argc, argv, options, line)) {
@@ -92,17 +79,41 @@ int main(int argc, char **argv)
                              "[--seed S] [--line NAME] [--trace DIR] FILE\n");
         return 2;
     }
+    options.machine = sidelight::simulate::read_machine(argv[optind]);
+    const auto outcome = sidelight::simulate::run_transactions(options);
+    const double all = static_cast<double>(options.ranks) * options.transactions;
+    std::printf("{\"line\": \"%s\", \"rate\": %.1f, \"microseconds\": %.3f, "
+                "\"messages\": %.3f, \"pending\": %zu, \"correct\": %s}\n",
+                line, 1e9 * all / static_cast<double>(outcome.ended),
+                static_cast<double>(outcome.ended) / 1e3,
+                static_cast<double>(outcome.messages) / all, outcome.pending,
+                outcome.correct ? "true" : "false");
+    return outcome.correct ? 0 : 1;
+}
+
+int run(int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        int (*main)(int argc, char **argv);
+    } programs[] = {{"am", sidelight::simulate::active_main},
+                    {"lu", sidelight::simulate::lu_main},
+                    {"progress", sidelight::simulate::progress_main},
+                    {"scale", sidelight::simulate::scale_main}};
+    for (const auto& program : programs) {
+        if (argc > 1 && std::strcmp(argv[1], program.name) == 0) {
+            return program.main(argc - 1, argv + 1);
+        }
+    }
+    return transactions_main(argc, argv);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
     try {
-        options.machine = sidelight::simulate::read_machine(argv[optind]);
-        const auto outcome = sidelight::simulate::run_transactions(options);
-        const double all = static_cast<double>(options.ranks) * options.transactions;
-        std::printf("{\"line\": \"%s\", \"rate\": %.1f, \"microseconds\": %.3f, "
-                    "\"messages\": %.3f, \"pending\": %zu, \"correct\": %s}\n",
-                    line, 1e9 * all / static_cast<double>(outcome.ended),
-                    static_cast<double>(outcome.ended) / 1e3,
-                    static_cast<double>(outcome.messages) / all, outcome.pending,
-                    outcome.correct ? "true" : "false");
-        return outcome.correct ? 0 : 1;
+        return run(argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "simulate: %s\n", error.what());
         return 2;

@@ -2,16 +2,14 @@
 /// Epochs in which origins work; prints one line of JSON.
 ///
 ///     simulate progress [--ranks N] [--processors P] [--bytes B] [--work-ns T] [--late-ns T]
-///                       [--epochs K] [--fence] [--many] [--get] [--mover
-///                       nobody|polling|interrupts]
-///                       [--seed S] FILE
+///                       [--epochs K] [--fence] [--many] [--get] [--seed S]
+///                       [--mover nobody|polling|interrupts] FILE
 #include "progress_main.hpp"
 
 #include <getopt.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "progress.hpp"
 
@@ -95,20 +93,14 @@ int progress_main(int argc, char **argv)
                              "[--mover nobody|polling|interrupts] [--seed S] FILE\n");
         return 2;
     }
-    try {
-        options.machine = read_machine(argv[optind]);
-        const ProgressOutcome outcome = run_progress(options);
-        std::printf("{\"epoch\": %.3f, \"origin\": %.3f, \"wakes\": %llu, \"messages\": %llu, "
-                    "\"correct\": %s}\n",
-                    outcome.epoch / 1e3, outcome.origin / 1e3,
-                    static_cast<unsigned long long>(outcome.wakes),
-                    static_cast<unsigned long long>(outcome.messages),
-                    outcome.correct ? "true" : "false");
-        return outcome.correct ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "simulate: %s\n", error.what());
-        return 2;
-    }
+    options.machine = read_machine(argv[optind]);
+    const ProgressOutcome outcome = run_progress(options);
+    std::printf(
+        "{\"epoch\": %.3f, \"origin\": %.3f, \"wakes\": %llu, \"messages\": %llu, "
+        "\"correct\": %s}\n",
+        outcome.epoch / 1e3, outcome.origin / 1e3, static_cast<unsigned long long>(outcome.wakes),
+        static_cast<unsigned long long>(outcome.messages), outcome.correct ? "true" : "false");
+    return outcome.correct ? 0 : 1;
 }
 
 } // namespace sidelight::simulate

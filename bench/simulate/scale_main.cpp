@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 
 #include "scale.hpp"
 
@@ -61,20 +60,15 @@ int scale_main(int argc, char **argv)
                              "[--lock-all] [--node N] FILE\n");
         return 2;
     }
-    try {
-        options.machine = read_machine(argv[optind]);
-        options.machine.node = node != 0 ? node : options.machine.node;
-        const ScaleOutcome outcome = run_scale(options);
-        std::printf("{\"line\": \"scale\", \"messages\": %.3f, \"bytes\": %.1f, "
-                    "\"window_bytes\": %zu, \"pending_bytes\": %zu, \"pending\": %zu, "
-                    "\"met\": %zu, \"correct\": %s}\n",
-                    outcome.messages, outcome.bytes, outcome.window_bytes, outcome.pending_bytes,
-                    outcome.pending, outcome.met, outcome.correct ? "true" : "false");
-        return outcome.correct ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "simulate: %s\n", error.what());
-        return 2;
-    }
+    options.machine = read_machine(argv[optind]);
+    options.machine.node = node != 0 ? node : options.machine.node;
+    const ScaleOutcome outcome = run_scale(options);
+    std::printf("{\"line\": \"scale\", \"messages\": %.3f, \"bytes\": %.1f, "
+                "\"window_bytes\": %zu, \"pending_bytes\": %zu, \"pending\": %zu, "
+                "\"met\": %zu, \"correct\": %s}\n",
+                outcome.messages, outcome.bytes, outcome.window_bytes, outcome.pending_bytes,
+                outcome.pending, outcome.met, outcome.correct ? "true" : "false");
+    return outcome.correct ? 0 : 1;
 }
 
 } // namespace sidelight::simulate

@@ -28,12 +28,9 @@ public:
     /// A call begins while there is something to be moved.
     void came(Time now) noexcept
     {
-        const Time since = since_.exchange(Time(0), std::memory_order_relaxed);
-        if (since == Time(0)) {
+        judge(now);
+        if (since_.exchange(Time(0), std::memory_order_relaxed) == Time(0)) {
             return; // another thread's was first
-        }
-        if (now - since >= long_enough) {
-            has_long_.store(true, std::memory_order_relaxed);
         }
         count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         if (count_.load(std::memory_order_relaxed) == most_stretches) {
@@ -43,12 +40,9 @@ public:
     /// The program is in MPI all the same, in a call that nobody notes.
     void is_inside(Time now) noexcept
     {
-        const Time since = since_.load(std::memory_order_relaxed);
-        if (since != Time(0)) {
+        judge(now);
+        if (since_.load(std::memory_order_relaxed) != Time(0)) {
             since_.store(now, std::memory_order_relaxed);
-            if (now - since >= long_enough) {
-                has_long_.store(true, std::memory_order_relaxed);
-            }
         }
     }
     /// A call ends while there is.
@@ -56,6 +50,24 @@ public:
     {
         since_.store(now, std::memory_order_relaxed);
         in_phase_.store(true, std::memory_order_relaxed);
+    }
+    /// At the beginning and the end of each call, `left_something`: there is something to be moved.
+    /// The clock is asked only where that matters.
+    template <class Now>
+    void call_begins(Now now) noexcept
+    {
+        if (in_phase()) [[unlikely]] {
+            came(now());
+        }
+    }
+    template <class Now>
+    void call_ends(bool left_something, Now now) noexcept
+    {
+        if (left_something) [[unlikely]] {
+            left(now());
+        } else if (in_phase()) [[unlikely]] {
+            end_phase();
+        }
     }
     /// Whether the program is out of MPI, and for long enough already.
     [[nodiscard]] bool is_long(Time now) const noexcept
@@ -84,7 +96,14 @@ public:
     }
 
 private:
-    std::atomic<Time> since_{};
+    void judge(Time now) noexcept
+    {
+        if (is_long(now)) {
+            has_long_.store(true, std::memory_order_relaxed);
+        }
+    }
+
+    std::atomic<Time> since_{};           ///< out of MPI; zero: it is not known to be
     std::atomic<int> expected_{patience}; ///< phases yet
     std::atomic<int> count_{0};           ///< of stretches of this phase
     std::atomic<bool> has_long_{false};

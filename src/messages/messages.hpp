@@ -38,19 +38,14 @@ public:
     /// A call begins, or is over.
     void came() noexcept
     {
-        if (!has_threads() && stretches_.in_phase()) [[unlikely]] {
-            stretches_.came(MessageThread::now());
+        if (!has_threads()) {
+            stretches_.call_begins(MessageThread::now);
         }
     }
     void leaves() noexcept
     {
-        if (has_threads()) {
-            return;
-        }
-        if (requests_.live() != 0) [[unlikely]] {
-            stretches_.left(MessageThread::now());
-        } else if (stretches_.in_phase()) [[unlikely]] {
-            stretches_.end_phase();
+        if (!has_threads()) {
+            stretches_.call_ends(requests_.live() != 0, MessageThread::now);
         }
     }
     /// The program has given the host functions that it may poll.

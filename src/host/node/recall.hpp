@@ -15,23 +15,14 @@ namespace sidelight::host::node {
 class Recall {
 public:
     // --- The program, in its calls ---------------------------------------------------------------
-    void came() noexcept
-    {
-        if (stretches_.in_phase()) [[unlikely]] {
-            stretches_.came(now());
-        }
-    }
+    void came() noexcept { stretches_.call_begins(now); }
     /// `waits`: a window waits for something, with which this or another process goes on.
     void leaves(bool waits) noexcept
     {
-        if (waits) [[unlikely]] {
-            stretches_.left(now());
-            if (naps_.load(std::memory_order_relaxed) && stretches_.expects_long() &&
-                worth_.now()) {
-                call();
-            }
-        } else if (stretches_.in_phase()) [[unlikely]] {
-            stretches_.end_phase();
+        stretches_.call_ends(waits, now);
+        if (waits && naps_.load(std::memory_order_relaxed) && stretches_.expects_long() &&
+            worth_.now()) {
+            call();
         }
     }
 

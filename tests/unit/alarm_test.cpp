@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/alarm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace sidelight {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+TEST(Alarm, GoesOffAfterItsTime)
+{
+    Alarm alarm;
+    alarm.open();
+    ASSERT_TRUE(alarm.can_be_set());
+    const auto begin = Clock::now();
+    alarm.set(5ms);
+    alarm.sleep();
+    EXPECT_GE(Clock::now() - begin, 5ms);
+}
+
+/// One that is never cleared or shortened would sleep for an hour.
+TEST(Alarm, IsSetToASoonerTimeByOthers)
+{
+    Alarm alarm;
+    alarm.open();
+    alarm.set(1h);
+    std::thread other([&] { alarm.set(1ms); });
+    alarm.sleep();
+    other.join();
+    alarm.clear();
+    std::thread another([&] { alarm.set(0ms); });
+    alarm.sleep();
+    another.join();
+}
+
+/// Where the process may open no descriptor: it sleeps for ten milliseconds at most.
+TEST(Alarm, SleepsShortlyWithoutATimer)
+{
+    Alarm alarm;
+    ASSERT_FALSE(alarm.can_be_set());
+    alarm.set(1h);
+    alarm.sleep();
+    alarm.clear();
+    alarm.sleep();
+    const auto begin = Clock::now();
+    alarm.set(2ms);
+    alarm.sleep();
+    EXPECT_GE(Clock::now() - begin, 2ms);
+}
+
+} // namespace
+} // namespace sidelight
