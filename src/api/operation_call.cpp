@@ -4,6 +4,7 @@
 #include "api/intrinsic_check.hpp"
 #include "base/settings.hpp"
 #include "datatype/mpi/cache.hpp"
+#include "runtime/attendance.hpp"
 #include "runtime/runtime.hpp"
 
 namespace sidelight::api {

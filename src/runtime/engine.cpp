@@ -34,12 +34,13 @@ void Engine::expect_helper() noexcept
     }
 }
 
-void Engine::set_interrupts(bool wanted) noexcept
+void Engine::set_interrupts(Interrupts wanted) noexcept
 {
     lock_.acquire();
-    interrupts_.store(wanted, std::memory_order_seq_cst);
-    notes_calls_.store(wanted && !program_has_threads_, std::memory_order_relaxed);
-    if (wanted) {
+    interrupts_.store(wanted != Interrupts::none, std::memory_order_seq_cst);
+    notes_calls_.store(wanted == Interrupts::recalled && !program_has_threads_,
+                       std::memory_order_relaxed);
+    if (wanted != Interrupts::none) {
         interest().enter();
         say_what_is_wanted();
     } else {
@@ -58,26 +59,17 @@ void Engine::say_what_is_wanted() noexcept
     }
 }
 
-bool Engine::begin_attendance() noexcept
-{
-    const bool counts = interrupts_.load(std::memory_order_relaxed);
-    if (counts) {
-        interest().enter();
-    }
-    return counts;
-}
-
-/// A call that nobody else inside will answer is answered here.
+/// The thread may have been ended meanwhile.
 void Engine::end_attendance() noexcept
 {
-    if (interest().leave_as_it_is()) {
-        lock_.acquire();
-        begin_use();
-        answer_call();
-        process_.progress();
-        end_use();
-        lock_.release();
+    attends_ = false;
+    lock_.acquire();
+    if (interrupts_.load(std::memory_order_relaxed)) {
+        say_what_is_wanted();
+    } else {
+        static_cast<void>(interest().leave_as_it_is());
     }
+    lock_.release();
 }
 
 /// Windows that exist hear of it, so nobody may be using one.

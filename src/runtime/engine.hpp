@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
@@ -11,6 +12,9 @@
 #include "runtime/engine_lock.hpp"
 
 namespace sidelight::runtime {
+
+/// Whether there is an interrupt thread, and whether the program's calls call it back from a nap.
+enum class Interrupts : std::uint8_t { none, called, recalled };
 
 /// The engine of this process, what carries its messages, and who may use it.
 class Engine {
@@ -30,39 +34,50 @@ public:
 
     /// From now on, or no longer, whoever leaves the engine says which events an interrupt thread
     /// is to be called for. Without the engine, by a thread that alone decides about that.
-    void set_interrupts(bool wanted) noexcept;
+    void set_interrupts(Interrupts wanted) noexcept;
     [[nodiscard]] Interest& interest() noexcept { return fabric_.bell().interest(); }
-    /// Around each use of the engine, while it is held.
+    /// Around each use of the engine, while it is held. A thread that attends says nothing in
+    /// between: nobody would be called for it.
     [[gnu::always_inline]] void begin_use() noexcept
     {
-        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
             interest().enter();
         }
     }
     /// A use that is about to look at everything answers whoever has called.
     [[gnu::always_inline]] void answer_call() noexcept
     {
-        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
             interest().answer_call();
         }
     }
     [[gnu::always_inline]] void end_use() noexcept
     {
         process_.push();
-        if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] {
+        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
             say_what_is_wanted();
         }
     }
     /// How the program's calls call the interrupt thread back.
     [[nodiscard]] host::node::Recall& recall() noexcept { return recall_; }
-    /// Whether they are noted for it: there is one, and one thread of the program.
+    /// Whether they are noted for it: there is one, one thread of the program, and a core for it,
+    /// as else what the clock says is no measure of what it does.
     [[nodiscard]] bool notes_calls() const noexcept
     {
         return notes_calls_.load(std::memory_order_relaxed);
     }
     /// A thread of the program looks after things for a while, without holding the engine all the
     /// time. Answers whether it has to say when it ends.
-    [[nodiscard]] bool begin_attendance() noexcept;
+    [[nodiscard, gnu::always_inline]] bool begin_attendance() noexcept
+    {
+        if (!interrupts_.load(std::memory_order_relaxed) || attends_) [[likely]] {
+            return false;
+        }
+        interest().enter();
+        attends_ = true;
+        return true;
+    }
+    /// At its end what is asked for is said, and who has called meanwhile is answered.
     void end_attendance() noexcept;
 
     /// Whether several threads of the program may be inside at once; false before there is an
@@ -83,6 +98,7 @@ private:
     static inline bool program_has_threads_ = false;
     static inline bool threaded_ = false;
     static inline thread_local bool is_helper_ = false;
+    static inline thread_local bool attends_ = false; ///< this thread
 
     fabric::JoinedFabric fabric_;
     fabric::MappedPeerMemory peer_memory_;
@@ -92,29 +108,6 @@ private:
     std::atomic<bool> interrupts_{false};
     std::atomic<bool> notes_calls_{false};
     host::node::Recall recall_;
-};
-
-/// A call of the program's that may leave something to be moved, from its beginning to its end,
-/// waits included. Without the engine.
-class CallNote {
-public:
-    [[gnu::always_inline]] explicit CallNote(Engine& engine) noexcept : engine_(engine)
-    {
-        if (engine.notes_calls()) [[unlikely]] {
-            engine.recall().came();
-        }
-    }
-    [[gnu::always_inline]] ~CallNote()
-    {
-        if (engine_.notes_calls()) [[unlikely]] {
-            engine_.recall().leaves(engine_.process().waits());
-        }
-    }
-    CallNote(const CallNote&) = delete;
-    CallNote& operator=(const CallNote&) = delete;
-
-private:
-    Engine& engine_;
 };
 
 /// Held by a thread of the program that uses the engine, and so by whoever may send: at its end

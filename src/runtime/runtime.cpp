@@ -41,6 +41,7 @@ bool Runtime::wait_for(MPI_Request handle) noexcept
 {
     constexpr int peeks_per_poll = 8; // a peek is a load, a poll sweeps
     const CallNote note(engine_);
+    const Attendance attendance(engine_);
     NonblockingRequest* request = nullptr;
     {
         const EngineToken token(engine_);

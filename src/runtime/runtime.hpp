@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "host/mpi/errors.hpp"
+#include "runtime/attendance.hpp"
 #include "runtime/helpers.hpp"
 #include "runtime/lock_order.hpp"
 #include "runtime/network.hpp"
@@ -60,6 +61,7 @@ public:
             return host::mpi::answer_window(Status::unsupported, object.handle);
         }
         const CallNote note(engine_);
+        const Attendance attendance(engine_);
         BlockingRequest request;
         bool complete = false;
         Status status = Status::ok;

@@ -8,6 +8,7 @@
 #include "rma/engine/process.hpp"
 #include "rma/request.hpp"
 #include "runtime/active_runner.hpp"
+#include "runtime/attendance.hpp"
 
 namespace sidelight::runtime {
 
@@ -76,7 +77,7 @@ public:
             Engine& engine;
             Condition& holds;
         } context{engine_, holds};
-        const bool attends = engine_.begin_attendance();
+        const Attendance attendance(engine_);
         waiter_.wait(
             [](void* of) noexcept {
                 auto& [engine, condition] = *static_cast<Context*>(of);
@@ -95,9 +96,6 @@ public:
                 return condition();
             },
             &context, meeting);
-        if (attends) [[unlikely]] {
-            engine_.end_attendance();
-        }
     }
     /// One step of a wait that the host makes by asking again and again: see Waiter::pause.
     void pause(bool (*host_sweep)() noexcept, bool moved) noexcept;

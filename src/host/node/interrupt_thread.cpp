@@ -121,9 +121,9 @@ void InterruptThread::stand_back() noexcept
 {
     Interest& interest = waiter_->interest();
     interest.enter();
-    constexpr auto longest_nap = 4000us;
     // Where ranks outnumber cores each look takes the core from another rank, too.
     const auto shortest_nap = waiter_->crowded() ? 400us : 25us;
+    const auto longest_nap = waiter_->crowded() ? 64'000us : 4'000us;
     auto next = shortest_nap;
     bool recalled = false;
     bool tries = false; // whether it computes, which some calls do not tell
