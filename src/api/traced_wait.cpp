@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "api/call_site.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
@@ -51,20 +52,20 @@ int TracedWait::left(int code) noexcept
 /// wait.cpp.
 SIDELIGHT_OWN int own_Waitall(int count, MPI_Request* requests, MPI_Status* statuses)
 {
-    TracedWait traced(count, requests, __builtin_return_address(0));
+    TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
     return traced.left(table().Waitall(count, requests, statuses));
 }
 
 SIDELIGHT_OWN int own_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status)
 {
-    TracedWait traced(count, requests, __builtin_return_address(0));
+    TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
     return traced.left(table().Waitany(count, requests, index, status));
 }
 
 SIDELIGHT_OWN int own_Waitsome(int count, MPI_Request* requests, int* ended, int* indices,
                                MPI_Status* statuses)
 {
-    TracedWait traced(count, requests, __builtin_return_address(0));
+    TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
     return traced.left(table().Waitsome(count, requests, ended, indices, statuses));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "api/call_site.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "api/traced_wait.hpp"
@@ -47,7 +48,7 @@ SIDELIGHT_WORDS(Wait, Word request, Word status)
         return tell_nothing(status);
     }
     if (trace::of_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
-        TracedWait traced(1, handle, __builtin_return_address(0));
+        TracedWait traced(1, handle, SIDELIGHT_CALL_SITE);
         return traced.left(wait(handle, status));
     }
     return wait(handle, status);

@@ -2,6 +2,7 @@
 """Programs that make processes wait on purpose, traced and reported: the report names the pattern
 that each was written for, and who caused it."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -43,13 +44,14 @@ def sidelight(*arguments):
         raise AssertionError(f"{arguments}: {ended.stderr[-2000:]}")
 
 
-def report(host, ranks, program, *arguments):
+def report(host, ranks, program, *arguments, progress="auto"):
     """`program`: where it is built."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         path = hosts.build_directory() / host / program
         trace, table = folder / "trace", folder / "table.json"
-        sidelight("run", "--host", host, "--trace", trace, "-n", ranks, path, *arguments)
+        how = ("--host", host, "--trace", trace, "--progress", progress, "-n", ranks)
+        sidelight("run", *how, path, *arguments)
         sidelight("report", trace, "--json", table)
         return json.loads(table.read_text())
 
@@ -117,10 +119,12 @@ class Programs(unittest.TestCase):
         self.tried(program)
 
     def test_nonblocking_program(self):
-        """Its waits are in MPI_Wait, for rows that the other rank has still to send."""
-        for host in _HOSTS:
-            said = report(host, 2, "examples/lu_nonblocking", "-r", 1, "dense:400")
-            with self.subTest(host=host):
+        """Its waits are in MPI_Wait, for rows that the other rank has still to send. With smart
+        progress that call comes by way of the library of messages."""
+        for host, progress in itertools.product(_HOSTS, ("auto", "smart")):
+            with self.subTest(host=host, progress=progress):
+                program = ("examples/lu_nonblocking", "-r", 1, "dense:400")
+                said = report(host, 2, *program, progress=progress)
                 rows = [row for row in said["rows"] if row["call"] == "request"]
                 self.assertIn(patterns.EARLY_WAIT, {row["pattern"] for row in rows})
                 for row in rows:
