@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
@@ -18,12 +19,23 @@ namespace {
 /// The program's level by MPI_Init or MPI_Init_thread, while that is not the host's.
 constexpr int not_ours = -1;
 std::atomic<int> level_of_world{not_ours};
+/// The highest level that the program has asked for, by MPI_Init_thread or a session.
+std::atomic<int> level_of_program{MPI_THREAD_SINGLE};
 /// Relaxed: MPI forbids to end the last one beside any other call.
 std::atomic<int> sessions{0};
 
 bool is_wanted() noexcept
 {
     return settings().enable && settings().progress == Progress::smart && host::mpi::fits_host();
+}
+
+/// Answers the highest level so far.
+int raise_level(int asked) noexcept
+{
+    int highest = level_of_program.load(std::memory_order_relaxed);
+    while (asked > highest && !level_of_program.compare_exchange_weak(highest, asked)) {
+    }
+    return std::max(asked, highest);
 }
 
 /// The host has been initialised with what it provides; a level is answered to the program.
@@ -34,6 +46,7 @@ int settle_level(int required, int provided) noexcept
         return provided < required ? provided : required;
     }
     if (Messages::begin(required)) {
+        raise_level(required);
         tell_program_level(required);
         level_of_world.store(required, std::memory_order_relaxed);
     }
@@ -118,7 +131,8 @@ SIDELIGHT_OWN Word own_Session_init(Word info, Word errhandler, MPI_Session* ses
     if (!is_wanted() || host::mpi::table().Session_init == nullptr || threads_would_harm()) {
         return hand_on(Call::Session_init, info, errhandler, session);
     }
-    const int level = level_asked_for(narrowed<MPI_Info>(info));
+    // A host may give a session what the process has already (MPICH does).
+    const int level = raise_level(level_asked_for(narrowed<MPI_Info>(info)));
     tell_program_level(level); // libsidelight.so asks for it within the call
     MPI_Info raised = with_threads(narrowed<MPI_Info>(info));
     const Word code = hand_on(Call::Session_init, raised, errhandler, session);

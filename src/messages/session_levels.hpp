@@ -4,7 +4,8 @@
 #include "host/mpi/declarations.hpp"
 
 /// The level of threads that the program has asked for, session by session, where the host's
-/// session has MPI_THREAD_MULTIPLE instead (MPI-4.1, 11.3.1).
+/// session has MPI_THREAD_MULTIPLE instead (MPI-4.1, 11.3.1). It is not below what the program had
+/// before: sessions of MPICH have that.
 namespace sidelight::messages {
 
 /// By the info of MPI_Session_init. MPI_THREAD_SINGLE where it does not say.

@@ -154,6 +154,10 @@ foreach(level 1 2 3)
     sidelight_mpi_test(message_progress_level_${level} RANKS 2 MESSAGES PROGRAM message_progress
         ARGS ${level})
 endforeach()
+foreach(level 0 3)
+    sidelight_mpi_test(message_session_levels_${level} RANKS 2 MESSAGES PROGRAM session_levels
+        ARGS ${level})
+endforeach()
 sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
 sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
