@@ -173,17 +173,20 @@ def start(options, run, nodes, stack):
 
 
 class Output(threading.Thread):
-    """Shows what a job prints, while it does, and remembers what its launcher says."""
+    """Shows what a job prints, while it does, and remembers what its launcher says, and whether a
+    rank says that there is nothing to be tested (check_skip)."""
 
     def __init__(self, job):
         super().__init__(daemon=True)
         self.pipe = job.stdout
         self.without_finalize = False
+        self.skips = False
         self.start()
 
     def run(self):
         for line in self.pipe:
             self.without_finalize |= WITHOUT_FINALIZE in line
+            self.skips |= line.startswith(b"skip: ")
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
 
@@ -224,6 +227,8 @@ def run_job(options, nodes, stack):
         kill_all(run)
         if output is not None:
             output.finish()
+    if status == 0 and output.skips:
+        status = SKIPPED
     return status if status >= 0 else 128 - status, output.without_finalize
 
 
