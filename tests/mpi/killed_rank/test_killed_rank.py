@@ -36,11 +36,15 @@ SECONDS_TO_END = 120
 SECONDS_TO_SURVIVE = 300
 SECONDS_OF_OTHERS = 60  # that a name of another test's may be there
 OURS = "sidelight"
-# What makes a launcher go on when a rank is dead.
-GO_ON = {"openmpi4": ["--enable-recovery"],
-         "openmpi5": ["--with-ft", "ulfm"],
-         "mpich5": ["-disable-auto-cleanup"],
-         "impi": ["-disable-auto-cleanup"]}
+
+
+def go_on(host):
+    """What makes a launcher go on when a rank is dead. The user's own MPI has its version in its
+    name."""
+    if host.family == "mpich":
+        return ["-disable-auto-cleanup"]
+    is_old = host.name.replace("-", "").startswith("openmpi4")
+    return ["--enable-recovery"] if is_old else ["--with-ft", "ulfm"]
 
 
 class Job:
@@ -56,7 +60,7 @@ class Job:
             extra |= run_ranks.UNSEEN_NEIGHBOURS
         argv = [program] if seed is None else [program, str(seed)]
         command = launch(options.n, argv, preload=host.require_library(), extra_env=extra,
-                         mpiexec_arguments=GO_ON[host.name] if options.surviving else [])
+                         mpiexec_arguments=go_on(host) if options.surviving else [])
         environment = nodes.environment(host) if nodes else host.environment()
         self.output = open(folder / "output", "w+", encoding="utf-8")  # noqa: SIM115
         self.launcher = subprocess.Popen(

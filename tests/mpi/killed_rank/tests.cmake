@@ -38,7 +38,7 @@ endforeach()
 # Across nodes, without MPICH before 4.2 (tests/hosts/tests.cmake says why). Who survives must not
 # share a node with the dead: there nobody would be told (docs/design/lost-peers.md).
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
-    if(NOT host STREQUAL mpich4)
+    if(NOT host MATCHES "^mpich(4$|-4[.][01])")
         sidelight_killed_rank_test(killed_rank ${host} 2 2)
         sidelight_killed_rank_test(killed_rank ${host} 4 2)
         sidelight_killed_rank_test(surviving ${host} 2 2 --surviving surviving)
