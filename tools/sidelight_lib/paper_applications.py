@@ -29,6 +29,8 @@ LU factorisation of a full matrix by rows in turn, each row put to all that need
 and the substitution; the residual is checked by `make demo`. On each host alone and under Sidelight
 with standard calls, where a process computes inside its epochs as one is taught to, and with
 nonblocking epochs. Two figures: the time, and the share of it inside MPI, mean of all processes.
+With --progress instead who moves things on while a process computes: nobody, a progress thread, the
+interrupt thread of smart progress (P4, figure 5.14).
 """
 
 UPDATES = {"random": "random places", "links": "links of a graph", "ranks": "ranks over a graph"}
@@ -38,6 +40,20 @@ LU_SERIES = (
     replace(ALONE, program=OVERLAPPING),
     replace(STANDARD, program=OVERLAPPING),
     Series("+nonblocking", "nonblocking", program="lu_nonblocking"),
+)
+PROGRESS = ("thread", "smart")
+PROGRESS_SERIES = (
+    *LU_SERIES,
+    *(
+        replace(
+            each,
+            suffix=f"{each.suffix}-{mode}",
+            title=f"{each.title},\n{mode}",
+            settings={"SIDELIGHT_PROGRESS": mode},
+        )
+        for each in LU_SERIES[1:]
+        for mode in PROGRESS
+    ),
 )
 
 
@@ -61,6 +77,9 @@ def add(kinds: Any) -> None:
     _add_options(parser, "2,4,8")
     parser.add_argument(
         "--size", type=int, default=1024, metavar="N", help="rows of the matrix (default 1024)"
+    )
+    parser.add_argument(
+        "--progress", action="store_true", help="also with threads that give progress: P4, 5.14"
     )
     parser.set_defaults(action=lu)
 
@@ -111,7 +130,8 @@ def lu(arguments: argparse.Namespace) -> int:
     title = f"Figure 13, LU of {arguments.size} x {arguments.size}"
     figures = {"milliseconds": "ms", "share": "% in MPI"}
     shown = _over_ranks(title, "", "lu", ranks, figures)
-    measured = with_shares(interleaved.run(programs, arguments, LU_SERIES))
+    wanted = PROGRESS_SERIES if arguments.progress else LU_SERIES
+    measured = with_shares(interleaved.run(programs, arguments, wanted))
     found = gains(measured, shown, lambda figures, base: 1 - figures["seconds"] / base["seconds"])
     _show(arguments, measured, shown, found, "Less time than standard calls take")
     return 0
