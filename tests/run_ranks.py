@@ -186,7 +186,7 @@ class Output(threading.Thread):
     def run(self):
         for line in self.pipe:
             self.without_finalize |= WITHOUT_FINALIZE in line
-            self.skips |= line.startswith(b"skip: ")
+            self.skips |= line.startswith(b"check_skip: ")
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
 

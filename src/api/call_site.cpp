@@ -2,8 +2,11 @@
 #include "api/call_site.hpp"
 
 #include <cstring>
+#include <string_view>
 
 #include <dlfcn.h>
+
+#include "base/settings.hpp"
 
 namespace sidelight::api {
 
@@ -18,8 +21,12 @@ struct Frame {
 bool is_in_messages(const void* code) noexcept
 {
     Dl_info found{};
-    return dladdr(code, &found) != 0 && found.dli_fname != nullptr &&
-           std::strstr(found.dli_fname, "libsidelight_messages") != nullptr;
+    if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) {
+        return false;
+    }
+    const char* slash = std::strrchr(found.dli_fname, '/');
+    const std::string_view file = slash != nullptr ? slash + 1 : found.dli_fname;
+    return file.starts_with("libsidelight_messages.so");
 }
 
 } // namespace
@@ -29,7 +36,8 @@ bool is_in_messages(const void* code) noexcept
 const void* call_site(const void* returns_to, const void* frame) noexcept
 {
     const auto* of = static_cast<const Frame*>(frame);
-    while (is_in_messages(returns_to)) {
+    const bool may_be_above = settings().progress == Progress::smart;
+    while (may_be_above && is_in_messages(returns_to)) {
         of = of->callers;
         returns_to = of->returns_to;
     }

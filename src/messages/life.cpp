@@ -29,13 +29,11 @@ bool is_wanted() noexcept
     return settings().enable && settings().progress == Progress::smart && host::mpi::fits_host();
 }
 
-/// Answers the highest level so far.
-int raise_level(int asked) noexcept
+void raise_level(int asked) noexcept
 {
     int highest = level_of_program.load(std::memory_order_relaxed);
     while (asked > highest && !level_of_program.compare_exchange_weak(highest, asked)) {
     }
-    return std::max(asked, highest);
 }
 
 /// The host has been initialised with what it provides; a level is answered to the program.
@@ -43,7 +41,9 @@ int settle_level(int required, int provided) noexcept
 {
     if (provided != MPI_THREAD_MULTIPLE) {
         log(LogLevel::warn, "no progress of messages: MPI gives no MPI_THREAD_MULTIPLE");
-        return provided < required ? provided : required;
+        const int level = std::min(provided, required);
+        raise_level(level);
+        return level;
     }
     if (Messages::begin(required)) {
         raise_level(required);
@@ -59,6 +59,7 @@ Word as_the_host_has_it(Word code) noexcept
 {
     int level = MPI_THREAD_SINGLE;
     if (is_wanted() && is_success(code) && is_success(hand_on(Call::Query_thread, &level))) {
+        raise_level(level);
         tell_program_level(level);
     }
     return code;
@@ -132,13 +133,15 @@ SIDELIGHT_OWN Word own_Session_init(Word info, Word errhandler, MPI_Session* ses
         return hand_on(Call::Session_init, info, errhandler, session);
     }
     // A host may give a session what the process has already (MPICH does).
-    const int level = raise_level(level_asked_for(narrowed<MPI_Info>(info)));
+    const int level = std::max(level_asked_for(narrowed<MPI_Info>(info)),
+                               level_of_program.load(std::memory_order_relaxed));
     tell_program_level(level); // libsidelight.so asks for it within the call
     MPI_Info raised = with_threads(narrowed<MPI_Info>(info));
     const Word code = hand_on(Call::Session_init, raised, errhandler, session);
     host::mpi::table().Info_free(&raised);
     if (is_success(code)) {
         sessions.fetch_add(1, std::memory_order_relaxed);
+        raise_level(level);
         remember_level(*session, level);
         if (!has_threads(*session)) {
             log(LogLevel::warn, "no progress of messages: the session has no MPI_THREAD_MULTIPLE");

@@ -34,13 +34,13 @@ void Engine::expect_helper() noexcept
     }
 }
 
-void Engine::set_interrupts(Interrupts wanted) noexcept
+void Engine::set_interrupts(bool wanted) noexcept
 {
     lock_.acquire();
-    interrupts_.store(wanted != Interrupts::none, std::memory_order_seq_cst);
-    notes_calls_.store(wanted == Interrupts::recalled && !program_has_threads_,
+    interrupts_.store(wanted, std::memory_order_seq_cst);
+    notes_calls_.store(wanted && !program_has_threads_ && !crowded_.load(std::memory_order_relaxed),
                        std::memory_order_relaxed);
-    if (wanted != Interrupts::none) {
+    if (wanted) {
         interest().enter();
         say_what_is_wanted();
     } else {
@@ -50,12 +50,18 @@ void Engine::set_interrupts(Interrupts wanted) noexcept
 }
 
 /// What is asked for from now on may have happened just before, and what others have called for
-/// meanwhile is looked at here: so it looks again until neither is so.
+/// meanwhile is looked at here: so it looks again until neither is so. Handlers of what has come
+/// then are for whoever does not hold the engine: a helper runs them next, a call might be over.
 void Engine::say_what_is_wanted() noexcept
 {
+    bool looked = false;
     while (!interest().leave(process_.wanted())) {
+        looked = true;
         process_.progress();
         process_.push();
+    }
+    if (looked && !is_helper_ && process_.has_active()) [[unlikely]] {
+        fabric_.bell().summon();
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 #include "base/trace.hpp"
 #include "fabric/joined/joined_fabric.hpp"
@@ -12,9 +11,6 @@
 #include "runtime/engine_lock.hpp"
 
 namespace sidelight::runtime {
-
-/// Whether there is an interrupt thread, and whether the program's calls call it back from a nap.
-enum class Interrupts : std::uint8_t { none, called, recalled };
 
 /// The engine of this process, what carries its messages, and who may use it.
 class Engine {
@@ -34,7 +30,13 @@ public:
 
     /// From now on, or no longer, whoever leaves the engine says which events an interrupt thread
     /// is to be called for. Without the engine, by a thread that alone decides about that.
-    void set_interrupts(Interrupts wanted) noexcept;
+    void set_interrupts(bool wanted) noexcept;
+    /// Ranks outnumber cores: calls are not noted. Any thread.
+    void expect_crowd() noexcept
+    {
+        crowded_.store(true, std::memory_order_relaxed);
+        notes_calls_.store(false, std::memory_order_relaxed);
+    }
     [[nodiscard]] Interest& interest() noexcept { return fabric_.bell().interest(); }
     /// Around each use of the engine, while it is held. A thread that attends says nothing in
     /// between: nobody would be called for it.
@@ -107,6 +109,7 @@ private:
     /// Changed under the engine and, for those who attend, with nobody inside.
     std::atomic<bool> interrupts_{false};
     std::atomic<bool> notes_calls_{false};
+    std::atomic<bool> crowded_{false};
     host::node::Recall recall_;
 };
 

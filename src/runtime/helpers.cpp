@@ -197,10 +197,10 @@ void Helpers::begin_interrupts() noexcept
         return;
     }
     engine_.expect_helper();
-    engine_.set_interrupts(waiting_.waiter().crowded() ? Interrupts::called : Interrupts::recalled);
+    engine_.set_interrupts(true);
     if (!interrupt_thread_.start(waiting_.waiter(), engine_.recall(),
                                  {sweep_on_thread, program_came})) {
-        engine_.set_interrupts(Interrupts::none);
+        engine_.set_interrupts(false);
     }
 }
 
@@ -208,7 +208,7 @@ void Helpers::stop_thread() noexcept
 {
     thread_.stop();
     if (interrupt_thread_.runs()) {
-        engine_.set_interrupts(Interrupts::none);
+        engine_.set_interrupts(false);
         interrupt_thread_.stop();
         std::array<char, 256> line{};
         print_counts(line);

@@ -6,8 +6,11 @@ namespace sidelight::runtime {
 void Waiting::learn_neighbours(int ranks) noexcept
 {
     waiter_.learn_neighbours(ranks);
-    constexpr int polls_crowded = 2;
-    polls_ = waiter_.crowded() ? polls_crowded : polls_;
+    if (waiter_.crowded()) {
+        constexpr int polls_crowded = 2;
+        polls_ = polls_crowded;
+        engine_.expect_crowd();
+    }
 }
 
 void Waiting::sweep(rma::Process::Held held) noexcept

@@ -2,10 +2,13 @@
 /* An interrupt thread is called for what is recorded, and for nothing else: counted, not timed. A
  * rank that computes here does so until a neighbour has written into its memory what it writes only
  * after its own wait; without progress that never happens. */
+#define _GNU_SOURCE
 #include "check.h"
 #include "signals.h"
 
 #include <dirent.h>
+#include <sched.h>
+#include <setjmp.h>
 
 #include <sidelight.h>
 
@@ -302,8 +305,124 @@ static void check_dump(void)
     close(ends[1]);
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void record_access(const struct Job *job, int round, MPI_Request requests[2])
+{
+    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
+    put_all(job, round);
+    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
+    check_tell(TARGET);
+}
+
+/* Is over at once, in another window. */
+static void call_quickly(MPI_Win win)
+{
+    MPI_Win_lock(MPI_LOCK_SHARED, ORIGIN, 0, win);
+    MPI_Win_unlock(ORIGIN, win);
+}
+
+/* The thread is called, finds that its program comes by again and again, and stands back for longer
+ * each time. The target leaves the core alone meanwhile. */
+static void chatter(const struct Job *job, MPI_Win other, int round)
+{
+    MPI_Request requests[2];
+    if (check_rank == TARGET) {
+        post_and_wait(job, round);
+        usleep(300000);
+    } else {
+        record_access(job, round, requests);
+        for (const double end = seconds() + 0.3; seconds() < end;)
+            call_quickly(other);
+        CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A program that has called for long, and then computes for 30 ms between two calls: the thread has
+ * to find out, else what is recorded waits for the next of these at each step. */
+static void check_rare_calls(const struct Job *job)
+{
+    enum { CALLING = 70000, TRIES = 20 };
+    int calls = 0, enough = 0;
+    MPI_Win other;
+    void *memory;
+    check_step("rare calls");
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &other);
+    chatter(job, other, CALLING - 1);
+    const struct Counts before = counts();
+    for (int round = CALLING; round < CALLING + TRIES || !enough; ++round) {
+        if (check_rank == TARGET) {
+            post_and_wait(job, round);
+            signal_to(&job->signals, ORIGIN, round);
+        } else {
+            MPI_Request requests[2];
+            record_access(job, round, requests);
+            while (*job->signals.word != round) {
+                for (const double end = seconds() + 0.03;
+                     seconds() < end && *job->signals.word != round;) {}
+                call_quickly(other);
+                ++calls;
+            }
+            CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        }
+        const struct Counts now = counts();
+        enough = now.calls + now.messages > before.calls + before.messages;
+        MPI_Bcast(&enough, 1, MPI_INT, ORIGIN, MPI_COMM_WORLD);
+    }
+    CHECK(check_rank == TARGET || calls > 0);
+    MPI_Win_free(&other);
+}
+
+/* More ranks than cores, wherever this runs, and whatever the launcher binds them to: before MPI
+ * learns of it. */
+static void share_one_core(void)
+{
+    bool shares = false;
+    for (size_t core = 0; core < CPU_SETSIZE && !shares; ++core) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        shares = sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+    CHECK(shares);
+}
+
+static jmp_buf behind_the_call;
+
+static void jump(MPI_Win *win, int *code, ...)
+{
+    (void)win, (void)code;
+    longjmp(behind_the_call, 1);
+}
+
+/* Whoever leaves a call by way of an error handler is in it no more: what follows would not be
+ * moved on else. */
+static void leave_by_jump(MPI_Win win)
+{
+    MPI_Errhandler jumps, before;
+    CHECK_OK(MPI_Win_create_errhandler(jump, &jumps));
+    CHECK_OK(MPI_Win_get_errhandler(win, &before));
+    CHECK_OK(MPI_Win_set_errhandler(win, jumps));
+    if (setjmp(behind_the_call) == 0) {
+        MPI_Win_complete(win);
+        CHECK(!"a call with an error comes back");
+    }
+    CHECK_OK(MPI_Win_set_errhandler(win, before));
+    MPI_Errhandler_free(&before);
+    MPI_Errhandler_free(&jumps);
+}
+
+/* smart_progress [SECONDS [crowded]] */
 int main(int argc, char **argv)
 {
+    if (argc > 2)
+        share_one_core();
     check_begin(&argc, &argv);
     const int other = 1 - check_rank;
     struct Job job;
@@ -318,6 +437,8 @@ int main(int argc, char **argv)
     MPI_Win_allocate(WORDS * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                      &job.memory, &job.win);
     job.signals = make_signals();
+    leave_by_jump(job.win);
+    check_rare_calls(&job);
     check_kind(&job, access_epoch, "access epochs", 10000);
     check_kind(&job, fence_epoch, "fence epochs", 20000);
     check_kind(&job, lock_epoch, "lock epochs", 30000);

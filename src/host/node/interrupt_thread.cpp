@@ -121,16 +121,19 @@ void InterruptThread::stand_back() noexcept
 {
     Interest& interest = waiter_->interest();
     interest.enter();
-    // Where ranks outnumber cores each look takes the core from another rank, too.
-    const auto shortest_nap = waiter_->crowded() ? 400us : 25us;
-    const auto longest_nap = waiter_->crowded() ? 64'000us : 4'000us;
+    // Where ranks outnumber cores each look takes the core from another rank, too, and one that
+    // is kept from its core does not come by either, for some milliseconds.
+    const bool crowded = waiter_->crowded();
+    const auto shortest_nap = crowded ? 400us : 25us;
+    const auto longest_nap = crowded ? 64'000us : 4'000us;
+    const auto trial = crowded ? 4'000us : shortest_nap;
     auto next = shortest_nap;
     bool recalled = false;
     bool tries = false; // whether it computes, which some calls do not tell
     do {
-        recalled = recall_->nap(tries ? shortest_nap : next);
+        recalled = recall_->nap(tries ? trial : next);
         add(counts_.naps);
-        tries = !tries && next > 2 * shortest_nap && recall_->computes();
+        tries = !tries && next > 2 * trial && (crowded || recall_->computes());
         next = tries ? next : std::min(2 * next, longest_nap);
     } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());
     if (recalled && std::exchange(recalled_, true)) {
