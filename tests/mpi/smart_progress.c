@@ -411,7 +411,7 @@ static void leave_by_jump(MPI_Win win)
     CHECK_OK(MPI_Win_set_errhandler(win, jumps));
     if (setjmp(behind_the_call) == 0) {
         MPI_Win_complete(win);
-        CHECK(!"a call with an error comes back");
+        CHECK(false && "a call with an error comes back");
     }
     CHECK_OK(MPI_Win_set_errhandler(win, before));
     MPI_Errhandler_free(&before);
