@@ -17,7 +17,7 @@ from .hosts import HostError
 from .traces import folders
 
 NETWORKS = hosts.ROOT / "bench" / "networks"
-PATIENCE_SECONDS = 900
+PATIENCE_SECONDS = 4 * 3600  # LU on 2,048 ranks takes 20 minutes a run, with more rows hours
 
 Runner = Callable[[Sequence[str]], str]  # what the program prints, with these options
 
