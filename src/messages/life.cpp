@@ -39,18 +39,15 @@ void raise_level(int asked) noexcept
 /// The host has been initialised with what it provides; a level is answered to the program.
 int settle_level(int required, int provided) noexcept
 {
+    const int level = std::min(provided, required);
+    raise_level(level);
     if (provided != MPI_THREAD_MULTIPLE) {
         log(LogLevel::warn, "no progress of messages: MPI gives no MPI_THREAD_MULTIPLE");
-        const int level = std::min(provided, required);
-        raise_level(level);
-        return level;
+    } else if (Messages::begin(level)) {
+        tell_program_level(level);
+        level_of_world.store(level, std::memory_order_relaxed);
     }
-    if (Messages::begin(required)) {
-        raise_level(required);
-        tell_program_level(required);
-        level_of_world.store(required, std::memory_order_relaxed);
-    }
-    return required;
+    return level;
 }
 
 /// Where the level was not raised, it is the host's: libsidelight.so must not learn of a lower one

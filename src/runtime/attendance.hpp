@@ -27,7 +27,7 @@ private:
 };
 
 /// A call of the program's that may leave something to be moved, from its beginning to its end,
-/// waits included. Around its attendance. Without the engine.
+/// waits included. It is made before the call's attendance. Without the engine.
 class CallNote {
 public:
     [[gnu::always_inline]] explicit CallNote(Engine& engine) noexcept : engine_(engine)

@@ -42,21 +42,21 @@ public:
     /// between: nobody would be called for it.
     [[gnu::always_inline]] void begin_use() noexcept
     {
-        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
+        if (asks()) [[unlikely]] {
             interest().enter();
         }
     }
     /// A use that is about to look at everything answers whoever has called.
     [[gnu::always_inline]] void answer_call() noexcept
     {
-        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
+        if (asks()) [[unlikely]] {
             interest().answer_call();
         }
     }
     [[gnu::always_inline]] void end_use() noexcept
     {
         process_.push();
-        if (interrupts_.load(std::memory_order_relaxed) && !attends_) [[unlikely]] {
+        if (asks()) [[unlikely]] {
             say_what_is_wanted();
         }
     }
@@ -72,7 +72,7 @@ public:
     /// time. Answers whether it has to say when it ends.
     [[nodiscard, gnu::always_inline]] bool begin_attendance() noexcept
     {
-        if (!interrupts_.load(std::memory_order_relaxed) || attends_) [[likely]] {
+        if (!asks()) [[likely]] {
             return false;
         }
         interest().enter();
@@ -94,6 +94,11 @@ public:
     [[nodiscard]] static bool is_helper() noexcept { return is_helper_; }
 
 private:
+    /// Whether this thread says what is asked for when it leaves the engine.
+    [[nodiscard, gnu::always_inline]] bool asks() const noexcept
+    {
+        return interrupts_.load(std::memory_order_relaxed) && !attends_;
+    }
     void tell_process() noexcept;
     void say_what_is_wanted() noexcept;
 

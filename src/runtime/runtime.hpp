@@ -60,12 +60,28 @@ public:
         if (HandlerCaller::inside()) [[unlikely]] {
             return host::mpi::answer_window(Status::unsupported, object.handle);
         }
-        bool at_once = false;
-        const Status status = complete(object, call, at_once);
-        if (at_once) {
+        BlockingRequest request;
+        bool complete = false;
+        Status status = Status::ok;
+        { // Nothing in here calls the program, which may take its time, or never return.
+            const CallNote note(engine_);
+            const Attendance attendance(engine_);
+            {
+                const EngineToken token(engine_);
+                status = call(&request);
+                complete = request.complete;
+            }
+            if (status == Status::ok && !complete) {
+                waiting_.wait(request);
+            }
+        }
+        if (status != Status::ok) [[unlikely]] {
+            return host::mpi::answer_window(status, object.handle);
+        }
+        if (complete) {
             pass_by();
         }
-        return host::mpi::answer_window(status, object.handle);
+        return host::mpi::answer_window(told(object, request.status), object.handle);
     }
 
     /// The body of every nonblocking call: starts it and makes the MPI request.
@@ -107,29 +123,6 @@ public:
 
 private:
     Runtime();
-
-    /// All of a blocking call in which nothing calls the program, which may take its time, or never
-    /// return.
-    template <class Call>
-    Status complete(const WindowObject& object, Call call, bool& at_once) noexcept
-    {
-        const CallNote note(engine_);
-        const Attendance attendance(engine_);
-        BlockingRequest request;
-        Status status = Status::ok;
-        {
-            const EngineToken token(engine_);
-            status = call(&request);
-            at_once = request.complete;
-        }
-        if (status != Status::ok) [[unlikely]] {
-            return status;
-        }
-        if (!at_once) {
-            waiting_.wait(request);
-        }
-        return told(object, request.status);
-    }
 
     /// What a call tells at its end: a failure of its own, or else that of an epoch whose closing
     /// call had returned before it failed.

@@ -59,6 +59,14 @@ static void post_and_wait(const struct Job *job, int round)
     CHECK_EQ(job->memory[WORDS - 1], round + WORDS - 1);
 }
 
+static void record_access(const struct Job *job, int round, MPI_Request requests[2])
+{
+    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
+    put_all(job, round);
+    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
+    check_tell(TARGET);
+}
+
 static void access_epoch(const struct Job *job, int round)
 {
     MPI_Request requests[2];
@@ -67,10 +75,7 @@ static void access_epoch(const struct Job *job, int round)
         signal_to(&job->signals, ORIGIN, round);
         return;
     }
-    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
-    put_all(job, round);
-    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
-    check_tell(TARGET);
+    record_access(job, round, requests);
     compute_until(&job->signals, round);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
@@ -119,6 +124,13 @@ static void lock_epoch(const struct Job *job, int round)
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* A look at the thread from outside. */
 struct Look {
     double time;
@@ -128,10 +140,8 @@ struct Look {
 
 static struct Look look_at_thread(void)
 {
-    struct timespec now;
     char path[64], line[128];
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    struct Look look = {(double)now.tv_sec + 1e-9 * (double)now.tv_nsec, -1, false};
+    struct Look look = {seconds(), -1, false};
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
         bool ours = false;
@@ -303,21 +313,6 @@ static void check_dump(void)
     CHECK(strstr(text, "interrupt thread: called") != NULL);
     close(ends[0]);
     close(ends[1]);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void record_access(const struct Job *job, int round, MPI_Request requests[2])
-{
-    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
-    put_all(job, round);
-    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
-    check_tell(TARGET);
 }
 
 /* Is over at once, in another window. */

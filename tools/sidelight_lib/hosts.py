@@ -219,14 +219,20 @@ _SETTINGS: Mapping[str, Mapping[str, str]] = {
 _FOR_WINDOWS: Mapping[str, Mapping[str, str]] = {"openmpi5": {"OMPI_MCA_osc": "^ucx"}}
 
 
+def kin(name: str) -> str:
+    """The known host that a host is like, as the user's own MPI of a version line: openmpi4 of
+    openmpi-4.1. Of a known host itself its name."""
+    family, _, number = name.partition("-")
+    return family + number.split(".")[0]
+
+
 def own(line: str, name: str, mpiexec: Path, mpicc: Path, libmpi: Path) -> Host:
     """The host of an MPI that the user has."""
-    family, _, number = line.partition("-")
-    major = family + number.split(".")[0]
+    major = kin(line)
     return Host(
         name=name,
         origin="own",
-        family="openmpi" if family == "openmpi" else "mpich",
+        family="openmpi" if major.startswith("openmpi") else "mpich",
         mpiexec=mpiexec,
         mpicc=mpicc,
         libmpi=libmpi,

@@ -29,8 +29,8 @@ LU factorisation of a full matrix by rows in turn, each row put to all that need
 and the substitution; the residual is checked by `make demo`. On each host alone and under Sidelight
 with standard calls, where a process computes inside its epochs as one is taught to, and with
 nonblocking epochs. Two figures: the time, and the share of it inside MPI, mean of all processes.
-With --progress instead who moves things on while a process computes: nobody, a progress thread, the
-interrupt thread of smart progress (P4, figure 5.14).
+With --progress also where a progress thread, or the interrupt thread of smart progress, moves
+things on while a process computes (P4, figure 5.14).
 """
 
 UPDATES = {"random": "random places", "links": "links of a graph", "ranks": "ranks over a graph"}

@@ -36,15 +36,10 @@ SECONDS_TO_END = 120
 SECONDS_TO_SURVIVE = 300
 SECONDS_OF_OTHERS = 60  # that a name of another test's may be there
 OURS = "sidelight"
-
-
-def go_on(host):
-    """What makes a launcher go on when a rank is dead. The user's own MPI has its version in its
-    name."""
-    if host.family == "mpich":
-        return ["-disable-auto-cleanup"]
-    is_old = host.name.replace("-", "").startswith("openmpi4")
-    return ["--enable-recovery"] if is_old else ["--with-ft", "ulfm"]
+# What makes a launcher go on when a rank is dead: that of MPICH and what comes from it, and others.
+GO_ON = {"mpich": ["-disable-auto-cleanup"],
+         "openmpi4": ["--enable-recovery"],
+         "openmpi5": ["--with-ft", "ulfm"]}
 
 
 class Job:
@@ -59,8 +54,10 @@ class Job:
         if nodes and options.n > (os.cpu_count() or 1):
             extra |= run_ranks.UNSEEN_NEIGHBOURS
         argv = [program] if seed is None else [program, str(seed)]
+        kin = "mpich" if host.family == "mpich" else hosts.kin(host.name)
+        go_on = GO_ON[kin] if options.surviving else []
         command = launch(options.n, argv, preload=host.require_library(), extra_env=extra,
-                         mpiexec_arguments=go_on(host) if options.surviving else [])
+                         mpiexec_arguments=go_on)
         environment = nodes.environment(host) if nodes else host.environment()
         self.output = open(folder / "output", "w+", encoding="utf-8")  # noqa: SIM115
         self.launcher = subprocess.Popen(
