@@ -74,6 +74,7 @@ class Environment(unittest.TestCase):
         self.assertEqual(host().environment()["LD_LIBRARY_PATH"], "/there/lib:/mine")
         self.assertNotIn("LD_LIBRARY_PATH", host(origin="Debian").environment())
 
+    @mock.patch.dict(os.environ, {}, clear=True)  # root may have said so already
     @mock.patch("os.geteuid", return_value=0)
     def test_open_mpi_is_told_that_root_is_meant(self, _):
         self.assertIn("OMPI_ALLOW_RUN_AS_ROOT", host(family="openmpi").environment())
