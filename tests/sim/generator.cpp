@@ -51,7 +51,7 @@ void Generator::draw_machine()
     program.copied_from = random_.chance(50) ? 0 : 64;
     program.opened = random_.chance(70);
     program.unreadable = program.seed % 11 == 0;
-    program.failing_reads = program.seed % 7 == 0 ? 30 : 0;
+    program.failing_visits = program.seed % 7 == 0 ? 30 : 0;
     program.costs.native_percent = std::array<unsigned, 4>{0, 0, 50, 100}[random_.below(4)];
     program.threaded = random_.chance(10);
     program.traced = program.seed % 4 == 0; // the fastest ways are closed then

@@ -64,7 +64,7 @@ void Statistics::add(const Statistics& other) noexcept
     operations += other.operations;
     messages += other.messages;
     accesses += other.accesses;
-    reads += other.reads;
+    visits += other.visits;
     events += other.events;
 }
 
@@ -384,7 +384,7 @@ void Ledger::finish()
     statistics_.accesses = world_.network().accesses();
     statistics_.calls = world_.calls();
     statistics_.futile_calls = world_.futile_calls();
-    statistics_.reads = world_.reads();
+    statistics_.visits = world_.visits();
     statistics_.events = world_.network().events();
 }
 

@@ -32,7 +32,7 @@ public:
         program.direct = random_.chance(50);
         program.threaded = random_.chance(10);
         program.unreadable = random_.chance(5);
-        program.failing_reads = random_.chance(20) ? 30 : 0;
+        program.failing_visits = random_.chance(20) ? 30 : 0;
         program.progress_percent = std::array<unsigned, 3>{0, 30, 100}[random_.below(3)];
         if (random_.chance(50)) {
             program.reorder.assign(static_cast<std::size_t>(ranks_), {});
@@ -101,10 +101,14 @@ private:
         compute(origin);
         origin.start(targets);
         for (std::size_t index = 0; index < targets.size(); ++index) {
-            if (random_.chance(10)) {
+            if (random_.chance(5)) {
+                origin.fetch_add(targets[index]); // cannot be offered
+            }
+            if (random_.chance(30)) {
                 origin.get(targets[index], shown[index]);
-            } else if (random_.chance(10)) {
-                origin.write(Call::accumulate, targets[index], 1 + random_.below(3));
+            }
+            for (int accumulates = random_.between(0, 2); accumulates > 0; --accumulates) {
+                accumulate(origin, targets[index]);
             }
             for (int puts = random_.between(0, 3); puts > 0; --puts) {
                 const std::size_t words = 2 * (1 + random_.below(random_.chance(20) ? 750 : 4));
@@ -121,6 +125,21 @@ private:
         compute(origin);
         if (random_.chance(30)) {
             origin.wait_for(std::exchange(requests, {}));
+        }
+    }
+
+    /// To cells of its own, or to the counter of all ranks.
+    void accumulate(Author origin, int target)
+    {
+        if (random_.chance(50)) {
+            origin.add(target);
+        } else {
+            const std::size_t words = 2 * (1 + random_.below(random_.chance(20) ? 350 : 3));
+            origin.write(Call::accumulate, target, words,
+                         random_.chance(20) ? Spread::every_other : Spread::none);
+        }
+        if (random_.chance(50)) {
+            origin.make_bare();
         }
     }
 

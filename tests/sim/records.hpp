@@ -94,7 +94,7 @@ struct Statistics {
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;
     std::uint64_t accesses = 0; ///< by cards, to the memory of another rank
-    std::uint64_t reads = 0;    ///< of the memory of another rank, by who performs what it offers
+    std::uint64_t visits = 0;   ///< to the memory of another rank, by who performs what it offers
     std::uint64_t events = 0;
 
     void add(const Statistics& other) noexcept;

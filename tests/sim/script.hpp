@@ -146,8 +146,8 @@ struct Program {
     bool carried = false;        ///< only a rank's own memory is mapped: operations go by messages
     bool copied = false;         ///< and where so, put and get by a copy at once
     std::size_t copied_from = 0; ///< bytes; smaller ones only if they are alone
-    bool unreadable = false;     ///< nobody reads the memory of others on its node by the kernel
-    unsigned failing_reads = 0;  ///< percent of such reads, half of which is done
+    bool unreadable = false;     ///< nobody reaches the memory of others on its node by the kernel
+    unsigned failing_visits = 0; ///< percent of such accesses, half of which is done
     bool opened = false;         ///< memory that cards access is open from the start
     bool shared = false;         ///< shared windows, where all are on one node
     bool no_exclusive_locks = false; ///< promised, so that shared ones need no places

@@ -334,9 +334,9 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
     return fabric::Access::complete;
 }
 
-void World::let_look(int reader, int owner)
+void World::let_look(int visitor, int owner)
 {
-    see_places(reader);
+    see_places(visitor);
     rank(owner).look();
     see_places(owner);
 }
@@ -352,35 +352,44 @@ fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept
     processes_.resize(static_cast<std::size_t>(world_.program_.ranks));
     auto& memory = processes_[static_cast<std::size_t>(rank)];
     if (memory == nullptr) {
-        memory = std::make_unique<ReadMemory>(world_, rank_, rank);
+        memory = std::make_unique<ProcessMemory>(world_, rank_, rank);
     }
     return memory.get();
 }
 
-fabric::Access World::ReadMemory::put(std::span<const fabric::AccessPiece> /*pieces*/,
-                                      fabric::Completion& /*done*/) noexcept
+fabric::Access World::ProcessMemory::put(std::span<const fabric::AccessPiece> pieces,
+                                         fabric::Completion& /*done*/) noexcept
 {
-    return fabric::Access::failed;
+    return visit(pieces, [](const fabric::AccessPiece& piece) {
+        std::memcpy(reinterpret_cast<void*>(piece.there), piece.here, piece.bytes);
+    });
+}
+
+fabric::Access World::ProcessMemory::get(std::span<const fabric::AccessPiece> pieces,
+                                         fabric::Completion& /*done*/) noexcept
+{
+    return visit(pieces, [](const fabric::AccessPiece& piece) {
+        std::memcpy(piece.here, reinterpret_cast<void*>(piece.there), piece.bytes);
+    });
 }
 
 /// Some of it fails, half done, as where the process has ended. While it goes on its owner, if that
 /// is in a call, looks what has become of its epochs: before, in the middle, or not at all.
-fabric::Access World::ReadMemory::get(std::span<const fabric::AccessPiece> pieces,
-                                      fabric::Completion& /*done*/) noexcept
+fabric::Access World::ProcessMemory::visit(std::span<const fabric::AccessPiece> pieces,
+                                           Move* move) noexcept
 {
-    ++world_.reads_;
+    ++world_.visits_;
     const bool fails =
-        world_.network_.dead(rank_) || world_.random().chance(world_.program_.failing_reads);
+        world_.network_.dead(rank_) || world_.random().chance(world_.program_.failing_visits);
     const std::size_t pause = world_.random().below(2 * pieces.size() + 1);
     for (std::size_t index = 0; index < pieces.size(); ++index) {
         if (index == pause) {
-            world_.let_look(reader_, rank_);
+            world_.let_look(visitor_, rank_);
         }
         if (fails && index == pieces.size() / 2) {
             return fabric::Access::failed;
         }
-        std::memcpy(pieces[index].here, reinterpret_cast<void*>(pieces[index].there),
-                    pieces[index].bytes);
+        move(pieces[index]);
     }
     return fabric::Access::complete;
 }

@@ -107,7 +107,7 @@ public:
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
     [[nodiscard]] std::uint64_t futile_calls() const noexcept { return futile_calls_; }
     /// Times that somebody has read the memory of another rank on its node.
-    [[nodiscard]] std::uint64_t reads() const noexcept { return reads_; }
+    [[nodiscard]] std::uint64_t visits() const noexcept { return visits_; }
     [[nodiscard]] const datatype::Layout* word() const noexcept { return word_.get(); }
     /// Another one, which its owner may free when the call that it was given to has returned.
     [[nodiscard]] static datatype::LayoutPointer make_word();
@@ -215,11 +215,11 @@ private:
         int rank_;
         std::vector<std::unique_ptr<fabric::RemoteMemory>> processes_;
     };
-    /// All memory of a rank, read at once.
-    class ReadMemory final : public fabric::RemoteMemory {
+    /// All memory of a rank, read and written at once by another one.
+    class ProcessMemory final : public fabric::RemoteMemory {
     public:
-        ReadMemory(World& world, int reader, int rank) noexcept
-            : RemoteMemory({}, true), world_(world), reader_(reader), rank_(rank)
+        ProcessMemory(World& world, int visitor, int rank) noexcept
+            : RemoteMemory({}, true), world_(world), visitor_(visitor), rank_(rank)
         {}
         fabric::Access put(std::span<const fabric::AccessPiece> pieces,
                            fabric::Completion& done) noexcept override;
@@ -227,12 +227,16 @@ private:
                            fabric::Completion& done) noexcept override;
 
     private:
+        /// Moves the bytes of one piece.
+        using Move = void(const fabric::AccessPiece& piece);
+        fabric::Access visit(std::span<const fabric::AccessPiece> pieces, Move* move) noexcept;
+
         World& world_;
-        int reader_;
+        int visitor_;
         int rank_;
     };
-    /// While one reads the memory of another, that one goes on, and takes places of its own.
-    void let_look(int reader, int owner);
+    /// While one is at the memory of another, that one goes on, and takes places of its own.
+    void let_look(int visitor, int owner);
 
     [[nodiscard]] std::size_t block_index(int window, int rank) const noexcept
     {
@@ -273,7 +277,7 @@ private:
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
-    std::uint64_t reads_ = 0;
+    std::uint64_t visits_ = 0;
     std::uint64_t calls_ = 0;
     std::uint64_t futile_calls_ = 0;
     std::vector<int> meetings_; ///< arrivals at each, of those who do not die

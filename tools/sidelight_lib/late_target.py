@@ -17,7 +17,7 @@ computes for 1 to 50 milliseconds. Its target comes half a millisecond after tha
 measured is how long it waits; with fetch_and_op, how long an origin takes for lock, operation and
 unlock while the target computes. Where progress needs nobody's attention that does not depend on
 the computing; without any it grows with it: its slope is 1. With no thread; the same where targets
-perform puts that are offered to them; with a thread that everything wakes; and with one that is
+perform what is offered to them; with a thread that everything wakes; and with one that is
 called for what is recorded, in turns, round after round; medians.
 """
 

@@ -94,6 +94,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       notifications(contacts, counters, shared.memory, channels),
       offers({.contacts = contacts,
               .memory = memory,
+              .accumulates = accumulates,
+              .own = own_accumulates(contacts),
               .room = shared.operations.room,
               .pool = shared.offers,
               .dynamic = shape.flavor == Flavor::dynamic}),

@@ -2,9 +2,12 @@
 #include "rma/epoch/offers.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "datatype/basic_layout.hpp"
 #include "datatype/cursor.hpp"
 #include "rma/region/own_memory.hpp"
 
@@ -30,10 +33,20 @@ constexpr OfferState state_of(std::uint64_t word) noexcept
 
 constexpr std::uint64_t number_of(std::uint64_t word) noexcept { return word >> state_bits; }
 
-/// Puts alone, whose order nobody sees.
+/// Whether the bytes of its elements lie side by side, in memory as where they are packed.
+bool without_holes(datatype::Basic basic) noexcept
+{
+    const datatype::BasicShape shape = datatype::shape_of(basic);
+    return shape.size != 0 && shape.size == shape.extent;
+}
+
+/// What is said by pieces: it returns nothing, or bytes whose order nobody sees.
 bool is_simple(const Operation& operation) noexcept
 {
-    return operation.kind == OperationKind::put && !operation.ordered && !notifies(operation) &&
+    const bool combines = operation.kind == OperationKind::accumulate &&
+                          operation.result.layout == nullptr &&
+                          without_holes(operation.layout->basic);
+    return (moves_bytes(operation) || combines) && !operation.ordered && !notifies(operation) &&
            operation.region == nullptr;
 }
 
@@ -49,19 +62,60 @@ bool add(Offer& offer, const Op& op) noexcept
             return false;
         }
         const std::size_t bytes = std::min(there.piece().length, here.piece().length);
-        offer.pieces[offer.count] = {.from = reinterpret_cast<std::uintptr_t>(here.piece().address),
-                                     .to = reinterpret_cast<std::uintptr_t>(there.piece().address),
-                                     .bytes = bytes};
+        offer.pieces[offer.count] = {
+            .origin = reinterpret_cast<std::uintptr_t>(here.piece().address),
+            .target = reinterpret_cast<std::uintptr_t>(there.piece().address),
+            .bytes = bytes,
+            .kind = operation.kind,
+            .reduce = operation.reduce,
+            .basic = operation.layout->basic};
         there.advance(bytes);
         here.advance(bytes);
     }
     return true;
 }
 
+/// The pieces of an offer that go one way.
+class Pieces {
+public:
+    void add(const AccessPiece& piece) noexcept { pieces_[count_++] = piece; }
+    [[nodiscard]] std::span<const AccessPiece> all() const noexcept
+    {
+        return std::span(pieces_).first(count_);
+    }
+
+private:
+    std::array<AccessPiece, Offer::most_pieces> pieces_;
+    std::size_t count_ = 0;
+};
+
 bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
 {
     fabric::Completion unused;
-    return memory.get(pieces, unused) == fabric::Access::complete;
+    return pieces.empty() || memory.get(pieces, unused) == fabric::Access::complete;
+}
+
+bool put(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
+{
+    fabric::Completion unused;
+    return pieces.empty() || memory.put(pieces, unused) == fabric::Access::complete;
+}
+
+/// Room for what is accumulated by a piece, so that the next one is aligned as well.
+std::size_t operand_room(const OfferedPiece& piece) noexcept
+{
+    constexpr std::size_t widest = 16;
+    const std::size_t bytes = std::min<std::size_t>(piece.bytes, Offer::most_operands + 1);
+    return piece.kind == OperationKind::accumulate ? (bytes + widest - 1) / widest * widest : 0;
+}
+
+std::size_t operand_room(const Offer& offer) noexcept
+{
+    std::size_t bytes = 0;
+    for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
+        bytes += operand_room(piece);
+    }
+    return bytes;
 }
 
 } // namespace
@@ -110,7 +164,7 @@ bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
             return false;
         }
     }
-    return true;
+    return operand_room(offer) <= Offer::most_operands;
 }
 
 bool Offers::make(PeerEpoch& peer, bool returns) noexcept
@@ -186,21 +240,55 @@ bool Offers::perform(std::uint64_t at, std::uint64_t number, int origin,
         .here = reinterpret_cast<std::byte*>(&offer), .there = at, .bytes = sizeof offer};
     return get(memory, {&all, 1}) && offer.window == with_.contacts.window() &&
            offer.number == number && offer.origin == origin && offer.count <= Offer::most_pieces &&
-           copy(offer, memory);
+           carry_out(offer, memory);
 }
 
-bool Offers::copy(const Offer& offer, RemoteMemory& memory) noexcept
+/// What is done to the window again if the origin has to do it all itself does no harm; so what is
+/// accumulated comes last, when nothing can fail any more.
+bool Offers::carry_out(const Offer& offer, RemoteMemory& memory) noexcept
 {
-    std::array<AccessPiece, Offer::most_pieces> pieces;
-    for (std::uint32_t index = 0; index < offer.count; ++index) {
-        const OfferedPiece& piece = offer.pieces[index];
-        std::byte* here = with_.memory.find(piece.to, piece.bytes);
+    const std::size_t all = operand_room(offer);
+    if (all > Offer::most_operands) {
+        return false;
+    }
+    const std::unique_ptr<std::byte[]> operands(new (std::nothrow) std::byte[all]);
+    if (operands == nullptr) {
+        return false;
+    }
+    Pieces read;
+    Pieces written;
+    std::byte* operand = operands.get();
+    for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
+        std::byte* here = with_.memory.find(piece.target, piece.bytes);
         if (here == nullptr) {
             return false;
         }
-        pieces[index] = {.here = here, .there = piece.from, .bytes = piece.bytes};
+        const bool combines = piece.kind == OperationKind::accumulate;
+        Pieces& pieces = piece.kind == OperationKind::get ? written : read;
+        pieces.add(
+            {.here = combines ? operand : here, .there = piece.origin, .bytes = piece.bytes});
+        operand += operand_room(piece);
     }
-    return get(memory, std::span(pieces).first(offer.count));
+    if (!get(memory, read.all()) || !put(memory, written.all())) {
+        return false;
+    }
+    combine(offer, operands.get());
+    return true;
+}
+
+/// In the order of issue, which MPI keeps. The origin has found that the operation takes the type.
+void Offers::combine(const Offer& offer, std::byte* operands) noexcept
+{
+    for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
+        if (piece.kind == OperationKind::accumulate) {
+            const datatype::Layout& layout = datatype::basic_layout(piece.basic);
+            const std::size_t elements = piece.bytes / layout.size;
+            static_cast<void>(with_.accumulates.accumulate(
+                piece.reduce, with_.own, {operands, &layout, elements}, {},
+                {with_.memory.find(piece.target, piece.bytes), &layout, elements}));
+            operands += operand_room(piece);
+        }
+    }
 }
 
 bool Offers::perform(int origin, std::uint64_t exposure) noexcept

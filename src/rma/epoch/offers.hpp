@@ -5,23 +5,29 @@
 #include <cstdint>
 
 #include "base/pool.hpp"
+#include "rma/accumulate/accumulates.hpp"
 #include "rma/epoch/contacts.hpp"
 #include "rma/offer_rules.hpp"
 #include "rma/operation/kept_data.hpp"
 
 namespace sidelight::rma {
 
-/// Bytes of the origin, and where in the target's memory they go.
+/// Bytes of the origin and of the target's memory, and what becomes of them.
 struct OfferedPiece {
-    std::uint64_t from = 0; ///< an address there
-    std::uint64_t to = 0;   ///< an offset in the window
+    std::uint64_t origin = 0; ///< an address there
+    std::uint64_t target = 0; ///< an offset in the window
     std::uint64_t bytes = 0;
+    OperationKind kind = OperationKind::put; ///< put, get, or accumulate without a result
+    ReduceOp reduce = ReduceOp::no_op;       ///< accumulate
+    datatype::Basic basic = datatype::Basic::none;
 };
 
 /// All that an access has recorded for one target. In the origin's own memory, where the target
 /// reads it by the kernel, and unchanged while anybody may.
 struct Offer {
     static constexpr std::size_t most_pieces = 16;
+    /// Bytes that it accumulates in all: its target has them all before it changes anything.
+    static constexpr std::size_t most_operands = std::size_t{4} << 20;
 
     std::uint64_t window = 0;
     std::uint64_t number = 0; ///< of the access
@@ -45,6 +51,8 @@ public:
     struct Setting {
         Contacts& contacts;
         OwnMemory& memory;
+        Accumulates& accumulates;
+        AccumulateTarget own;    ///< this member, as accumulates see it
         const KeepingRoom& room; ///< says who finishes what is recorded
         Pool<Offer>& pool;
         bool dynamic;
@@ -81,7 +89,8 @@ private:
     [[nodiscard]] bool write(Offer& offer, const PeerEpoch& peer) noexcept;
     [[nodiscard]] bool perform(std::uint64_t at, std::uint64_t number, int origin,
                                fabric::RemoteMemory& memory) noexcept;
-    [[nodiscard]] bool copy(const Offer& offer, fabric::RemoteMemory& memory) noexcept;
+    [[nodiscard]] bool carry_out(const Offer& offer, fabric::RemoteMemory& memory) noexcept;
+    void combine(const Offer& offer, std::byte* operands) noexcept;
     void end(const PeerEpoch& peer) noexcept;
     /// In the block of a neighbour, what another one offers it.
     [[nodiscard]] OfferWord& offered(int target, int origin) noexcept
