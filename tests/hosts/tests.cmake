@@ -15,41 +15,39 @@ set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windo
 # On three nodes: those in which it matters that a third one is there.
 set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 
-# Ranks wait in a barrier of the launcher's, where they make no progress, for others that close
-# their connections to them: seldom with two ranks, as a rule with more.
-set(finalize_hangs mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
-
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} tests nodes SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodes.c)
     sidelight_mpi_program(${host} tests parting SOURCES ${CMAKE_CURRENT_LIST_DIR}/parting.c)
 endforeach()
-sidelight_mpi_test(nodes RANKS 2 NODES 2 ARGS 2 SKIP_HOSTS ${finalize_hangs})
-sidelight_mpi_test(nodes RANKS 4 NODES 2 ARGS 2 SKIP_HOSTS ${finalize_hangs})
-sidelight_mpi_test(nodes RANKS 6 NODES 3 ARGS 3 SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(nodes RANKS 2 NODES 2 ARGS 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
+sidelight_mpi_test(nodes RANKS 4 NODES 2 ARGS 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
+sidelight_mpi_test(nodes RANKS 6 NODES 3 ARGS 3 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 # From four nodes on the barrier of MPI_Win_free is not symmetric: who is heard is not told.
-sidelight_mpi_test(parting RANKS 7 NODES 7 SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(parting RANKS 7 NODES 7 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 
 foreach(program IN LISTS SIDELIGHT_ACROSS_NODES)
-    sidelight_mpi_test(${program} RANKS 2 NODES 2 SKIP_HOSTS ${finalize_hangs})
+    sidelight_mpi_test(${program} RANKS 2 NODES 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()
 foreach(progress thread smart)
     sidelight_mpi_test(${progress}_first_message RANKS 2 NODES 2 PROGRAM first_message
-        ENVIRONMENT SIDELIGHT_PROGRESS=${progress} SKIP_HOSTS ${finalize_hangs})
+        ENVIRONMENT SIDELIGHT_PROGRESS=${progress} SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()
 foreach(program IN LISTS SIDELIGHT_ACROSS_MIXED_NODES)
-    sidelight_mpi_test(${program} RANKS 4 NODES 2 SKIP_HOSTS ${finalize_hangs})
+    sidelight_mpi_test(${program} RANKS 4 NODES 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()
 foreach(program IN LISTS SIDELIGHT_ACROSS_THREE_NODES)
-    sidelight_mpi_test(${program} RANKS 6 NODES 3 SKIP_HOSTS ${finalize_hangs})
+    sidelight_mpi_test(${program} RANKS 6 NODES 3 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()
-sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
-sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 10000 1 all SKIP_HOSTS ${finalize_hangs})
+sidelight_mpi_test(random_operations RANKS 2 NODES 2 ARGS 10000 1 all
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
+sidelight_mpi_test(random_operations RANKS 4 NODES 2 ARGS 10000 1 all
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 sidelight_mpi_test(early_return RANKS 2 NODES 2
-    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(thread_computing RANKS 2 NODES 2 PROGRAM computing
-    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 sidelight_mpi_test(smart_computing RANKS 2 NODES 2 PROGRAM computing
-    SKIP_HOSTS ${finalize_hangs} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 foreach(program message_progress message_requests message_storm)
-    sidelight_mpi_test(${program} RANKS 2 NODES 2 MESSAGES SKIP_HOSTS ${finalize_hangs})
+    sidelight_mpi_test(${program} RANKS 2 NODES 2 MESSAGES SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()

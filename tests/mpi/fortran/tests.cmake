@@ -134,5 +134,4 @@ endforeach()
 
 # Between nodes the bindings are the same: one program will do.
 sidelight_mpi_test(fortran.operations_mpi_f08 PROGRAM fortran/operations_mpi_f08 RANKS 4 NODES 2
-    ARGS sidelight SKIP_HOSTS ${without_fortran}
-    mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
+    ARGS sidelight SKIP_HOSTS ${without_fortran} ${SIDELIGHT_FINALIZE_HANGS})

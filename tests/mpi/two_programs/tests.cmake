@@ -13,4 +13,4 @@ sidelight_mpi_test(emulated.two_programs RANKS 3 PROGRAM two_programs_even
     ODD_PROGRAM two_programs_odd ARGS messages ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(two_programs RANKS 2 NODES 2 PROGRAM two_programs_even
     ODD_PROGRAM two_programs_odd ARGS messages
-    SKIP_HOSTS mpich4 "MPI_Finalize may not end over TCP before MPICH 4.2")
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
