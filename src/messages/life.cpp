@@ -82,10 +82,17 @@ bool world_is_up() noexcept
 
 SIDELIGHT_OWN Word own_Init(int* argc, char*** argv) noexcept
 {
-    if (!is_wanted() || environment_sets_level() || threads_would_harm()) {
+    if (!is_wanted() || threads_would_harm()) {
         return as_the_host_has_it(hand_on(Call::Init, argc, argv));
     }
     int provided = MPI_THREAD_SINGLE;
+    if (environment_sets_level()) {
+        const Word code = hand_on(Call::Init, argc, argv);
+        if (is_success(code) && is_success(hand_on(Call::Query_thread, &provided))) {
+            settle_level(provided, provided);
+        }
+        return code;
+    }
     const Word code = hand_on(Call::Init_thread, argc, argv, MPI_THREAD_MULTIPLE, &provided);
     if (is_success(code)) {
         settle_level(MPI_THREAD_SINGLE, provided);

@@ -28,12 +28,13 @@ struct Situation {
     bool wanted = true;               ///< the mode of progress is smart
 };
 
-/// Whether the thread may give the host a step while no thread of the program is in MPI: functions
-/// of a program that has not asked for threads run on its own threads alone.
+/// Whether the thread may give the host a step while no thread of the program is in MPI. Functions
+/// of a program that has not asked for threads run on its own threads alone; and those that it lets
+/// the host poll may call MPI, where they would wait for the end of the step that they run in.
 [[nodiscard]] constexpr bool may_step(const Situation& now) noexcept
 {
-    const bool foreign = now.live_foreign > 0 || now.polls;
-    return now.wanted && now.live > 0 && (now.program_has_threads || !foreign);
+    return now.wanted && now.live > 0 && !now.polls &&
+           (now.program_has_threads || now.live_foreign == 0);
 }
 
 } // namespace sidelight::messages::rules

@@ -3,7 +3,8 @@
  * here does so until the other one has written into its memory what it writes only after its own
  * call; without progress that never happens.
  *
- *     message_progress [LEVEL]     the level that the program asks for, 0 to 3; none: MPI_Init
+ *     message_progress [LEVEL]     the level that the program asks for, 0 to 3; none: MPI_Init;
+ *                                  "environment": MPI_Init, and the environment says 3
  */
 #include "check.h"
 #include "signals.h"
@@ -183,13 +184,16 @@ int main(int argc, char **argv)
 {
     struct signals signals;
     int provided = -1;
-    const int asked = argc > 1 ? atoi(argv[1]) : MPI_THREAD_SINGLE;
-    if (argc > 1)
+    const bool by_environment = argc > 1 && strcmp(argv[1], "environment") == 0;
+    const bool by_call = argc > 1 && !by_environment;
+    const int asked = by_environment ? MPI_THREAD_MULTIPLE
+                                     : (int)check_argument(argc, argv, 1, MPI_THREAD_SINGLE);
+    if (by_call)
         MPI_Init_thread(&argc, &argv, asked, &provided);
     else
         MPI_Init(&argc, &argv);
     check_begin_initialised();
-    if (argc > 1)
+    if (by_call)
         CHECK_EQ(provided, asked);
     check_level(asked);
     out = malloc(BYTES);
