@@ -109,6 +109,15 @@ std::size_t operand_room(const OfferedPiece& piece) noexcept
     return piece.kind == OperationKind::accumulate ? (bytes + widest - 1) / widest * widest : 0;
 }
 
+std::size_t all_bytes(const Offer& offer) noexcept
+{
+    std::size_t bytes = 0;
+    for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
+        bytes += std::min<std::size_t>(piece.bytes, Offer::most_bytes + 1);
+    }
+    return bytes;
+}
+
 std::size_t operand_room(const Offer& offer) noexcept
 {
     std::size_t bytes = 0;
@@ -164,7 +173,7 @@ bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
             return false;
         }
     }
-    return operand_room(offer) <= Offer::most_operands;
+    return all_bytes(offer) <= Offer::most_bytes && operand_room(offer) <= Offer::most_operands;
 }
 
 bool Offers::make(PeerEpoch& peer, bool returns) noexcept

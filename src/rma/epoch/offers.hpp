@@ -28,6 +28,8 @@ struct Offer {
     static constexpr std::size_t most_pieces = 16;
     /// Bytes that it accumulates in all: its target has them all before it changes anything.
     static constexpr std::size_t most_operands = std::size_t{4} << 20;
+    /// In all: so long the target's other threads wait for the engine.
+    static constexpr std::size_t most_bytes = std::size_t{32} << 20;
 
     std::uint64_t window = 0;
     std::uint64_t number = 0; ///< of the access
