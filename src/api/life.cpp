@@ -16,13 +16,17 @@ using host::mpi::table;
 SIDELIGHT_OWN int own_Init(int* argc, char*** argv)
 {
     const host::LibraryThreads of_the_host;
-    return table().Init(argc, argv);
+    const int code = table().Init(argc, argv);
+    world_opened();
+    return code;
 }
 
 SIDELIGHT_OWN int own_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
     const host::LibraryThreads of_the_host;
-    return table().Init_thread(argc, argv, required, provided);
+    const int code = table().Init_thread(argc, argv, required, provided);
+    world_opened();
+    return code;
 }
 
 SIDELIGHT_OWN int own_Finalize(void)

@@ -129,13 +129,19 @@ void Helpers::start(Progress wish) noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
     hooked_ = host::mpi::start_hook(sweep_from_host);
-    const bool asks = wish == Progress::thread || wish == Progress::smart;
-    apply(asks && mode() != Progress::thread && mode() != Progress::smart ? wish : mode());
+    const auto is_thread = [](Progress one) {
+        return one == Progress::thread || one == Progress::smart;
+    };
+    if (is_thread(wish)) {
+        wish_ = wish;
+    }
+    apply(is_thread(wish_) && !is_thread(mode()) ? wish_ : mode());
 }
 
 void Helpers::apply_mode() noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
+    forget_wish();
     if (mode() == Progress::calls) {
         stop_thread();
     }

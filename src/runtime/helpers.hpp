@@ -23,7 +23,7 @@ public:
     static void watch_requests() noexcept;
     /// Starts what has not been started. Before the engine makes a window, when the host has
     /// progressed and the network that the window needs is open; `wish`: of that window. Without
-    /// the engine.
+    /// one, what was wished for before is started again. Without the engine.
     void start(Progress wish = Progress::automatic) noexcept;
     /// Ends the thread. Does nothing if there is none. Must not hold the engine.
     void stop_thread() noexcept;
@@ -58,6 +58,8 @@ public:
     }
     /// The same as a line of text.
     void print_counts(std::span<char> line) const noexcept;
+    /// No window is left that has asked for a thread.
+    void forget_wish() noexcept { wish_ = Progress::automatic; }
     /// Takes the hook out. Before the host is finalised.
     static void stop_hook() noexcept;
 
@@ -78,8 +80,9 @@ private:
     static constexpr int not_chosen = -1;
     static inline std::atomic<int> chosen_{not_chosen};
     std::atomic<bool> hooked_{false};
-    std::atomic<bool> pending_{false}; ///< something was left to be done without a hook
-    std::mutex starting_;              ///< which several windows may ask for at once
+    std::atomic<bool> pending_{false};    ///< something was left to be done without a hook
+    Progress wish_ = Progress::automatic; ///< the last thread that a window has asked for
+    std::mutex starting_;                 ///< which several windows may ask for at once
 };
 
 } // namespace sidelight::runtime

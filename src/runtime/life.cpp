@@ -66,10 +66,21 @@ void end_finalize() noexcept
     }
 }
 
+/// There may be windows of sessions.
+void world_opened() noexcept
+{
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->learn_threads();
+    }
+}
+
 void session_opened(MPI_Session session) noexcept
 {
     sessions.fetch_add(1, std::memory_order_relaxed);
     learn_session(session);
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->learn_threads();
+    }
 }
 
 void begin_session_finalize() noexcept

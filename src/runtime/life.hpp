@@ -14,6 +14,8 @@ namespace sidelight::runtime {
 void begin_finalize() noexcept;
 void end_finalize() noexcept;
 
+/// After MPI_Init or MPI_Init_thread.
+void world_opened() noexcept;
 /// After MPI_Session_init has made one; around MPI_Session_finalize.
 void session_opened(MPI_Session session) noexcept;
 void begin_session_finalize() noexcept;

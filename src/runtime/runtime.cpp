@@ -79,10 +79,22 @@ void Runtime::drain() noexcept
     }
 }
 
+void Runtime::learn_threads() noexcept
+{
+    if (Engine::program_has_threads() || !threads_possible()) {
+        return;
+    }
+    helpers_.stop_thread(); // nobody may be in the engine
+    host::mpi::CompletedRequest::keep(false);
+    engine_.expect_program_threads();
+    helpers_.start();
+}
+
 void Runtime::stop(bool for_good) noexcept
 {
     helpers_.stop_thread();
     if (for_good) {
+        helpers_.forget_wish();
         network_.close();
     }
     host::mpi::CompletedRequest::keep(false);

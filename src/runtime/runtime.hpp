@@ -16,8 +16,6 @@
 namespace sidelight::runtime {
 
 /// Everything that this process has of Sidelight: made with its first window, kept until it ends.
-/// MPI_THREAD_MULTIPLE is decided then: by what MPI's initialisation gave the program, and by the
-/// sessions that it has opened so far.
 class Runtime {
 public:
     /// The one of this process. Made at the first call, which comes from a collective call that
@@ -39,6 +37,10 @@ public:
     /// Waits until what closing calls have left to do, that had returned early, is done. Without
     /// the engine.
     void drain() noexcept;
+
+    /// MPI has begun, or a session, by a thread of the program that had the right to call alone.
+    /// From the first one with MPI_THREAD_MULTIPLE on several threads may call.
+    void learn_threads() noexcept;
 
     /// Before the host is finalised. `for_good`: no window is left.
     void stop(bool for_good) noexcept;

@@ -27,6 +27,8 @@ sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 ${patience})
 sidelight_mpi_test(sessions RANKS 2 3)
+sidelight_mpi_test(sessions_rising RANKS 2 PROGRAM sessions ARGS rising
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 # Of MPICH 5 on one rank: on two it does not start again reliably, without Sidelight either. In one
 # run of a hundred its MPI_Comm_create_from_group mixes up what its ranks send each other there
 # ("Message truncated", "failed to unpack address").

@@ -2,10 +2,12 @@
 /*
  * Windows of a program that never calls MPI_Init: sessions, one after the other in one process,
  * and two at the same time. One more is open from the start to the end, unless the argument is
- * "again": then MPI ends with each session and starts again with the next.
+ * "again": then MPI ends with each session and starts again with the next. With "rising" a session
+ * without threads has a window, and what begins after it has threads, which use others.
  */
 #include "windows.h"
 #include <dlfcn.h>
+#include <pthread.h>
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 
@@ -77,16 +79,18 @@ static void use_windows(MPI_Comm comm)
     }
 }
 
-static MPI_Session session_open(void)
+static MPI_Session session_with(const char *level)
 {
     MPI_Info info;
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    MPI_Info_set(info, "thread_level", level);
     CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
     MPI_Info_free(&info);
     return session;
 }
+
+static MPI_Session session_open(void) { return session_with("MPI_THREAD_MULTIPLE"); }
 
 static void begin(MPI_Comm comm)
 {
@@ -148,9 +152,56 @@ static void two_sessions(void)
     CHECK_OK(MPI_Session_finalize(&second));
 }
 
+static void *count(void *window)
+{
+    enum { TIMES = 3000 };
+    struct window *w = window;
+    int64_t const one = 1;
+    int const right = (w->rank + 1) % w->size;
+    for (int k = 0; k < TIMES; ++k) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w->win));
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right, window_at(w, right, 0), 1, MPI_INT64_T,
+                                MPI_SUM, w->win));
+        CHECK_OK(MPI_Win_unlock(right, w->win));
+    }
+    return NULL;
+}
+
+/* Answers whether the host gives threads to what begins later. */
+static bool rising(void)
+{
+    int provided = -1;
+    pthread_t threads[2];
+    struct window windows[2];
+    MPI_Session session = session_with("MPI_THREAD_SINGLE");
+    MPI_Comm comm = all_processes(session, "sidelight.test.single");
+    begin(comm);
+    struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
+    fences(&w);
+    CHECK_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
+    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
+        windows[k] = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 16, 1);
+    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
+        pthread_create(&threads[k], NULL, count, &windows[k]);
+    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
+        pthread_join(threads[k], NULL);
+    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
+        window_close(&windows[k]);
+    window_close(&w);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_OK(MPI_Finalize());
+    return provided == MPI_THREAD_MULTIPLE;
+}
+
 int main(int argc, char **argv)
 {
     bool const again = argc > 1 && strcmp(argv[1], "again") == 0;
+    if (argc > 1 && strcmp(argv[1], "rising") == 0) {
+        if (!rising() && check_rank == 0)
+            printf("check_skip: the host gives no threads to what begins behind a session\n");
+        return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
     MPI_Session whole_program = again ? MPI_SESSION_NULL : session_open();
     for (int k = 0; k < 3; ++k)
         one_session();
