@@ -112,6 +112,11 @@ bool sweep_from_host(bool host_moved) noexcept
     return moved;
 }
 
+bool is_thread(Progress mode) noexcept
+{
+    return mode == Progress::thread || mode == Progress::smart;
+}
+
 /// Called from the host's wait for a request of ours, after each sweep.
 void pause_in_host(bool moved) noexcept
 {
@@ -128,14 +133,41 @@ void Helpers::watch_requests() noexcept
 void Helpers::start(Progress wish) noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
-    hooked_ = host::mpi::start_hook(sweep_from_host);
-    const auto is_thread = [](Progress one) {
-        return one == Progress::thread || one == Progress::smart;
-    };
+    hooked_ = may_hook_ && host::mpi::start_hook(sweep_from_host);
     if (is_thread(wish)) {
         wish_ = wish;
     }
-    apply(is_thread(wish_) && !is_thread(mode()) ? wish_ : mode());
+    apply(wanted());
+}
+
+Progress Helpers::wanted() const noexcept
+{
+    return is_thread(wish_) && !is_thread(mode()) ? wish_ : mode();
+}
+
+void Helpers::begin_finalize() noexcept
+{
+    if (!host::mpi::hook_ends_first()) {
+        return;
+    }
+    const std::scoped_lock one_at_a_time(starting_);
+    stop_hook();
+    hooked_ = may_hook_ = false;
+    const bool has_windows = [this] {
+        const EngineToken token(engine_);
+        return engine_.process().has_windows();
+    }();
+    if (has_windows) {
+        apply(wanted());
+    }
+}
+
+void Helpers::end_finalize(bool goes_on) noexcept
+{
+    may_hook_ = true;
+    if (goes_on) {
+        start();
+    }
 }
 
 void Helpers::apply_mode() noexcept
@@ -152,7 +184,7 @@ void Helpers::apply_mode() noexcept
 void Helpers::begin_for_pending() noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
-    hooked_ = host::mpi::start_hook(sweep_from_host);
+    hooked_ = may_hook_ && host::mpi::start_hook(sweep_from_host);
     pending_ = true;
     if (mode() == Progress::automatic) {
         apply(Progress::automatic);

@@ -58,6 +58,11 @@ public:
     }
     /// The same as a line of text.
     void print_counts(std::span<char> line) const noexcept;
+    /// MPI_Finalize begins. Where the hook has to end before the program's callbacks a thread is in
+    /// its place, until `stop_thread`. Without the engine.
+    void begin_finalize() noexcept;
+    /// It has ended; `goes_on`: windows of sessions live on.
+    void end_finalize(bool goes_on) noexcept;
     /// No window is left that has asked for a thread.
     void forget_wish() noexcept { wish_ = Progress::automatic; }
     /// Takes the hook out. Before the host is finalised.
@@ -67,6 +72,7 @@ private:
     static bool sweep_on_thread() noexcept;
     static bool program_came() noexcept;
     void begin_for_pending() noexcept;
+    [[nodiscard]] Progress wanted() const noexcept;
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;
     void tell_finisher() noexcept;
     void begin_interrupts() noexcept;
@@ -80,6 +86,7 @@ private:
     static constexpr int not_chosen = -1;
     static inline std::atomic<int> chosen_{not_chosen};
     std::atomic<bool> hooked_{false};
+    std::atomic<bool> may_hook_{true};
     std::atomic<bool> pending_{false};    ///< something was left to be done without a hook
     Progress wish_ = Progress::automatic; ///< the last thread that a window has asked for
     std::mutex starting_;                 ///< which several windows may ask for at once

@@ -18,6 +18,9 @@ namespace {
 /// Sessions that are open. Relaxed: MPI forbids to end the last one beside any other call.
 std::atomic<int> sessions{0};
 
+/// MPI_Finalize calls `end_with_self`.
+std::atomic<bool> attached{false};
+
 bool any_session() noexcept { return sessions.load(std::memory_order_relaxed) > 0; }
 
 /// Windows that live on find another when they need one.
@@ -48,27 +51,69 @@ void close_down(bool for_good) noexcept
     give_up_communicator();
 }
 
+void close_world() noexcept
+{
+    drain();
+    close_down(!any_session());
+}
+
+extern "C" {
+
+int attach_nothing(MPI_Comm, int, void*, void*, void*, int* flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+int end_with_self(MPI_Comm, int, void*, void*)
+{
+    attached.store(false, std::memory_order_relaxed);
+    close_world();
+    return MPI_SUCCESS;
+}
+
+} // extern "C"
+
+/// MPI_Finalize begins with the delete callbacks of MPI_COMM_SELF, the latest first, and all of MPI
+/// may be called in them (MPI-4.1, 11.2.4). Those of the program may use and free windows, so the
+/// library ends behind them. One that was loaded after MPI_Init ends before them.
+void attach_to_self() noexcept
+{
+    const auto& mpi = host::mpi::table();
+    int key = MPI_KEYVAL_INVALID;
+    if (attached.load(std::memory_order_relaxed) ||
+        mpi.Comm_create_keyval(attach_nothing, end_with_self, &key, nullptr) != MPI_SUCCESS) {
+        return;
+    }
+    attached.store(mpi.Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS,
+                   std::memory_order_relaxed);
+    mpi.Comm_free_keyval(&key); // goes with the attribute
+}
+
 } // namespace
 
 bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
 
 void begin_finalize() noexcept
 {
-    drain();
-    close_down(!any_session());
+    if (!attached.load(std::memory_order_relaxed)) {
+        close_world();
+    } else if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->helpers().begin_finalize();
+    }
 }
 
 void end_finalize() noexcept
 {
-    Runtime* runtime = Runtime::existing();
-    if (runtime != nullptr && any_session()) {
-        runtime->helpers().start();
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->helpers().end_finalize(any_session());
     }
 }
 
 /// There may be windows of sessions.
 void world_opened() noexcept
 {
+    attach_to_self();
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
         runtime->learn_threads();
     }

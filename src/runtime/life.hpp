@@ -3,8 +3,9 @@
 
 #include "host/mpi/declarations.hpp"
 
-/// What the library does when MPI ends (MPI-4.1, 11.2 and 11.3): before the host does, it takes its
-/// hook out of the host's loop and its keys off the host's datatypes.
+/// What the library does when MPI ends (MPI-4.1, 11.2 and 11.3): before the host does, and after
+/// the program's callbacks, it takes its hook out of the host's loop and its keys off the host's
+/// datatypes.
 namespace sidelight::runtime {
 
 /// Whether the program may call MPI: between MPI_Init and MPI_Finalize, or in a session.

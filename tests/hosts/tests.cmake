@@ -8,7 +8,7 @@ set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges orderi
     ordered_pairs atomicity lost_updates attributes created_windows dynamic_windows communicators
     fence gats locks shared_locks nonblocking nonblocking_late nonblocking_ahead argument_errors
     error_handlers epoch_errors threads two_sided blocking_calls own_memory notifications
-    waits pipelines memory_handles active_messages smart_progress)
+    waits pipelines memory_handles active_messages smart_progress finalize_callbacks)
 # With neighbours on each node as well: mapped memory and messages in one window.
 set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windows dynamic_windows
     fence gats locks shared_locks nonblocking notifications notified_storm)

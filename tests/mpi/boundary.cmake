@@ -26,6 +26,11 @@ sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50
     TIMEOUT 240 ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 ${patience})
+foreach(progress auto thread smart)
+    sidelight_mpi_test(finalize_callbacks_${progress} RANKS 2 PROGRAM finalize_callbacks
+        ENVIRONMENT SIDELIGHT_PROGRESS=${progress})
+endforeach()
+sidelight_mpi_test(finalize_callbacks_messages RANKS 2 PROGRAM finalize_callbacks MESSAGES)
 sidelight_mpi_test(sessions RANKS 2 3)
 sidelight_mpi_test(sessions_rising RANKS 2 PROGRAM sessions ARGS rising
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)

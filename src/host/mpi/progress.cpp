@@ -211,6 +211,12 @@ void stop_hook() noexcept
     drop_idle_request();
 }
 
+bool hook_ends_first() noexcept
+{
+    return opal_progress().remove == nullptr && !is_on_worker.load(std::memory_order_relaxed) &&
+           hook.load(std::memory_order_acquire) == HookState::registered;
+}
+
 bool is_in_hook() noexcept { return is_inside; }
 
 bool is_in_worker_hook() noexcept

@@ -22,6 +22,10 @@ bool start_hook(bool (*sweep)(bool host_moved) noexcept) noexcept;
 /// once more meanwhile. Does nothing if there is none.
 void stop_hook() noexcept;
 
+/// Whether it is registered, and MPI_Finalize waits for its end before it calls the program's
+/// functions: MPICH from 4.3 on.
+[[nodiscard]] bool hook_ends_first() noexcept;
+
 /// Whether this thread is in a sweep that the host's loop has called: it may hold a lock of the
 /// host's, and the engine.
 [[nodiscard]] bool is_in_hook() noexcept;
