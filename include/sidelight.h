@@ -203,7 +203,8 @@ int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
 /* Let others reach the size bytes at base by a handle, which is written to memhandle, a buffer of
  * MPIX_MAX_MEMHANDLE_SIZE bytes; memhandle_size is how many of them it has. The memory need not be
  * attached to parentwin, which must be a dynamic window (else MPI_ERR_RMA_FLAVOR), and may be in
- * several handles. The key sidelight_share_memory of info is as for MPI_Win_attach. Local. */
+ * several handles. The key sidelight_share_memory of info is as for MPI_Win_create_dynamic. Local.
+ */
 int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin,
                           void *memhandle, int *memhandle_size);
 
@@ -239,7 +240,7 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 /* --- Progress while the program computes ------------------------------------------------------ */
 
 /* Who moves operations on while this process is in no MPI call: SIDELIGHT_PROGRESS at first. */
-#define MPIX_PROGRESS_AUTO 0   /* a thread where messages need one */
+#define MPIX_PROGRESS_AUTO 0   /* a thread where messages or nonblocking calls need one */
 #define MPIX_PROGRESS_CALLS 1  /* nobody: the next call does */
 #define MPIX_PROGRESS_THREAD 2 /* a thread that whatever happens wakes */
 #define MPIX_PROGRESS_SMART 3  /* one that is called only for what is recorded */

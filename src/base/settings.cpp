@@ -218,8 +218,8 @@ constexpr std::array entries{
         "SIDELIGHT_EARLY_RETURN", "sidelight_early_return", "off",
         "how many bytes a process may keep for blocking MPI_Win_complete calls that return "
         "although targets are late, where a thread finishes what is left "
-        "(SIDELIGHT_PROGRESS=smart or thread): off, a number (with K, M or G), or auto: "
-        "16M",
+        "(SIDELIGHT_PROGRESS=smart or thread) or the targets do (SIDELIGHT_OFFERS=1): off, a "
+        "number (with K, M or G), or auto: 16M",
         read_early_return, show_early_return},
     switch_entry<&Settings::access_after_access>(
         "SIDELIGHT_ACCESS_AFTER_ACCESS_REORDER", "MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "0",

@@ -32,8 +32,8 @@ enum class SharePolicy : std::uint8_t {
 
 /// Who moves pending operations on while the program computes.
 enum class Progress : std::uint8_t {
-    automatic, ///< a thread where messages come and the host's blocking calls do not sweep; else
-               ///< `smart`, where a core can be spared, once there is something to gain
+    automatic, ///< a thread where messages come, or nonblocking calls leave something, and the
+               ///< host's blocking calls do not sweep
     calls,     ///< nobody: its next MPI call does
     thread,    ///< a thread that any ring and any message wakes
     smart,     ///< one that is called for what there is recorded work for

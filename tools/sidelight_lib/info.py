@@ -126,6 +126,8 @@ def progress_by(hook: str | None, setting: str) -> str:
     """Who moves operations on, on a host with that hook, under that value of SIDELIGHT_PROGRESS."""
     if setting == "thread":
         return "a thread"
+    if setting == "smart":
+        return "an interrupt thread, for what is recorded"
     if hook in OF_EVERY_CALL:
         return "every MPI call that waits"
     if setting == "calls":
