@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 
 #include "datatype/mpi/contents.hpp"
 #include "datatype/mpi/flatten.hpp"
@@ -147,6 +148,11 @@ void close_cache() noexcept
     int key = attribute_key.exchange(MPI_KEYVAL_INVALID, std::memory_order_acq_rel);
     if (key != MPI_KEYVAL_INVALID) {
         table().Type_free_keyval(&key);
+    }
+    try {
+        forget_further();
+    } catch (const std::bad_alloc&) {
+        return; // known as they were: they are wrong in a second life of MPI alone
     }
 }
 

@@ -179,9 +179,14 @@ bool place_all(PredefinedTable& slots, const std::vector<PredefinedTable::Slot>&
 
 constinit const PredefinedTable empty_table{};
 
+/// Slots for so many types are found in a moment; among twice as many hardly ever.
+constexpr std::size_t most_in_table = 128;
+
 /// All types that were registered, and all tables that readers may still look at.
 struct Registry {
-    std::vector<PredefinedTable::Slot> types;
+    std::vector<PredefinedTable::Slot> types;  ///< those in the table: the standard's come first
+    std::vector<PredefinedTable::Slot> others; ///< for which it has no room
+    std::size_t standard = 0;
     std::vector<std::unique_ptr<PredefinedTable>> tables;
 
     void publish();
@@ -275,21 +280,43 @@ void register_predefined()
             known.types.push_back(slot_for(named.type, *layout));
         }
     }
+    known.standard = known.types.size();
     known.publish();
 }
 
 const Layout* register_further(MPI_Datatype type, int combiner)
 {
+    Registry& known = registry();
+    for (const PredefinedTable::Slot& other : known.others) {
+        if (other.type == type) {
+            return other.layout;
+        }
+    }
     const Measures measures = measure(type);
     const Layout* layout = choose(candidates_by_combiner(type, combiner), measures);
     if (layout == nullptr) {
         layout = opaque(measures);
     }
-    if (layout != nullptr) {
-        registry().types.push_back(slot_for(type, *layout));
-        registry().publish();
+    if (layout == nullptr) {
+        return nullptr;
+    }
+    if (known.types.size() < most_in_table) {
+        known.types.push_back(slot_for(type, *layout));
+        known.publish();
+    } else {
+        known.others.push_back(slot_for(type, *layout));
     }
     return layout;
+}
+
+void forget_further()
+{
+    Registry& known = registry();
+    known.others.clear();
+    if (known.types.size() > known.standard) {
+        known.types.resize(known.standard);
+        known.publish();
+    }
 }
 
 } // namespace sidelight::datatype

@@ -45,6 +45,10 @@ void register_predefined();
 /// name has the size that the host says, and the type has holes. One thread at a time; may throw.
 const Layout* register_further(MPI_Datatype type, int combiner);
 
+/// Forgets those: MPI ends, and may give their handles to others when it begins again. Under the
+/// same lock; may throw std::bad_alloc.
+void forget_further();
+
 /// The bytes of one element of a predefined type without holes, in a few ns; 0 for all others, and
 /// before `register_predefined`.
 [[nodiscard]] inline std::uint64_t contiguous_size(MPI_Datatype type) noexcept
