@@ -167,10 +167,11 @@ SIDELIGHT_OWN Word own_Session_get_info(Word session, MPI_Info* info) noexcept
 
 SIDELIGHT_OWN Word own_Session_finalize(MPI_Session* session) noexcept
 {
-    if (sessions.load(std::memory_order_relaxed) == 1 && !world_is_up()) {
+    const MPI_Session ending = session != nullptr ? *session : MPI_SESSION_NULL;
+    const bool is_session = ending != MPI_SESSION_NULL; // else the host refuses it
+    if (is_session && sessions.load(std::memory_order_relaxed) == 1 && !world_is_up()) {
         Messages::end(true);
     }
-    const MPI_Session ending = session != nullptr ? *session : MPI_Session{};
     const Word code = hand_on(Call::Session_finalize, session);
     if (is_success(code) && forget_level(ending)) {
         sessions.fetch_sub(1, std::memory_order_relaxed);

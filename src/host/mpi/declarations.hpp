@@ -9,6 +9,7 @@
 #ifndef MPI_SESSION_NULL
 struct sidelight_no_session;
 using MPI_Session = sidelight_no_session*;
+#define MPI_SESSION_NULL nullptr
 #endif
 
 extern "C" {

@@ -90,15 +90,13 @@ int test_all() noexcept
     return ended;
 }
 
-/// Puts `test_all` into the host's loop, once and for good. Whether there is one.
-bool has_loop() noexcept
+/// Puts `test_all` into the host's loop, where it stays until MPI ends; where it is nothing
+/// changes. Whether there is such a loop.
+bool enter_loop() noexcept
 {
-    static const bool registered = [] {
-        using Register = int(int (*)());
-        auto* add = reinterpret_cast<Register*>(find_symbol("opal_progress_register"));
-        return add != nullptr && add(test_all) == 0;
-    }();
-    return registered;
+    using Register = int(int (*)());
+    static auto* const add = reinterpret_cast<Register*>(find_symbol("opal_progress_register"));
+    return add != nullptr && add(test_all) == 0;
 }
 
 void add_to_list(Exposure* exposure) noexcept
@@ -114,7 +112,7 @@ void add_to_list(Exposure* exposure) noexcept
 Status start(MPI_Win win, MPI_Request* handle) noexcept
 {
     ExtendedStart* extended = find_extended_start();
-    if (extended == nullptr && !has_loop()) {
+    if (extended == nullptr && !enter_loop()) {
         return Status::unsupported;
     }
     auto* exposure = new (std::nothrow) Exposure;

@@ -194,10 +194,13 @@ bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
     return poll(context);
 }
 
-/// Without a pipe the doorbell is all that is heard, and the limit brings the next look.
+/// Without a pipe the doorbell is all that is heard, and the limit brings the next look. A network
+/// that is opened again has the pipe of the one before: peers keep each that they have rung open.
 void Waiter::listen_to(const Network& network) noexcept
 {
-    pipe_ = BellPipe::create();
+    if (!pipe_) {
+        pipe_ = BellPipe::create();
+    }
     if (!pipe_) {
         log(LogLevel::warn, "sleepers do not hear of messages: no pipe");
         return;
