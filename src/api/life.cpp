@@ -13,20 +13,28 @@ using namespace sidelight;
 using namespace sidelight::runtime;
 using host::mpi::table;
 
+namespace {
+
+int opened(int code) noexcept
+{
+    if (code == MPI_SUCCESS) {
+        world_opened();
+    }
+    return code;
+}
+
+} // namespace
+
 SIDELIGHT_OWN int own_Init(int* argc, char*** argv)
 {
     const host::LibraryThreads of_the_host;
-    const int code = table().Init(argc, argv);
-    world_opened();
-    return code;
+    return opened(table().Init(argc, argv));
 }
 
 SIDELIGHT_OWN int own_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
     const host::LibraryThreads of_the_host;
-    const int code = table().Init_thread(argc, argv, required, provided);
-    world_opened();
-    return code;
+    return opened(table().Init_thread(argc, argv, required, provided));
 }
 
 SIDELIGHT_OWN int own_Finalize(void)
