@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "datatype/mpi/cache.hpp"
+#include "host/mpi/communicator_key.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/node_communicator_cache.hpp"
@@ -51,6 +52,14 @@ void close_down(bool for_good) noexcept
     give_up_communicator();
 }
 
+/// Windows that are there already are of sessions.
+void learn_threads() noexcept
+{
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->learn_threads();
+    }
+}
+
 void close_world() noexcept
 {
     drain();
@@ -58,12 +67,6 @@ void close_world() noexcept
 }
 
 extern "C" {
-
-int attach_nothing(MPI_Comm, int, void*, void*, void*, int* flag)
-{
-    *flag = 0;
-    return MPI_SUCCESS;
-}
 
 int end_with_self(MPI_Comm, int, void*, void*)
 {
@@ -80,9 +83,8 @@ int end_with_self(MPI_Comm, int, void*, void*)
 void attach_to_self() noexcept
 {
     const auto& mpi = host::mpi::table();
-    int key = MPI_KEYVAL_INVALID;
-    if (attached.load(std::memory_order_relaxed) ||
-        mpi.Comm_create_keyval(attach_nothing, end_with_self, &key, nullptr) != MPI_SUCCESS) {
+    int key = host::mpi::create_communicator_key(end_with_self);
+    if (key == MPI_KEYVAL_INVALID) {
         return;
     }
     attached.store(mpi.Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS,
@@ -110,22 +112,17 @@ void end_finalize() noexcept
     }
 }
 
-/// There may be windows of sessions.
 void world_opened() noexcept
 {
     attach_to_self();
-    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->learn_threads();
-    }
+    learn_threads();
 }
 
 void session_opened(MPI_Session session) noexcept
 {
     sessions.fetch_add(1, std::memory_order_relaxed);
     learn_session(session);
-    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->learn_threads();
-    }
+    learn_threads();
 }
 
 void begin_session_finalize() noexcept

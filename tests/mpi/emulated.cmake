@@ -12,8 +12,8 @@ foreach(program operations datatypes atomicity lost_updates attributes created_w
     sidelight_emulated_test(${program} RANKS 4)
 endforeach()
 foreach(program finalize_callbacks reductions datatype_edges ordering blocking_calls two_sided
-        argument_errors null_arguments
-        error_handlers epoch_errors failed_requests remote_requests sessions
+        argument_errors null_arguments error_handlers epoch_errors failed_requests
+        remote_requests sessions
         nonblocking_late own_memory duplicate_keys duplicate_threads notifications waits
         complete_requests notification_threads ordered ordered_pairs pipelines
         memory_handles active_messages smart_progress)

@@ -167,26 +167,34 @@ static void *count(void *window)
     return NULL;
 }
 
+/* Each has a window of its own. */
+static void use_from_threads(void)
+{
+    enum { THREADS = 2 };
+    pthread_t threads[THREADS];
+    struct window windows[THREADS];
+    for (int k = 0; k < THREADS; ++k)
+        windows[k] = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 16, 1);
+    for (int k = 0; k < THREADS; ++k)
+        pthread_create(&threads[k], NULL, count, &windows[k]);
+    for (int k = 0; k < THREADS; ++k)
+        pthread_join(threads[k], NULL);
+    for (int k = 0; k < THREADS; ++k)
+        window_close(&windows[k]);
+}
+
 /* Answers whether the host gives threads to what begins later. */
 static bool rising(void)
 {
     int provided = -1;
-    pthread_t threads[2];
-    struct window windows[2];
     MPI_Session session = session_with("MPI_THREAD_SINGLE");
     MPI_Comm comm = all_processes(session, "sidelight.test.single");
     begin(comm);
     struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
     fences(&w);
     CHECK_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
-    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
-        windows[k] = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 16, 1);
-    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
-        pthread_create(&threads[k], NULL, count, &windows[k]);
-    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
-        pthread_join(threads[k], NULL);
-    for (int k = 0; k < 2 && provided == MPI_THREAD_MULTIPLE; ++k)
-        window_close(&windows[k]);
+    if (provided == MPI_THREAD_MULTIPLE)
+        use_from_threads();
     window_close(&w);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Session_finalize(&session));

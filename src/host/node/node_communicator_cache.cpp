@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/mpi/communicator_key.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::node {
@@ -25,13 +26,6 @@ int attribute_key = MPI_KEYVAL_INVALID;
 std::vector<MPI_Comm> keepers;
 
 extern "C" {
-
-/// MPI_Comm_dup: the copy starts without.
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag)
-{
-    *flag = 0;
-    return MPI_SUCCESS;
-}
 
 int drop(MPI_Comm comm, int, void* share, void*)
 {
@@ -57,9 +51,13 @@ int known_key() noexcept
 int enter(MPI_Comm comm)
 {
     const std::scoped_lock lock(mutex);
-    if (keepers.size() >= most_kept ||
-        (attribute_key == MPI_KEYVAL_INVALID &&
-         table().Comm_create_keyval(copy_nothing, drop, &attribute_key, nullptr) != MPI_SUCCESS)) {
+    if (keepers.size() >= most_kept) {
+        return MPI_KEYVAL_INVALID;
+    }
+    if (attribute_key == MPI_KEYVAL_INVALID) {
+        attribute_key = mpi::create_communicator_key(drop);
+    }
+    if (attribute_key == MPI_KEYVAL_INVALID) {
         return MPI_KEYVAL_INVALID;
     }
     keepers.push_back(comm);

@@ -89,16 +89,13 @@ private:
     std::size_t count_ = 0;
 };
 
-bool get(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
-{
-    fabric::Completion unused;
-    return pieces.empty() || memory.get(pieces, unused) == fabric::Access::complete;
-}
+using Transfer = fabric::Access (RemoteMemory::*)(std::span<const AccessPiece>,
+                                                  fabric::Completion&) noexcept;
 
-bool put(RemoteMemory& memory, std::span<const AccessPiece> pieces) noexcept
+bool move(RemoteMemory& memory, Transfer transfer, std::span<const AccessPiece> pieces) noexcept
 {
     fabric::Completion unused;
-    return pieces.empty() || memory.put(pieces, unused) == fabric::Access::complete;
+    return pieces.empty() || (memory.*transfer)(pieces, unused) == fabric::Access::complete;
 }
 
 /// Room for what is accumulated by a piece, so that the next one is aligned as well.
@@ -109,20 +106,17 @@ std::size_t operand_room(const OfferedPiece& piece) noexcept
     return piece.kind == OperationKind::accumulate ? (bytes + widest - 1) / widest * widest : 0;
 }
 
-std::size_t all_bytes(const Offer& offer) noexcept
+std::size_t data_bytes(const OfferedPiece& piece) noexcept
 {
-    std::size_t bytes = 0;
-    for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
-        bytes += std::min<std::size_t>(piece.bytes, Offer::most_bytes + 1);
-    }
-    return bytes;
+    return std::min<std::size_t>(piece.bytes, Offer::most_bytes + 1);
 }
 
-std::size_t operand_room(const Offer& offer) noexcept
+/// Of all pieces of an offer.
+std::size_t sum(const Offer& offer, std::size_t (*bytes_of)(const OfferedPiece&) noexcept) noexcept
 {
     std::size_t bytes = 0;
     for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
-        bytes += operand_room(piece);
+        bytes += bytes_of(piece);
     }
     return bytes;
 }
@@ -173,7 +167,8 @@ bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
             return false;
         }
     }
-    return all_bytes(offer) <= Offer::most_bytes && operand_room(offer) <= Offer::most_operands;
+    return sum(offer, data_bytes) <= Offer::most_bytes &&
+           sum(offer, operand_room) <= Offer::most_operands;
 }
 
 bool Offers::make(PeerEpoch& peer, bool returns) noexcept
@@ -247,7 +242,7 @@ bool Offers::perform(std::uint64_t at, std::uint64_t number, int origin,
     Offer offer;
     const AccessPiece all{
         .here = reinterpret_cast<std::byte*>(&offer), .there = at, .bytes = sizeof offer};
-    return get(memory, {&all, 1}) && offer.window == with_.contacts.window() &&
+    return move(memory, &RemoteMemory::get, {&all, 1}) && offer.window == with_.contacts.window() &&
            offer.number == number && offer.origin == origin && offer.count <= Offer::most_pieces &&
            carry_out(offer, memory);
 }
@@ -256,7 +251,7 @@ bool Offers::perform(std::uint64_t at, std::uint64_t number, int origin,
 /// accumulated comes last, when nothing can fail any more.
 bool Offers::carry_out(const Offer& offer, RemoteMemory& memory) noexcept
 {
-    const std::size_t all = operand_room(offer);
+    const std::size_t all = sum(offer, operand_room);
     if (all > Offer::most_operands) {
         return false;
     }
@@ -278,7 +273,8 @@ bool Offers::carry_out(const Offer& offer, RemoteMemory& memory) noexcept
             {.here = combines ? operand : here, .there = piece.origin, .bytes = piece.bytes});
         operand += operand_room(piece);
     }
-    if (!get(memory, read.all()) || !put(memory, written.all())) {
+    if (!move(memory, &RemoteMemory::get, read.all()) ||
+        !move(memory, &RemoteMemory::put, written.all())) {
         return false;
     }
     combine(offer, operands.get());
