@@ -164,6 +164,7 @@ foreach(level 0 3)
 endforeach()
 sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
+sidelight_mpi_test(message_polls RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
 sidelight_mpi_test(message_storm_long RANKS 2 MESSAGES PROGRAM message_storm ARGS 100000
