@@ -35,7 +35,7 @@ struct Outgoing {
 struct Batch : Outgoing {
     static constexpr std::size_t short_capacity = 8064;
     static constexpr std::size_t much = short_capacity / 2;
-    static constexpr std::size_t long_capacity = 65536 - 512; ///< with UCX's headers in 64 KB
+    static constexpr std::size_t long_capacity = 131072 - 512; ///< with UCX's headers in 128 KB
 
     Batch(Sending& its_owner, std::unique_ptr<std::byte[]> its_bytes,
           std::size_t its_capacity) noexcept

@@ -81,7 +81,7 @@ private:
     PeerQueue<&QueuePlaces::held> held_;
     PeerQueue<&QueuePlaces::unconnected> unconnected_;
     Spare short_{.capacity = Batch::short_capacity, .most = SIZE_MAX};
-    Spare long_{.capacity = Batch::long_capacity, .most = 32};
+    Spare long_{.capacity = Batch::long_capacity, .most = 16};
     Fifo<Outgoing> finished_; ///< zero-copy messages, and not told yet
 };
 
