@@ -60,7 +60,8 @@ Status end_opening(const WindowObject& object, Status opened, bool must_be_grant
     return object.window->await_grant(target, request);
 }
 
-Status fence(const WindowObject& object, int assertion, Request* request, int polls) noexcept
+Status fence(const WindowObject& object, int assertion, Request* request, bool waits,
+             int polls) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, fence_bits, asserted)) {
@@ -68,7 +69,7 @@ Status fence(const WindowObject& object, int assertion, Request* request, int po
     }
     // What the program loads and stores after the fence must wait for the others.
     asserted.no_precede = asserted.no_precede && !uses_loads_and_stores(object);
-    return object.window->fence(asserted, request, polls);
+    return object.window->fence(asserted, request, waits, polls);
 }
 
 Status start_access(WindowObject& object, MPI_Group group, int assertion, Request* request,
@@ -105,12 +106,12 @@ Status flush_all(const WindowObject& object, rma::FlushScope scope, Request* req
 
 Status Fence::start(WindowObject& object, int assertion, Request* request) noexcept
 {
-    return fence(object, assertion, request, 0);
+    return fence(object, assertion, request, false, 0);
 }
 
 Status Fence::begin(WindowObject& object, int assertion, Request* request) noexcept
 {
-    return fence(object, assertion, request, Waiting::polls());
+    return fence(object, assertion, request, true, Waiting::polls());
 }
 
 Status Post::start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
@@ -192,6 +193,11 @@ Status Lock::begin(WindowObject& object, int lock_type, int rank, int assertion,
 Status Unlock::start(WindowObject& object, int rank, Request* request) noexcept
 {
     return is_nobody(rank, request) ? Status::ok : object.window->unlock(rank, request);
+}
+
+Status Unlock::begin(WindowObject& object, int rank, Request* request) noexcept
+{
+    return is_nobody(rank, request) ? Status::ok : object.window->unlock(rank, request, true);
 }
 
 Status LockAll::start(WindowObject& object, int assertion, Request* request) noexcept

@@ -140,7 +140,7 @@ struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses> {
         return window.window->settled().unlock(rank);
     }
     static Status start(WindowObject& object, int rank, Request* request) noexcept;
-    static constexpr auto* begin = &start;
+    static Status begin(WindowObject& object, int rank, Request* request) noexcept;
 };
 
 struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {

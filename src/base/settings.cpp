@@ -239,9 +239,9 @@ constexpr std::array entries{
         "is refused"),
     switch_entry<&Settings::offers>(
         "SIDELIGHT_OFFERS", nullptr, "0",
-        "1: a target that waits performs the puts, gets and accumulates that an origin on its node "
-        "has recorded for it and, computing, cannot; the kernel has to let processes reach one "
-        "another's memory"),
+        "1: who waits in MPI_Win_wait, in a fence or for a lock performs the puts, gets and "
+        "accumulates that an origin on its node has recorded for that and, computing, cannot; the "
+        "kernel has to let processes reach one another's memory"),
     switch_entry<&Settings::check_intrinsic>(
         "SIDELIGHT_CHECK_INTRINSIC", nullptr, "0",
         "1: accumulates that break mpi_assert_accumulate_intrinsic are reported; all operations "

@@ -3,20 +3,28 @@
 
 #include <cstdint>
 
-/// The rules of offers, as those in rules.hpp: what a blocked target may do for an origin that
+/// The rules of offers, as those in rules.hpp: what a process that waits may do for one that
 /// computes. See docs/design/offers.md.
 namespace sidelight::rma::rules {
 
-/// What has become of an offer. With the number of its access it is one word, which both sides
+/// What has become of an offer. With what it is and its number it is one word, which all sides
 /// change by compare-and-swap.
 enum class OfferState : std::uint8_t {
     none,      ///< nothing is offered, or it is the origin's again
     offered,   ///< whoever comes first performs it
-    taken,     ///< the target is performing it: nobody else may
+    taken,     ///< another process is performing it: nobody else may
     performed, ///< and has done so
 };
 
-/// Whether an access is offered: its closing call has returned before it was complete, what is
+/// The part of an epoch that is offered, and what its number is.
+enum class OfferKind : std::uint8_t {
+    access,         ///< towards one target; of the access
+    fence,          ///< all of it; of the barrier that grants it
+    shared_lock,    ///< the sum of the places before its own
+    exclusive_lock, ///< likewise
+};
+
+/// Whether an epoch is offered: its closing call has returned before it was complete, what is
 /// recorded is all that it needs, and nobody looks after it meanwhile in this process.
 constexpr bool may_offer(bool call_has_returned, bool others_finish) noexcept
 {
@@ -37,6 +45,13 @@ constexpr bool may_take_offer(std::uint64_t number, std::uint64_t done,
                               std::uint64_t exposure) noexcept
 {
     return offer_is_in_turn(number, done) && number <= exposure;
+}
+
+/// Whether who waits at a barrier may take the fence epoch that another one granted: the two are in
+/// a row, so it has passed that one.
+constexpr bool may_take_fence(std::uint64_t granted_by, std::uint64_t waits_at) noexcept
+{
+    return granted_by + 1 == waits_at;
 }
 
 /// Whether an origin that finds its offer so may perform it itself.

@@ -16,8 +16,9 @@ foreach(kind create dynamic)
         ARGS 4000 1 ${kind} ENVIRONMENT ${by_the_kernel})
 endforeach()
 
-# What a target that waits does for an origin that computes
+# What who waits does for an origin that computes
 sidelight_mpi_test(offers RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
+sidelight_mpi_test(offers_behind RANKS 3 ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
 sidelight_mpi_test(offers.private_memory RANKS 2 PROGRAM offers
     ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_OFFERS=1)
 sidelight_mpi_test(offers.early_return RANKS 2 PROGRAM early_return ARGS offered
@@ -26,8 +27,10 @@ foreach(program gats random_operations)
     sidelight_mpi_test(offers.early_${program} RANKS 3 PROGRAM ${program}
         ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1 SIDELIGHT_EARLY_RETURN=auto)
 endforeach()
-sidelight_mpi_test(offers.nonblocking_ahead RANKS 3 PROGRAM nonblocking_ahead
-    ENVIRONMENT SIDELIGHT_OFFERS=1)
+foreach(program nonblocking_ahead fence locks)
+    sidelight_mpi_test(offers.${program} RANKS 3 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_PROGRESS=calls SIDELIGHT_OFFERS=1)
+endforeach()
 
 # By the network, also where UCX has no hardware for it: each process is a node of its own
 function(sidelight_native_test program)

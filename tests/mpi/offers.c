@@ -2,9 +2,9 @@
 /* A target that waits performs what its origin has recorded for it: not timed. The origin, which
  * has no thread, computes until the target has written into its memory, and that does so only after
  * its own wait. Without that the target waits for ever. With SIDELIGHT_PROGRESS=calls. */
+#include "kernel_copies.h"
 #include "signals.h"
 #include "windows.h"
-#include <sys/uio.h>
 
 #include <sidelight.h>
 
@@ -177,21 +177,6 @@ static void check_race(struct Job *job)
         memset(job->data, 0xee, (size_t)work.bytes); /* it is the program's again */
     }
     window_close(&job->window);
-}
-
-/* Each tells where a word of its own is; whether the other may read it. */
-static bool kernel_copies(void)
-{
-    static int64_t word = 4711;
-    const int64_t mine[2] = {getpid(), (int64_t)(intptr_t)&word};
-    int64_t others[2], read_word = 0;
-    MPI_Sendrecv(mine, 2, MPI_INT64_T, 1 - check_rank, 0, others, 2, MPI_INT64_T, 1 - check_rank, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    struct iovec here = {&read_word, sizeof read_word};
-    struct iovec there = {(void *)(intptr_t)others[1], sizeof read_word};
-    int may = process_vm_readv((pid_t)others[0], &here, 1, &there, 1, 0) == sizeof read_word;
-    MPI_Allreduce(MPI_IN_PLACE, &may, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return may;
 }
 
 int main(int argc, char **argv)

@@ -48,7 +48,17 @@ public:
     Program draw()
     {
         for (int items = random_.between(1, 8); items > 0; --items) {
-            exchange(random_.between(0, windows_ - 1), random_.between(0, ranks_ - 1));
+            const int window = random_.between(0, windows_ - 1);
+            switch (random_.below(4)) {
+            case 0:
+                fences(window);
+                break;
+            case 1:
+                locks(window, random_.between(0, ranks_ - 1));
+                break;
+            default:
+                exchange(window, random_.between(0, ranks_ - 1));
+            }
         }
         return draft_.finish();
     }
@@ -101,30 +111,76 @@ private:
         compute(origin);
         origin.start(targets);
         for (std::size_t index = 0; index < targets.size(); ++index) {
-            if (random_.chance(5)) {
-                origin.fetch_add(targets[index]); // cannot be offered
-            }
             if (random_.chance(30)) {
                 origin.get(targets[index], shown[index]);
             }
-            for (int accumulates = random_.between(0, 2); accumulates > 0; --accumulates) {
-                accumulate(origin, targets[index]);
+            writes(origin, targets[index]);
+        }
+        closed(origin, origin.complete(random_.chance(85) ? nonblocking : blocking));
+    }
+
+    void writes(Author origin, int target)
+    {
+        if (random_.chance(5)) {
+            origin.fetch_add(target); // cannot be offered
+        }
+        for (int accumulates = random_.between(0, 2); accumulates > 0; --accumulates) {
+            accumulate(origin, target);
+        }
+        for (int puts = random_.between(0, 3); puts > 0; --puts) {
+            const std::size_t words = 2 * (1 + random_.below(random_.chance(20) ? 750 : 4));
+            origin.write(Call::put, target, words,
+                         random_.chance(20) ? Spread::every_other : Spread::none);
+            if (random_.chance(50)) {
+                origin.make_bare();
             }
-            for (int puts = random_.between(0, 3); puts > 0; --puts) {
-                const std::size_t words = 2 * (1 + random_.below(random_.chance(20) ? 750 : 4));
-                origin.write(Call::put, targets[index], words,
-                             random_.chance(20) ? Spread::every_other : Spread::none);
-                if (random_.chance(50)) {
-                    origin.make_bare();
+        }
+    }
+
+    /// By that step.
+    void closed(Author author, std::size_t closing)
+    {
+        Ranks& requests = requests_[static_cast<std::size_t>(author.number())];
+        requests.push_back(static_cast<int>(closing));
+        compute(author);
+        if (random_.chance(30)) {
+            author.wait_for(std::exchange(requests, {}));
+        }
+    }
+
+    /// Some fences of all, each early or late; between two some write to some.
+    void fences(int window)
+    {
+        for (int left = random_.between(2, 4); left > 0; --left) {
+            for (int rank = 0; rank < ranks_; ++rank) {
+                Author author = draft_.rank(rank, window);
+                compute(author);
+                closed(author, author.fence(random_.chance(70) ? nonblocking : blocking,
+                                            {.no_succeed = left == 1}));
+                for (int target = 0; target < ranks_ && left > 1; ++target) {
+                    if (random_.chance(40)) {
+                        writes(author, target);
+                    }
                 }
             }
         }
-        Ranks& requests = requests_[static_cast<std::size_t>(origin.number())];
-        const auto closing = origin.complete(random_.chance(85) ? nonblocking : blocking);
-        requests.push_back(static_cast<int>(closing));
-        compute(origin);
-        if (random_.chance(30)) {
-            origin.wait_for(std::exchange(requests, {}));
+    }
+
+    /// Of one member, by several at once.
+    void locks(int window, int target)
+    {
+        for (int rank = 0; rank < ranks_; ++rank) {
+            Author author = draft_.rank(rank, window);
+            for (int left = random_.between(0, 2); left > 0; --left) {
+                compute(author);
+                author.lock(random_.chance(30) ? rma::LockType::shared : rma::LockType::exclusive,
+                            target);
+                compute(author);
+                if (random_.chance(80)) {
+                    writes(author, target);
+                }
+                closed(author, author.unlock(target, random_.chance(70) ? nonblocking : blocking));
+            }
         }
     }
 

@@ -7,8 +7,8 @@
 
 namespace sidelight::sim {
 
-/// Draws a program of accesses that are closed without waiting, mostly of what can be offered, by
-/// origins that compute for long, and of their targets, which come at any time.
+/// Draws a program of epochs that are closed without waiting, mostly of what can be offered, by
+/// origins that compute for long, and of those who wait for them and come at any time.
 [[nodiscard]] Program draw_offers(std::uint64_t seed);
 
 } // namespace sidelight::sim

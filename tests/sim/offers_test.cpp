@@ -11,7 +11,7 @@
 #include "scenario.hpp"
 #include "seeds.hpp"
 
-/// What targets do for origins that compute: docs/design/offers.md.
+/// What those who wait do for origins that compute: docs/design/offers.md.
 namespace sidelight::sim {
 
 namespace {
@@ -74,7 +74,7 @@ TEST(Offers, HoldAllProperties)
     constexpr std::uint64_t seeds = 30'000;
     const Outcome outcome = run_programs(0, seeds, true, draw_offers);
     ASSERT_TRUE(outcome.ok) << "seed " << outcome.failed << ": " << outcome.failure;
-    std::printf("%" PRIu64 " seeds, %" PRIu64 " visits by targets\n", outcome.seeds,
+    std::printf("%" PRIu64 " seeds, %" PRIu64 " visits\n", outcome.seeds,
                 outcome.statistics.visits);
     EXPECT_GT(outcome.statistics.visits, outcome.seeds);
 }
@@ -102,6 +102,106 @@ TEST_P(OffersOnANode, ATargetThatWaitsNeedsNoStepOfItsOrigin)
             EXPECT_GT(world.rank(0).times(closing).done, computing);
         });
     }
+}
+
+/// Between fences: by any of the others, to all targets, and where nothing is recorded, too.
+TEST_P(OffersOnANode, AFenceNeedsNoStepOfAMemberThatComputes)
+{
+    for (const bool writes : {true, false}) {
+        Draft d = draft(4);
+        Author origin = d.rank(0);
+        origin.fence(nonblocking);
+        for (int target = 0; target < 4 && writes; ++target) {
+            origin.write(Call::put, target, 50);
+            origin.write(Call::accumulate, target, 3);
+            origin.add(target);
+        }
+        const std::size_t closing = origin.fence(nonblocking, {.no_succeed = true});
+        origin.compute(computing);
+        origin.wait_for({static_cast<int>(closing)});
+        std::vector<std::size_t> ends{0};
+        for (int rank = 1; rank < 4; ++rank) {
+            Author other = d.rank(rank);
+            other.compute(late * static_cast<Time>(rank));
+            other.fence(blocking);
+            ends.push_back(other.fence(blocking, {.no_succeed = true}));
+        }
+        const bool reached = !GetParam() || !writes; // memory that is not mapped is its owner's
+        run(d.finish(), [&](World& world) {
+            for (std::size_t rank = 1; rank < 4; ++rank) {
+                const Time end = world.rank(static_cast<int>(rank)).times(ends[rank]).done;
+                EXPECT_EQ(end < 3 * late + 2'000, reached) << rank << " at " << end;
+            }
+        });
+    }
+}
+
+/// Whoever waits behind it, for the lock of the same member, which computes, too.
+TEST_P(OffersOnANode, ALockNeedsNoStepOfItsOrigin)
+{
+    for (const rma::LockType type : {rma::LockType::shared, rma::LockType::exclusive}) {
+        Draft d = draft(4);
+        Author holder = d.rank(0);
+        holder.lock(rma::LockType::exclusive, 3);
+        holder.await_grant(3);
+        holder.compute(late);
+        holder.unlock(3, blocking);
+        std::vector<int> unlocks{0, 0, 0};
+        for (int rank = 1; rank < 3; ++rank) {
+            Author origin = d.rank(rank);
+            origin.compute(late / 4 * static_cast<Time>(rank));
+            origin.lock(type, 3);
+            origin.write(Call::put, 3, 50);
+            origin.write(Call::accumulate, 3, 3);
+            origin.add(3);
+            unlocks[static_cast<std::size_t>(rank)] =
+                static_cast<int>(origin.unlock(3, nonblocking));
+            origin.compute(computing);
+            origin.wait_for({unlocks[static_cast<std::size_t>(rank)]});
+        }
+        holder.compute(late);
+        holder.lock(rma::LockType::exclusive, 3);
+        const std::size_t granted = holder.await_grant(3);
+        holder.unlock(3, blocking);
+        d.rank(3).compute(computing);
+        run(d.finish(), [&](World& world) {
+            EXPECT_EQ(world.rank(0).times(granted).done < 3 * late, !GetParam());
+        });
+    }
+}
+
+/// Who performs a lock's operations dies in the middle: they are lost, and its place is left.
+TEST(Offers, ALockIsLeftWhoeverDies)
+{
+    Draft d(3, 3);
+    d.program().progress_percent = 0;
+    Author holder = d.rank(1);
+    holder.lock(rma::LockType::exclusive, 2);
+    holder.await_grant(2);
+    holder.compute(late);
+    holder.unlock(2, blocking);
+    Author origin = d.rank(0);
+    origin.compute(10);
+    origin.lock(rma::LockType::exclusive, 2);
+    const std::size_t put = origin.write(Call::put, 2);
+    const std::size_t closing = origin.unlock(2, nonblocking);
+    origin.wait_for({static_cast<int>(closing)});
+    World world(d.finish());
+    world.network().kill(1, late / 2);
+    static_cast<void>(world.run());
+    std::atomic<std::uint64_t>& word = world.control(0, 2).offers(3, 0).offer;
+    ASSERT_EQ(word & 3, static_cast<std::uint64_t>(rma::rules::OfferState::offered));
+    word = word % 16 + 16 + 1; // taken by the one that was killed
+    static_cast<void>(world.control(0, 2).lock.depart(rma::LockType::exclusive));
+    while (world.rank(0).process().progress()) {
+    }
+    EXPECT_FALSE(world.rank(0).completed(closing));
+    world.rank(0).process().lost(1);
+    while (world.rank(0).process().progress()) {
+    }
+    EXPECT_TRUE(world.rank(0).completed(closing));
+    EXPECT_EQ(world.rank(0).status(put), Status::lost);
+    EXPECT_EQ(world.control(0, 2).lock.arrivals(), world.control(0, 2).lock.departures());
 }
 
 TEST_P(OffersOnANode, SoDoesOneThatTests)

@@ -339,7 +339,7 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
     rma::Window& w = window(step.window);
     switch (step.call) {
     case Call::fence:
-        return w.fence(step.assertion, request);
+        return w.fence(step.assertion, request, step.blocking);
     case Call::post:
         return w.post(step.list, request);
     case Call::start:
@@ -371,7 +371,7 @@ Status Rank::synchronise_passive(const Step& step, rma::Request* request)
     case Call::lock:
         return w.lock(step.lock_type, step.target, step.assertion, request);
     case Call::unlock:
-        return w.unlock(step.target, request);
+        return w.unlock(step.target, request, step.blocking);
     case Call::lock_all:
         return w.lock_all(step.assertion, request);
     case Call::unlock_all:

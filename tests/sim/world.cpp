@@ -334,11 +334,18 @@ fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
     return fabric::Access::complete;
 }
 
+/// But for one that visits somebody itself: it is in the middle of a look.
 void World::let_look(int visitor, int owner)
 {
     see_places(visitor);
-    rank(owner).look();
-    see_places(owner);
+    if (!visiting_.contains(owner)) {
+        const bool is_first = visiting_.insert(visitor).second;
+        rank(owner).look();
+        if (is_first) {
+            visiting_.erase(visitor);
+        }
+        see_places(owner);
+    }
 }
 
 fabric::RemoteMemory* World::Members::process_memory(int rank) noexcept

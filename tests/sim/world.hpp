@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -278,6 +279,7 @@ private:
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
     std::uint64_t visits_ = 0;
+    std::set<int> visiting_; ///< ranks in the middle of a look at the memory of another
     std::uint64_t calls_ = 0;
     std::uint64_t futile_calls_ = 0;
     std::vector<int> meetings_; ///< arrivals at each, of those who do not die

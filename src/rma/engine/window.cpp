@@ -95,7 +95,8 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       offers({.contacts = contacts,
               .memory = memory,
               .accumulates = accumulates,
-              .own = own_accumulates(contacts),
+              .barrier = barrier,
+              .locks = locks,
               .room = shared.operations.room,
               .pool = shared.offers,
               .dynamic = shape.flavor == Flavor::dynamic}),
@@ -207,14 +208,14 @@ void Window::expect_threads(bool sweeps, bool many) noexcept
 
 void Window::set_reorder(const Reorder& reorder) noexcept { parts_->queue.set_reorder(reorder); }
 
-Status Window::fence(Assertion assertion, Request* request, int polls) noexcept
+Status Window::fence(Assertion assertion, Request* request, bool waits, int polls) noexcept
 {
     const bool plain = !assertion.no_precede && !assertion.no_succeed && !assertion.concurrent;
     if (plain && settled_.fence(0)) {
         finish(request);
         return Status::ok;
     }
-    return parts_->synchronization.fence(assertion, request, polls);
+    return parts_->synchronization.fence(assertion, request, waits, polls);
 }
 
 Status Window::post(std::span<const int> origins, Request* request) noexcept
@@ -263,9 +264,9 @@ Status Window::lock_by_queue(LockType type, int target, Assertion assertion,
     return parts_->synchronization.lock(type, target, assertion, request);
 }
 
-Status Window::unlock_by_queue(int target, Request* request) noexcept
+Status Window::unlock_by_queue(int target, Request* request, bool waits) noexcept
 {
-    return parts_->synchronization.unlock(target, request);
+    return parts_->synchronization.unlock(target, request, waits);
 }
 
 Status Window::lock_all(Assertion assertion, Request* request) noexcept

@@ -55,7 +55,9 @@ public:
     [[nodiscard]] SettledEpochs& settled() noexcept { return settled_; }
 
     // --- Synchronisation (MPI-4.1, 12.5; nonblocking forms P1, section V) -----------------------
-    Status fence(Assertion assertion, Request* request, int polls = 0) noexcept;
+    /// `waits`: the call waits for the request. What others can do for one that does not is offered
+    /// to them.
+    Status fence(Assertion assertion, Request* request, bool waits = false, int polls = 0) noexcept;
     Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls = 0) noexcept;
@@ -76,10 +78,11 @@ public:
         finish(request);
         return Status::ok;
     }
-    [[gnu::always_inline]] Status unlock(int target, Request* request) noexcept
+    /// `waits`: as in `fence`.
+    [[gnu::always_inline]] Status unlock(int target, Request* request, bool waits = false) noexcept
     {
         if (!settled_.unlock(target)) [[unlikely]] {
-            return unlock_by_queue(target, request);
+            return unlock_by_queue(target, request, waits);
         }
         finish(request);
         return Status::ok;
@@ -155,7 +158,7 @@ private:
     void needed(bool needed) noexcept override;
     void log_routes() const noexcept;
     Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request) noexcept;
-    Status unlock_by_queue(int target, Request* request) noexcept;
+    Status unlock_by_queue(int target, Request* request, bool waits) noexcept;
 
     Mapped mapped_; ///< first, in a line with what it reads
     SharedParts& shared_;

@@ -31,6 +31,11 @@ void Barrier::arrive(std::uint64_t number) noexcept
         return;
     }
     arrived_ = number;
+    arrive_for_another(number);
+}
+
+void Barrier::arrive_for_another(std::uint64_t number) noexcept
+{
     // Release of everything before the barrier; pairs with the acquire in `node_arrived`.
     const std::uint64_t before = shape_.word->arrivals.fetch_add(1, std::memory_order_seq_cst);
     if (rules::barrier_passed(number, contacts_.neighbours().size(), before + 1)) {

@@ -18,6 +18,10 @@ public:
 
     /// Announces this member at barrier `number`. Does nothing if it has done so already.
     void arrive(std::uint64_t number) noexcept;
+    /// Announces a neighbour, which knows it and does not do so itself.
+    void arrive_for_another(std::uint64_t number) noexcept;
+    /// A neighbour has announced this member, or is about to.
+    void note_arrival(std::uint64_t number) noexcept { arrived_ = number; }
 
     /// Whether every member has arrived at `number`. The leader carries the barrier on meanwhile.
     [[nodiscard]] bool passed(std::uint64_t number) noexcept;

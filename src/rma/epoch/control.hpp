@@ -22,9 +22,9 @@ struct PeerNotices {
     std::atomic<std::uint64_t> done{0};    ///< accesses to this member that the peer has finished
 };
 
-/// What a neighbour offers this member. See Offers.
+/// What a neighbour offers who waits for it. See Offers.
 struct OfferWord {
-    std::atomic<std::uint64_t> offer{0}; ///< the number of an access, and its OfferState
+    std::atomic<std::uint64_t> offer{0}; ///< its OfferState, OfferKind and number
     std::atomic<std::uint64_t> at{0};    ///< where in its memory the neighbour has the rest
 };
 

@@ -37,7 +37,7 @@ struct PeerEpoch {
     bool done = false;             ///< nothing left to do or to wait for
     bool announced = false;        ///< access, lock: the target has been told that it is closed
     bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
-    bool was_offered = false;      ///< access: to the target; or cannot be. See Offers
+    bool was_offered = false;      ///< or cannot be. See Offers
     Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here
@@ -65,7 +65,7 @@ struct PeerEpoch {
     }
 };
 
-/// Of an access: may its closing call return before late targets have come?
+/// May its closing call return before others, late targets among them, have come?
 enum class Early : std::uint8_t {
     no,       ///< it waits for the epoch
     asked,    ///< it waits for the epoch, or for room to keep what is left

@@ -43,11 +43,16 @@ int rank_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
     return epoch.kind == EpochKind::fence ? -1 : peer.rank;
 }
 
-/// All that was recorded is over, by the target itself.
-void conclude_performed(Operations& operations, PeerEpoch& peer) noexcept
+/// All that was recorded is over, by another process; or died with it.
+void conclude_offered(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer,
+                      Status status) noexcept
 {
     while (!peer.recorded.empty()) {
-        operations.conclude(*peer.recorded.pop(), Status::ok);
+        with.operations.conclude(*peer.recorded.pop(), status);
+    }
+    const auto performed = row_of(epoch.kind).performed;
+    if (status == Status::ok && performed != nullptr) {
+        performed(with, epoch, peer);
     }
 }
 
@@ -57,8 +62,9 @@ bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
     const EpochKindRow& row = row_of(epoch.kind);
     return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](PeerEpoch& peer) {
-        return peer.done || ((with.offers.is_made(peer) || with.offers.make(peer, true)) &&
-                             !row.granted(with, epoch, peer));
+        return peer.done ||
+               ((with.offers.is_made(epoch, peer) || with.offers.make(epoch, peer, true)) &&
+                !row.granted(with, epoch, peer));
     });
 }
 
@@ -222,7 +228,7 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
         if (!peer.granted) {
             // What waits for the grant alone is offered to who will give it.
             moved |= poll_grant(epoch, peer) ||
-                     (closed && with_.offers.make(peer, epoch.early == Early::at_once) &&
+                     (closed && with_.offers.make(epoch, peer, epoch.early == Early::at_once) &&
                       poll_grant(epoch, peer));
         }
         if (closed && !peer.done && row.finish(with_, epoch, peer)) {
@@ -252,19 +258,20 @@ bool EpochQueue::is_granted(Epoch& epoch, PeerEpoch& peer) noexcept
     return peer.granted;
 }
 
-/// What the target is performing itself is not granted before it has.
+/// What another process is performing is not granted before it has.
 bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
 {
     const EpochKindRow& row = row_of(epoch.kind);
-    if (!row.granted(with_, epoch, peer)) {
+    if (!row.granted(with_, epoch, peer) && !with_.offers.is_performed(epoch, peer)) {
         return false;
     }
-    const Offers::Mine mine = with_.offers.take_back(peer);
+    const Offers::Mine mine = with_.offers.take_back(epoch, peer);
     if (mine == Offers::Mine::elsewhere) {
         return false;
     }
-    if (mine == Offers::Mine::performed) {
-        conclude_performed(with_.operations, peer);
+    if (mine != Offers::Mine::to_perform) {
+        conclude_offered(with_, epoch, peer,
+                         mine == Offers::Mine::performed ? Status::ok : Status::lost);
     }
     peer.granted = true;
     ++epoch.peers_granted;

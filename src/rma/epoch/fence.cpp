@@ -8,6 +8,13 @@ namespace sidelight::rma {
 
 namespace {
 
+/// Who waits performs what others have recorded in the epochs that end with the barrier.
+bool passes(const EpochSurroundings& with, std::uint64_t number) noexcept
+{
+    return with.barrier.passed(number) ||
+           (with.offers.perform_fences(number) && with.barrier.passed(number));
+}
+
 void enter_fence(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
     with.barrier.arrive(epoch.barrier_in);
@@ -16,7 +23,7 @@ void enter_fence(const EpochSurroundings& with, Epoch& epoch) noexcept
 bool fence_granted(const EpochSurroundings& with, const Epoch& epoch,
                    const PeerEpoch& /*peer*/) noexcept
 {
-    return with.barrier.passed(epoch.barrier_in) || with.contacts.broken();
+    return passes(with, epoch.barrier_in) || with.contacts.broken();
 }
 
 void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& /*peer*/) noexcept
@@ -43,11 +50,16 @@ bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) 
         return true;
     }
     with.barrier.arrive(epoch.barrier_out);
-    const bool passed = with.barrier.passed(epoch.barrier_out);
+    const bool passed = passes(with, epoch.barrier_out);
     if (!passed && with.contacts.broken()) {
         epoch.failure = Status::lost;
     }
     return passed || with.contacts.broken();
+}
+
+void fence_was_performed(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& /*peer*/) noexcept
+{
+    with.barrier.note_arrival(epoch.barrier_out);
 }
 
 } // namespace
@@ -58,6 +70,7 @@ const EpochKindRow fence_epoch{.name = "fence",
                                .enter = enter_fence,
                                .granted = fence_granted,
                                .enters = fence_enters,
-                               .finish = finish_fence};
+                               .finish = finish_fence,
+                               .performed = fence_was_performed};
 
 } // namespace sidelight::rma

@@ -59,6 +59,9 @@ struct EpochKindRow {
     void (*enters)(const EpochSurroundings&, Epoch&, const PeerEpoch&) noexcept;
     /// It is closed: does what that asks for, and answers whether nothing is left towards the peer.
     bool (*finish)(const EpochSurroundings&, Epoch&, PeerEpoch&) noexcept;
+    /// Another process has performed what was recorded, and has told whom `finish` would tell.
+    /// Null: what `finish` does is right then.
+    void (*performed)(const EpochSurroundings&, Epoch&, PeerEpoch&) noexcept = nullptr;
 };
 
 extern const EpochKindRow fence_epoch;

@@ -41,6 +41,21 @@ void announce_unlock(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
     }
 }
 
+/// Its place has been left, too.
+void lock_was_performed(const EpochSurroundings& /*with*/, Epoch& /*epoch*/,
+                        PeerEpoch& peer) noexcept
+{
+    peer.announced = true;
+}
+
+/// Who waits in a queue performs what the one before it has recorded.
+bool admits(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    const LockQueue& queue = with.contacts.peer(peer.rank).control->lock;
+    const auto is_admitted = [&] { return queue.admits(epoch.lock_type, peer.place); };
+    return is_admitted() || (with.offers.perform_locks(peer.rank) && is_admitted());
+}
+
 } // namespace
 
 void take_place(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch& peer) noexcept
@@ -65,7 +80,7 @@ bool place_admitted(const EpochSurroundings& with, const Epoch& epoch,
     if (with.contacts.target(peer.rank).lost) {
         return true;
     }
-    return target.control != nullptr ? target.control->lock.admits(epoch.lock_type, peer.place)
+    return target.control != nullptr ? admits(with, epoch, peer)
                                      : peer.number <= target.lock_grants;
 }
 
@@ -90,6 +105,7 @@ const EpochKindRow lock_epoch{.name = "lock",
                               .enter = enter_lock,
                               .granted = lock_granted,
                               .enters = note_loss,
-                              .finish = finish_lock};
+                              .finish = finish_lock,
+                              .performed = lock_was_performed};
 
 } // namespace sidelight::rma

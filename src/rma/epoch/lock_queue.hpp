@@ -49,9 +49,10 @@ public:
     }
 
     /// The sum of all places left so far: of who has just left one, at least what lets others in.
+    /// What was done under those locks is seen behind it.
     [[nodiscard]] std::uint64_t departures() const noexcept
     {
-        return departures_.load(std::memory_order_relaxed);
+        return departures_.load(std::memory_order_acquire);
     }
 
     /// The sum of all places taken so far. For checks.

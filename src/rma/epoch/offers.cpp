@@ -15,15 +15,22 @@ namespace sidelight::rma {
 
 using fabric::AccessPiece;
 using fabric::RemoteMemory;
+using rules::OfferKind;
 using rules::OfferState;
 
 namespace {
 
+/// A word: what becomes of it, what it is, and its number or, while it is taken, the number on the
+/// node of the member that has.
 constexpr unsigned state_bits = 2;
+constexpr unsigned kind_bits = 2;
+constexpr std::uint64_t numbers = ~std::uint64_t{0} >> (state_bits + kind_bits);
 
-constexpr std::uint64_t word_of(std::uint64_t number, OfferState state) noexcept
+/// Of a sum of places the lowest bits do: two that are compared differ by little.
+constexpr std::uint64_t word_of(std::uint64_t number, OfferKind kind, OfferState state) noexcept
 {
-    return number << state_bits | static_cast<std::uint64_t>(state);
+    return (number << kind_bits | static_cast<std::uint64_t>(kind)) << state_bits |
+           static_cast<std::uint64_t>(state);
 }
 
 constexpr OfferState state_of(std::uint64_t word) noexcept
@@ -31,7 +38,39 @@ constexpr OfferState state_of(std::uint64_t word) noexcept
     return static_cast<OfferState>(word & ((1U << state_bits) - 1));
 }
 
-constexpr std::uint64_t number_of(std::uint64_t word) noexcept { return word >> state_bits; }
+constexpr OfferKind kind_of(std::uint64_t word) noexcept
+{
+    return static_cast<OfferKind>(word >> state_bits & ((1U << kind_bits) - 1));
+}
+
+constexpr std::uint64_t number_of(std::uint64_t word) noexcept
+{
+    return word >> (state_bits + kind_bits);
+}
+
+constexpr LockType lock_type_of(OfferKind kind) noexcept
+{
+    return kind == OfferKind::shared_lock ? LockType::shared : LockType::exclusive;
+}
+
+constexpr std::uint64_t with_state(std::uint64_t word, OfferState state) noexcept
+{
+    return word_of(number_of(word), kind_of(word), state);
+}
+
+/// As it is offered.
+std::uint64_t word_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    if (epoch.kind == EpochKind::fence) {
+        return word_of(epoch.barrier_in, OfferKind::fence, OfferState::offered);
+    }
+    if (epoch.kind == EpochKind::access) {
+        return word_of(peer.number, OfferKind::access, OfferState::offered);
+    }
+    const bool exclusive = epoch.lock_type == LockType::exclusive;
+    return word_of(peer.place.ahead, exclusive ? OfferKind::exclusive_lock : OfferKind::shared_lock,
+                   OfferState::offered);
+}
 
 /// Whether the bytes of its elements lie side by side, in memory as where they are packed.
 bool without_holes(datatype::Basic basic) noexcept
@@ -66,6 +105,7 @@ bool add(Offer& offer, const Op& op) noexcept
             .origin = reinterpret_cast<std::uintptr_t>(here.piece().address),
             .target = reinterpret_cast<std::uintptr_t>(there.piece().address),
             .bytes = bytes,
+            .rank = operation.target,
             .kind = operation.kind,
             .reduce = operation.reduce,
             .basic = operation.layout->basic};
@@ -123,20 +163,44 @@ std::size_t sum(const Offer& offer, std::size_t (*bytes_of)(const OfferedPiece&)
 
 } // namespace
 
-bool Offers::may_make(const PeerEpoch& peer) noexcept
+bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    return allowed_ && !peer.was_offered && !peer.recorded.empty() && peer.gates == 0 &&
-           !with_.dynamic && !with_.contacts.target(peer.rank).lost &&
-           peer.rank != with_.contacts.rank() &&
-           with_.contacts.peer(peer.rank).control != nullptr &&
-           with_.contacts.peer(peer.rank).offer == nullptr && // an earlier access: another sweep
-           rules::offer_is_in_turn(peer.number, with_.contacts.peer(peer.rank).done);
+    const int place = place_of(epoch, peer);
+    Peer& target = with_.contacts.peer(place);
+    if (!allowed_ || peer.was_offered || peer.gates != 0 || with_.dynamic ||
+        target.control == nullptr || target.offer != nullptr || // an earlier one: another sweep
+        with_.contacts.target(place).lost) {
+        return false;
+    }
+    switch (epoch.kind) {
+    case EpochKind::access:
+        return !peer.recorded.empty() && place != with_.contacts.rank() &&
+               rules::offer_is_in_turn(peer.number, target.done);
+    case EpochKind::fence:
+        return epoch.barrier_out != 0 && with_.barrier.shape().one_node();
+    case EpochKind::lock:
+        return !epoch.no_check;
+    case EpochKind::exposure:
+    case EpochKind::lock_all:
+        break;
+    }
+    return false;
 }
 
-bool Offers::is_made(const PeerEpoch& peer) const noexcept
+bool Offers::is_made(const Epoch& epoch, const PeerEpoch& peer) const noexcept
 {
-    const Offer* offer = with_.contacts.peer(peer.rank).offer;
-    return peer.was_offered && offer != nullptr && offer->number == peer.number;
+    if (!peer.was_offered) [[likely]] {
+        return false;
+    }
+    const Offer* offer = with_.contacts.peer(place_of(epoch, peer)).offer;
+    return offer != nullptr && offer->word == word_of(epoch, peer);
+}
+
+bool Offers::is_performed(const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    return is_made(epoch, peer) &&
+           rules::offer_is_over(state_of(offered(place_of(epoch, peer), with_.contacts.rank())
+                                             .offer.load(std::memory_order_relaxed)));
 }
 
 /// What this process takes back in another of its calls, since the target has granted it, it must
@@ -150,20 +214,25 @@ bool Offers::would_finish(const Epoch& epoch) noexcept
     }
     Offer unused;
     return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](const PeerEpoch& peer) {
-        return peer.done || is_made(peer) ||
-               (may_make(peer) && with_.contacts.target(peer.rank).mapped && write(unused, peer) &&
-                with_.contacts.process_memory(peer.rank) != nullptr);
+        return peer.done || is_made(epoch, peer) ||
+               (may_make(epoch, peer) && with_.contacts.target(peer.rank).mapped &&
+                write(unused, epoch, peer) && with_.contacts.process_memory(peer.rank) != nullptr);
     });
 }
 
-bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
+/// Who performs an access is its target. The memory of others has to be mapped, as it is with all
+/// on the node if with one.
+bool Offers::write(Offer& offer, const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     offer.window = with_.contacts.window();
-    offer.number = peer.number;
+    offer.word = word_of(epoch, peer);
     offer.origin = with_.contacts.rank();
     offer.count = 0;
     for (const Op* op = peer.recorded.front(); op != nullptr; op = op->next) {
-        if (!is_simple(op->operation) || !add(offer, *op)) {
+        const int rank = op->operation.target;
+        const bool within_reach = epoch.kind == EpochKind::access || rank == offer.origin ||
+                                  with_.contacts.target(rank).mapped;
+        if (!within_reach || !is_simple(op->operation) || !add(offer, *op)) {
             return false;
         }
     }
@@ -171,79 +240,82 @@ bool Offers::write(Offer& offer, const PeerEpoch& peer) noexcept
            sum(offer, operand_room) <= Offer::most_operands;
 }
 
-bool Offers::make(PeerEpoch& peer, bool returns) noexcept
+bool Offers::make(const Epoch& epoch, PeerEpoch& peer, bool returns) noexcept
 {
-    if (!rules::may_offer(returns, with_.room.others_finish(calls_)) || !may_make(peer)) {
+    if (!rules::may_offer(returns, with_.room.others_finish(calls_)) || !may_make(epoch, peer)) {
         return false;
     }
-    OfferWord& word = offered(peer.rank, with_.contacts.rank());
-    Peer& target = with_.contacts.peer(peer.rank);
+    const int place = place_of(epoch, peer);
+    OfferWord& word = offered(place, with_.contacts.rank());
     peer.was_offered = true;
     Offer* offer = with_.pool.take();
     if (offer == nullptr) {
         return false;
     }
-    if (!write(*offer, peer)) {
+    if (!write(*offer, epoch, peer)) {
         with_.pool.give_back(offer);
         return false;
     }
-    target.offer = offer;
+    with_.contacts.peer(place).offer = offer;
     word.at.store(reinterpret_cast<std::uintptr_t>(offer), std::memory_order_relaxed);
-    // Releases the offer and the data; pairs with the exchange in `perform`.
-    word.offer.store(word_of(peer.number, OfferState::offered), std::memory_order_release);
-    // A target that posts from now on finds it before it sleeps; of one that has posted before the
-    // grant is seen behind this.
+    // Releases the offer and the data; pairs with the exchange in `take`.
+    word.offer.store(offer->word, std::memory_order_release);
+    // Who grants it from now on finds it before it sleeps; what was granted before is seen behind
+    // this.
     full_barrier();
     return true;
 }
 
-Offers::Mine Offers::take_back(const PeerEpoch& peer) noexcept
+Offers::Mine Offers::take_back(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
-    if (!peer.was_offered) [[likely]] {
+    if (!is_made(epoch, peer)) [[likely]] {
         return Mine::to_perform;
     }
-    const Offer* offer = with_.contacts.peer(peer.rank).offer;
-    if (offer == nullptr || offer->number != peer.number) {
-        return Mine::to_perform;
-    }
-    std::uint64_t found = word_of(peer.number, OfferState::offered);
-    OfferWord& word = offered(peer.rank, with_.contacts.rank());
-    // Acquire: what the target has done, if it was first; pairs with the release in `perform`.
-    const bool mine =
-        word.offer.compare_exchange_strong(found, word_of(peer.number, OfferState::none),
+    const int place = place_of(epoch, peer);
+    const std::uint64_t mine = word_of(epoch, peer);
+    std::uint64_t found = mine;
+    OfferWord& word = offered(place, with_.contacts.rank());
+    // Acquire: what was done by who was first; pairs with the release in `announce`.
+    const bool is_mine =
+        word.offer.compare_exchange_strong(found, with_state(mine, OfferState::none),
                                            std::memory_order_acq_rel, std::memory_order_acquire);
-    const OfferState state = mine ? OfferState::none : state_of(found);
+    const OfferState state = is_mine ? OfferState::none : state_of(found);
     if (rules::offer_is_over(state)) {
-        word.offer.store(word_of(peer.number, OfferState::none), std::memory_order_relaxed);
-        end(peer);
+        word.offer.store(with_state(mine, OfferState::none), std::memory_order_relaxed);
+        end(place);
         return Mine::performed;
+    }
+    if (rules::may_perform_offered(state)) {
+        end(place);
+        return Mine::to_perform;
     }
     // Whoever dies at it says nothing any more, and nothing else may tell of that.
     constexpr unsigned looks_at_once = 16;
-    if (!rules::may_perform_offered(state) && ++looks_ % looks_at_once == 0) {
-        with_.contacts.lose_if_ended(peer.rank);
+    const int at_it = with_.contacts.neighbours()[number_of(found)];
+    if (++looks_ % looks_at_once == 0) {
+        with_.contacts.lose_if_ended(at_it);
     }
-    if (rules::may_perform_offered(state) || with_.contacts.target(peer.rank).lost) {
-        end(peer);
-        return Mine::to_perform;
+    if (with_.contacts.target(at_it).lost) {
+        end(place);
+        return Mine::lost;
     }
     return Mine::elsewhere;
 }
 
-void Offers::end(const PeerEpoch& peer) noexcept
+void Offers::end(int place) noexcept
 {
-    with_.pool.give_back(std::exchange(with_.contacts.peer(peer.rank).offer, nullptr));
+    with_.pool.give_back(std::exchange(with_.contacts.peer(place).offer, nullptr));
 }
 
 /// Everything of the origin's is read by the kernel, which fails if that process is gone.
-bool Offers::perform(std::uint64_t at, std::uint64_t number, int origin,
+bool Offers::perform(std::uint64_t at, std::uint64_t word, int origin,
                      RemoteMemory& memory) noexcept
 {
     Offer offer;
     const AccessPiece all{
         .here = reinterpret_cast<std::byte*>(&offer), .there = at, .bytes = sizeof offer};
     return move(memory, &RemoteMemory::get, {&all, 1}) && offer.window == with_.contacts.window() &&
-           offer.number == number && offer.origin == origin && offer.count <= Offer::most_pieces &&
+           offer.word == word && offer.origin == origin && offer.count <= Offer::most_pieces &&
            carry_out(offer, memory);
 }
 
@@ -263,7 +335,7 @@ bool Offers::carry_out(const Offer& offer, RemoteMemory& memory) noexcept
     Pieces written;
     std::byte* operand = operands.get();
     for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
-        std::byte* here = with_.memory.find(piece.target, piece.bytes);
+        std::byte* here = memory_of(piece);
         if (here == nullptr) {
             return false;
         }
@@ -281,51 +353,133 @@ bool Offers::carry_out(const Offer& offer, RemoteMemory& memory) noexcept
     return true;
 }
 
+/// Null: it cannot be reached.
+std::byte* Offers::memory_of(const OfferedPiece& piece) noexcept
+{
+    if (piece.rank == with_.contacts.rank()) {
+        return with_.memory.find(piece.target, piece.bytes);
+    }
+    if (!with_.contacts.is_rank(piece.rank) || with_.contacts.reach(piece.rank) != Status::ok) {
+        return nullptr;
+    }
+    const Target& target = with_.contacts.target(piece.rank);
+    const bool inside = piece.target <= target.size && piece.bytes <= target.size - piece.target;
+    return target.mapped && inside ? target.base + piece.target : nullptr;
+}
+
 /// In the order of issue, which MPI keeps. The origin has found that the operation takes the type.
 void Offers::combine(const Offer& offer, std::byte* operands) noexcept
 {
     for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
         if (piece.kind == OperationKind::accumulate) {
+            Target& target = with_.contacts.target(piece.rank);
             const datatype::Layout& layout = datatype::basic_layout(piece.basic);
             const std::size_t elements = piece.bytes / layout.size;
             static_cast<void>(with_.accumulates.accumulate(
-                piece.reduce, with_.own, {operands, &layout, elements}, {},
-                {with_.memory.find(piece.target, piece.bytes), &layout, elements}));
+                piece.reduce,
+                {.block = *target.accumulates,
+                 .number = static_cast<std::uint32_t>(piece.rank) + 1,
+                 .row_bytes = target.row_bytes},
+                {operands, &layout, elements}, {}, {memory_of(piece), &layout, elements}));
             operands += operand_room(piece);
         }
     }
 }
 
-bool Offers::perform(int origin, std::uint64_t exposure) noexcept
+template <class May>
+bool Offers::take(int place, int origin, May may) noexcept
 {
-    const int here = with_.contacts.rank();
-    if (!allowed_ || with_.contacts.peer(origin).control == nullptr ||
-        with_.contacts.target(origin).lost) {
+    if (with_.contacts.target(origin).lost) {
         return false;
     }
-    OfferWord& word = offered(here, origin);
-    std::atomic<std::uint64_t>& done = with_.contacts.peer(here).control->notices(origin).done;
+    OfferWord& word = offered(place, origin);
     if (state_of(word.offer.load(std::memory_order_relaxed)) != OfferState::offered) {
         return false;
     }
     RemoteMemory* memory = with_.contacts.process_memory(origin); // it may be another by now
     std::uint64_t found = word.offer.load(std::memory_order_relaxed);
-    const std::uint64_t number = number_of(found);
+    const std::uint64_t mine =
+        word_of(with_.contacts.peer(with_.contacts.rank()).here, kind_of(found), OfferState::taken);
     // Acquire: what was offered; pairs with the release in `make`.
-    if (memory == nullptr || state_of(found) != OfferState::offered ||
-        !rules::may_take_offer(number, done.load(std::memory_order_relaxed), exposure) ||
-        !word.offer.compare_exchange_strong(found, word_of(number, OfferState::taken),
-                                            std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (memory == nullptr || state_of(found) != OfferState::offered || !may(found) ||
+        !word.offer.compare_exchange_strong(found, mine, std::memory_order_acquire,
+                                            std::memory_order_relaxed)) {
         return false;
     }
-    const bool whole = perform(word.at.load(std::memory_order_relaxed), number, origin, *memory);
+    const bool whole = perform(word.at.load(std::memory_order_relaxed), found, origin, *memory);
+    announce(place, origin, with_state(found, whole ? OfferState::performed : OfferState::none));
     if (whole) {
-        done.store(number, std::memory_order_release); // as the origin would
+        follow(place, found);
     }
-    const OfferState state = whole ? OfferState::performed : OfferState::none;
-    with_.contacts.publish(origin, word.offer, word_of(number, state),
-                           notice_event(with_.contacts, rules::EventClass::grant, number));
     return whole;
+}
+
+/// What the origin would have said of an access is said before it may see that it is performed.
+void Offers::announce(int place, int origin, std::uint64_t word) noexcept
+{
+    if (kind_of(word) == OfferKind::access && state_of(word) == OfferState::performed) {
+        with_.contacts.peer(place).control->notices(origin).done.store(number_of(word),
+                                                                       std::memory_order_release);
+    }
+    with_.contacts.publish(origin, offered(place, origin).offer, word,
+                           notice_event(with_.contacts, rules::EventClass::grant, number_of(word)));
+}
+
+/// And what it would have done behind others: nobody else does it, once it is performed.
+void Offers::follow(int place, std::uint64_t word) noexcept
+{
+    switch (kind_of(word)) {
+    case OfferKind::access:
+        break;
+    case OfferKind::fence:
+        with_.barrier.arrive_for_another(number_of(word) + 1);
+        break;
+    case OfferKind::shared_lock:
+    case OfferKind::exclusive_lock:
+        with_.locks.leave(place, *with_.contacts.peer(place).control, lock_type_of(kind_of(word)));
+        break;
+    }
+}
+
+bool Offers::perform_access(int origin, std::uint64_t exposure) noexcept
+{
+    if (!allowed_ || with_.contacts.peer(origin).control == nullptr) {
+        return false;
+    }
+    const int here = with_.contacts.rank();
+    const auto& done = with_.contacts.peer(here).control->notices(origin).done;
+    return take(here, origin, [&](std::uint64_t word) {
+        return kind_of(word) == OfferKind::access &&
+               rules::may_take_offer(number_of(word), done.load(std::memory_order_relaxed),
+                                     exposure);
+    });
+}
+
+bool Offers::perform_fences(std::uint64_t barrier) noexcept
+{
+    bool any = false;
+    for (const std::int32_t origin : neighbours_if_allowed()) {
+        any |= origin != with_.contacts.rank() && take(origin, origin, [&](std::uint64_t word) {
+                   return kind_of(word) == OfferKind::fence &&
+                          rules::may_take_fence(number_of(word), barrier);
+               });
+    }
+    return any;
+}
+
+bool Offers::perform_locks(int target) noexcept
+{
+    bool any = false;
+    const LockQueue& queue = with_.contacts.peer(target).control->lock;
+    for (const std::int32_t origin : neighbours_if_allowed()) {
+        any |= origin != with_.contacts.rank() && take(target, origin, [&](std::uint64_t word) {
+                   const OfferKind kind = kind_of(word);
+                   return kind != OfferKind::access && kind != OfferKind::fence &&
+                          rules::lock_admits(lock_type_of(kind), number_of(word),
+                                             queue.departures() & numbers);
+               });
+    }
+    return any;
 }
 
 } // namespace sidelight::rma

@@ -33,7 +33,7 @@ struct alignas(64) Peer {
     std::uint32_t behind = 0;             ///< its notices wait for that zero-copy put
     std::uint32_t accesses_announced = 0; ///< so many accesses count as done then
 
-    Offer* offer = nullptr;       ///< what it may perform of an access to it
+    Offer* offer = nullptr;       ///< what is offered in its block
     std::uint64_t early = 0;      ///< the last access to it whose closing call has returned early
     std::uint64_t early_over = 0; ///< the last of those that is over towards it
 

@@ -12,7 +12,7 @@ namespace sidelight::rma {
 /// Ends the fence epoch that is open, if any, and opens the next one. Each call of a window is one
 /// barrier, whatever it ends or opens, so that all members count alike. The barrier holds the
 /// request back unless the program says that the call ends nothing (MPI_MODE_NOPRECEDE).
-Status Synchronization::fence(Assertion assertion, Request* request, int polls) noexcept
+Status Synchronization::fence(Assertion assertion, Request* request, bool waits, int polls) noexcept
 {
     if (open_.any_access() || open_.exposure != nullptr) {
         return Status::rma_sync;
@@ -31,6 +31,7 @@ Status Synchronization::fence(Assertion assertion, Request* request, int polls) 
     ++open_.barriers;
     if (ending != nullptr) {
         ending->barrier_out = open_.barriers;
+        ending->early = waits ? ending->early : Early::at_once;
         open_.fence = nullptr;
         queue_.close(*ending, request, polls);
     } else {
@@ -225,7 +226,7 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion,
     return Status::ok;
 }
 
-Status Synchronization::unlock(int target, Request* request) noexcept
+Status Synchronization::unlock(int target, Request* request, bool waits) noexcept
 {
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
@@ -238,6 +239,7 @@ Status Synchronization::unlock(int target, Request* request) noexcept
         return Status::rma_sync;
     }
     --open_.locks;
+    locked.epoch->early = waits ? locked.epoch->early : Early::at_once;
     queue_.close(*std::exchange(locked.epoch, nullptr), request);
     return Status::ok;
 }

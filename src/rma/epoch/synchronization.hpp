@@ -18,7 +18,7 @@ public:
         : with_(with), queue_(queue), open_(open), flavor_(flavor)
     {}
 
-    Status fence(Assertion assertion, Request* request, int polls) noexcept;
+    Status fence(Assertion assertion, Request* request, bool waits, int polls) noexcept;
     Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls) noexcept;
@@ -26,7 +26,7 @@ public:
     Status wait(Request* request, int polls) noexcept;
     Status test(bool& flag) noexcept;
     Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
-    Status unlock(int target, Request* request) noexcept;
+    Status unlock(int target, Request* request, bool waits) noexcept;
     Status lock_all(Assertion assertion, Request* request) noexcept;
     Status unlock_all(Request* request) noexcept;
 

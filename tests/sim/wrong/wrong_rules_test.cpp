@@ -184,6 +184,7 @@ TEST(WrongRuleOfOffers, IsCaught)
     expect_caught(
         {{Wrong::offer_out_of_turn, access_over},
          {Wrong::offer_before_exposure, "an access transferred before its exposure was opened"},
+         {Wrong::offer_before_fence, "a fence is complete before all have called it"},
          {Wrong::offer_performed_twice, "the memory is not what all operations"},
          {Wrong::offer_over_early, access_over},
          {Wrong::offer_never_over, "deadlock"}},

@@ -6,11 +6,13 @@
 // As rules.hpp.
 #define offer_is_in_turn right_offer_is_in_turn
 #define may_take_offer right_may_take_offer
+#define may_take_fence right_may_take_fence
 #define may_perform_offered right_may_perform_offered
 #define offer_is_over right_offer_is_over
 #include "../src/rma/offer_rules.hpp"
 #undef offer_is_in_turn
 #undef may_take_offer
+#undef may_take_fence
 #undef may_perform_offered
 #undef offer_is_over
 
@@ -27,6 +29,11 @@ inline bool may_take_offer(std::uint64_t number, std::uint64_t done,
     return wrong == Wrong::offer_out_of_turn ||
            right_may_take_offer(number, done,
                                 wrong == Wrong::offer_before_exposure ? number : exposure);
+}
+
+inline bool may_take_fence(std::uint64_t granted_by, std::uint64_t waits_at) noexcept
+{
+    return wrong == Wrong::offer_before_fence || right_may_take_fence(granted_by, waits_at);
 }
 
 inline bool may_perform_offered(OfferState state) noexcept

@@ -103,6 +103,7 @@ enum class Wrong {
     locks_beside_early,       ///< a lock does not wait for what is kept
     offer_out_of_turn,        ///< a target performs an access before an earlier one of the origin
     offer_before_exposure,    ///< a target performs an access whose exposure is not open
+    offer_before_fence,       ///< a fence epoch is performed before the barrier that grants it
     offer_performed_twice,    ///< the origin performs what the target has taken
     offer_over_early,         ///< what the target has taken is complete for the origin
     offer_never_over,         ///< the origin does not see that the target has performed it
