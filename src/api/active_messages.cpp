@@ -171,7 +171,7 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
         status = Status::no_memory;
     }
     const int code = Runtime::existing()->blocking(
-        object, [&](rma::Request* request) { return object.window->fence({}, request); });
+        object, [&](rma::Request* request) { return object.window->fence({}, request, true); });
     return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
 }
 

@@ -19,7 +19,7 @@ namespace {
 int meet(const WindowObject& object) noexcept
 {
     return Runtime::existing()->blocking(
-        object, [&](rma::Request* request) { return object.window->fence({}, request); });
+        object, [&](rma::Request* request) { return object.window->fence({}, request, true); });
 }
 
 /// What is wrong with the arguments of one member is its own affair: the others need it to take

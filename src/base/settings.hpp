@@ -72,7 +72,7 @@ struct Settings {
     bool exposure_after_exposure = false;
     bool exposure_after_access = false;
     bool no_exclusive_locks = false; ///< promised for all windows
-    bool offers = false;             ///< targets perform what computing origins offer
+    bool offers = false;             ///< who waits performs what computing origins offer
     bool check_intrinsic = false;    ///< accumulates are compared with what the program asserts
     std::string trace;               ///< the folder for the files of a trace; empty: none
     int trace_limit = 1024;          ///< megabytes of one file

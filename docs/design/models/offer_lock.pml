@@ -3,7 +3,8 @@
  * behind it an origin that offers what it has recorded and then computes until all others are
  * through, or comes back sooner; behind that two who wait, asleep until a place is left, and perform
  * what they find. What is recorded is performed once, while its place is admitted; each place is left
- * once; and nobody waits for ever. Deaths are left out.
+ * once; and nobody waits for ever. Who has taken it may be lost to the origin, though alive: then it
+ * is given up. Deaths are left out.
  *
  * To see that each part is needed, take it out, and the verification fails:
  *   -DNO_ORIGIN_FENCE  the origin looks for the grant before its offer has left its store buffer
@@ -12,6 +13,7 @@
  *   -DNO_ADMISSION     who waits takes what is not admitted
  *   -DGRANT_ALONE      the origin waits for its grant alone, which is over when its place is left
  *   -DNOTHING_GIVEN_BACK  a copy that failed leaves the word as it was taken
+ *   -DBLIND_WORD       who has performed it says so by a store, though it may have been given up
  * `make model` does all of that. */
 
 #define ORIGIN 1 /* its place; the holder's is 0 */
@@ -26,6 +28,7 @@ byte times;     /* performed */
 bool refused;   /* the kernel copies no more */
 bool offering;  /* the store of the offer is on its way */
 bool over;      /* for the origin */
+bool lost;      /* what was taken has been given up */
 
 inline leave(place)
 {
@@ -35,7 +38,7 @@ inline leave(place)
 
 inline perform()
 {
-    assert(departures == ORIGIN);
+    assert(departures == ORIGIN || lost);
     times++
 }
 
@@ -92,6 +95,17 @@ active proctype origin()
         if
         :: !mine && state == performed -> break
         :: !mine && state == taken -> state != taken
+        :: !mine && state == taken -> /* who has it is lost */
+            atomic {
+                if
+                :: state == taken -> state = none; lost = true
+                :: else
+                fi
+            }
+            if
+            :: lost -> leave(ORIGIN); break
+            :: else
+            fi
         :: mine || state == none ->
             perform();
             leave(ORIGIN);
@@ -139,12 +153,29 @@ active [WAITERS] proctype waiter()
             if
             :: !refused ->
                 perform();
+#ifdef BLIND_WORD
                 state = performed;
-                leave(ORIGIN)
+#else
+                atomic {
+                    if
+                    :: state == taken -> state = performed
+                    :: else -> mine = false
+                    fi
+                }
+#endif
+                if
+                :: mine -> leave(ORIGIN)
+                :: else
+                fi
             :: true ->
                 refused = true;
 #ifndef NOTHING_GIVEN_BACK
-                state = none
+                atomic {
+                    if
+                    :: state == taken -> state = none
+                    :: else
+                    fi
+                }
 #endif
             fi
         :: !mine -> rings != seen /* asleep */
@@ -166,5 +197,5 @@ active proctype memory()
 active proctype judge()
 {
     over && through == WAITERS;
-    assert(times == 1 && departures == ORIGIN + 1 + WAITERS)
+    assert((times == 1 || lost) && departures == ORIGIN + 1 + WAITERS)
 }

@@ -349,6 +349,7 @@ bool Window::progress() noexcept
     if (parts_->contacts.broken()) {
         parts_->notifications.give_up_lost();
     }
+    const Offers::Sweep sweep(parts_->offers);
     moved |= parts_->queue.advance_active();
     moved |= parts_->locks.grant_waiting();
     if (closing_) {
@@ -358,6 +359,7 @@ bool Window::progress() noexcept
         moved = true;
         parts_->queue.advance_active();
     }
+    moved |= sweep.has_performed();
     return moved | parts_->credit.tell_owed();
 }
 

@@ -70,7 +70,7 @@ Doorbell* Window::barrier_bell() noexcept
     const BarrierShape& shape = parts_->barrier.shape();
     const Epoch* epoch = parts_->queue.front();
     bool only = shape.one_node() && !parts_->locks.anybody_waits() && !parts_->counters.awaited() &&
-                epoch != nullptr;
+                epoch != nullptr && parts_->contacts.peer(rank_).offer == nullptr;
     for (; only && epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
         only = epoch->kind == EpochKind::fence;
     }

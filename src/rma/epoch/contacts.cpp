@@ -74,9 +74,9 @@ void Contacts::publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64
     }
 }
 
-void Contacts::wake(int rank) noexcept
+void Contacts::wake(int rank, const Event& event) noexcept
 {
-    with_.channels.carrier().fabric().wake(targets_[rank].peer, {});
+    with_.channels.carrier().fabric().wake(targets_[rank].peer, event);
 }
 
 void Contacts::wake_neighbours(const Event& event) noexcept

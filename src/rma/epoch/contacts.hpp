@@ -93,8 +93,8 @@ public:
     /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
     void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
                  const Event& event) noexcept;
-    /// Wakes the member, after an atomic instruction on a word that it waits for in a call.
-    void wake(int rank) noexcept;
+    /// Wakes the member, or calls it, after an atomic instruction on a word that it waits for.
+    void wake(int rank, const Event& event = {}) noexcept;
     /// Wakes the others on this node, or calls them.
     void wake_neighbours(const Event& event) noexcept;
 

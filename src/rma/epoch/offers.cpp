@@ -228,6 +228,7 @@ bool Offers::write(Offer& offer, const Epoch& epoch, const PeerEpoch& peer) noex
     offer.word = word_of(epoch, peer);
     offer.origin = with_.contacts.rank();
     offer.count = 0;
+    offer.looks = 0;
     for (const Op* op = peer.recorded.front(); op != nullptr; op = op->next) {
         const int rank = op->operation.target;
         const bool within_reach = epoch.kind == EpochKind::access || rank == offer.origin ||
@@ -276,10 +277,12 @@ Offers::Mine Offers::take_back(const Epoch& epoch, const PeerEpoch& peer) noexce
     std::uint64_t found = mine;
     OfferWord& word = offered(place, with_.contacts.rank());
     // Acquire: what was done by who was first; pairs with the release in `announce`.
-    const bool is_mine =
-        word.offer.compare_exchange_strong(found, with_state(mine, OfferState::none),
-                                           std::memory_order_acq_rel, std::memory_order_acquire);
-    const OfferState state = is_mine ? OfferState::none : state_of(found);
+    const auto give_up = [&] {
+        return word.offer.compare_exchange_strong(found, with_state(mine, OfferState::none),
+                                                  std::memory_order_acq_rel,
+                                                  std::memory_order_acquire);
+    };
+    const OfferState state = give_up() ? OfferState::none : state_of(found);
     if (rules::offer_is_over(state)) {
         word.offer.store(with_state(mine, OfferState::none), std::memory_order_relaxed);
         end(place);
@@ -289,17 +292,18 @@ Offers::Mine Offers::take_back(const Epoch& epoch, const PeerEpoch& peer) noexce
         end(place);
         return Mine::to_perform;
     }
-    // Whoever dies at it says nothing any more, and nothing else may tell of that.
+    // Whoever dies at it says nothing any more, and nothing else may tell of that. It may have said
+    // it before, or say it yet where it is lost alone: one of the two has the word.
     constexpr unsigned looks_at_once = 16;
     const int at_it = with_.contacts.neighbours()[number_of(found)];
-    if (++looks_ % looks_at_once == 0) {
+    if (++with_.contacts.peer(place).offer->looks % looks_at_once == 0) {
         with_.contacts.lose_if_ended(at_it);
     }
-    if (with_.contacts.target(at_it).lost) {
-        end(place);
-        return Mine::lost;
+    if (!with_.contacts.target(at_it).lost || !give_up()) {
+        return Mine::elsewhere;
     }
-    return Mine::elsewhere;
+    end(place);
+    return Mine::lost;
 }
 
 void Offers::end(int place) noexcept
@@ -314,9 +318,12 @@ bool Offers::perform(std::uint64_t at, std::uint64_t word, int origin,
     Offer offer;
     const AccessPiece all{
         .here = reinterpret_cast<std::byte*>(&offer), .there = at, .bytes = sizeof offer};
-    return move(memory, &RemoteMemory::get, {&all, 1}) && offer.window == with_.contacts.window() &&
-           offer.word == word && offer.origin == origin && offer.count <= Offer::most_pieces &&
-           carry_out(offer, memory);
+    if (!move(memory, &RemoteMemory::get, {&all, 1}) || offer.window != with_.contacts.window() ||
+        offer.word != word || offer.origin != origin || offer.count > Offer::most_pieces) {
+        return false;
+    }
+    bytes_left_ -= std::min(bytes_left_, sum(offer, data_bytes));
+    return carry_out(offer, memory);
 }
 
 /// What is done to the window again if the origin has to do it all itself does no harm; so what is
@@ -389,7 +396,7 @@ void Offers::combine(const Offer& offer, std::byte* operands) noexcept
 template <class May>
 bool Offers::take(int place, int origin, May may) noexcept
 {
-    if (with_.contacts.target(origin).lost) {
+    if (bytes_left_ == 0 || with_.contacts.target(origin).lost) {
         return false;
     }
     OfferWord& word = offered(place, origin);
@@ -407,22 +414,47 @@ bool Offers::take(int place, int origin, May may) noexcept
         return false;
     }
     const bool whole = perform(word.at.load(std::memory_order_relaxed), found, origin, *memory);
-    announce(place, origin, with_state(found, whole ? OfferState::performed : OfferState::none));
-    if (whole) {
-        follow(place, found);
+    const OfferState state = whole ? OfferState::performed : OfferState::none;
+    if (!announce(place, origin, mine, with_state(found, state)) || !whole) {
+        return false;
     }
-    return whole;
+    follow(place, found);
+    has_performed_ = true;
+    return true;
 }
 
 /// What the origin would have said of an access is said before it may see that it is performed.
-void Offers::announce(int place, int origin, std::uint64_t word) noexcept
+/// False: to the origin this process is lost, and it has given up what was taken.
+bool Offers::announce(int place, int origin, std::uint64_t taken, std::uint64_t word) noexcept
 {
     if (kind_of(word) == OfferKind::access && state_of(word) == OfferState::performed) {
         with_.contacts.peer(place).control->notices(origin).done.store(number_of(word),
                                                                        std::memory_order_release);
     }
-    with_.contacts.publish(origin, offered(place, origin).offer, word,
-                           notice_event(with_.contacts, rules::EventClass::grant, number_of(word)));
+    // Releases what was done; pairs with the acquire in `take_back`.
+    if (!offered(place, origin)
+             .offer.compare_exchange_strong(taken, word, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
+        return false;
+    }
+    with_.contacts.wake(origin, event_of(place, word));
+    return true;
+}
+
+/// What a thread of the origin's, if there is one by now, asks for.
+Event Offers::event_of(int place, std::uint64_t word) const noexcept
+{
+    const std::uint64_t window = with_.contacts.window();
+    switch (kind_of(word)) {
+    case OfferKind::access:
+        return notice_event(with_.contacts, rules::EventClass::grant, number_of(word));
+    case OfferKind::fence:
+        return rules::event_of(rules::EventClass::passage, window, 0, number_of(word));
+    case OfferKind::shared_lock:
+    case OfferKind::exclusive_lock:
+        break;
+    }
+    return rules::event_of(rules::EventClass::place, window, place, number_of(word));
 }
 
 /// And what it would have done behind others: nobody else does it, once it is performed.
@@ -458,6 +490,9 @@ bool Offers::perform_access(int origin, std::uint64_t exposure) noexcept
 bool Offers::perform_fences(std::uint64_t barrier) noexcept
 {
     bool any = false;
+    if (with_.contacts.broken()) { // where a barrier may look passed that is not
+        return false;
+    }
     for (const std::int32_t origin : neighbours_if_allowed()) {
         any |= origin != with_.contacts.rank() && take(origin, origin, [&](std::uint64_t word) {
                    return kind_of(word) == OfferKind::fence &&

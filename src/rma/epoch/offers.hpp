@@ -31,7 +31,8 @@ struct Offer {
     static constexpr std::size_t most_pieces = 16;
     /// Bytes that it accumulates in all: who performs it has them all before it changes anything.
     static constexpr std::size_t most_operands = std::size_t{4} << 20;
-    /// In all: so long the other threads of who performs it wait for the engine.
+    /// In all, and of all that are performed in one sweep but the last: so long the other threads
+    /// of who performs it wait for the engine.
     static constexpr std::size_t most_bytes = std::size_t{32} << 20;
 
     std::uint64_t window = 0;
@@ -39,6 +40,7 @@ struct Offer {
     std::int32_t origin = 0;
     std::uint32_t count = 0; ///< of pieces
     std::array<OfferedPiece, most_pieces> pieces{};
+    unsigned looks = 0; ///< of its origin, while another process performs it
     Offer* next = nullptr;
 };
 
@@ -89,6 +91,25 @@ public:
     /// performed.
     [[nodiscard]] Mine take_back(const Epoch& epoch, const PeerEpoch& peer) noexcept;
 
+    /// While it lives what others offer may be performed: a call that waits or tests looks what has
+    /// become of its epochs. Others, such as those that do not wait, leave that to who does.
+    class Sweep {
+    public:
+        explicit Sweep(Offers& offers) noexcept : offers_(offers)
+        {
+            offers_.bytes_left_ = Offer::most_bytes;
+            offers_.has_performed_ = false;
+        }
+        ~Sweep() { offers_.bytes_left_ = 0; }
+        Sweep(const Sweep&) = delete;
+        Sweep& operator=(const Sweep&) = delete;
+        /// Whether any were, and the next sweep may find more.
+        [[nodiscard]] bool has_performed() const noexcept { return offers_.has_performed_; }
+
+    private:
+        Offers& offers_;
+    };
+
     // Who waits performs what others have offered, and does what they would do next. Each answers
     // whether it has.
     /// Waits for the end of an exposure to that origin: its next access, if that exposure is open.
@@ -111,18 +132,21 @@ private:
     /// Whether it was. `may`: of its word.
     template <class May>
     bool take(int place, int origin, May may) noexcept;
-    void announce(int place, int origin, std::uint64_t word) noexcept;
+    [[nodiscard]] bool announce(int place, int origin, std::uint64_t taken,
+                                std::uint64_t word) noexcept;
     void follow(int place, std::uint64_t word) noexcept;
     [[nodiscard]] bool perform(std::uint64_t at, std::uint64_t word, int origin,
                                fabric::RemoteMemory& memory) noexcept;
+    [[nodiscard]] Event event_of(int place, std::uint64_t word) const noexcept;
     [[nodiscard]] bool carry_out(const Offer& offer, fabric::RemoteMemory& memory) noexcept;
     void combine(const Offer& offer, std::byte* operands) noexcept;
     [[nodiscard]] std::byte* memory_of(const OfferedPiece& piece) noexcept;
     void end(int place) noexcept;
-    /// Who may have offered something: nobody, where nothing is taken.
+    /// Who may have offered something: nobody, where nothing is taken now.
     [[nodiscard]] std::span<const std::int32_t> neighbours_if_allowed() const noexcept
     {
-        return allowed_ ? with_.contacts.neighbours() : std::span<const std::int32_t>();
+        return allowed_ && bytes_left_ != 0 ? with_.contacts.neighbours()
+                                            : std::span<const std::int32_t>();
     }
     /// In the block of a neighbour, what another one offers there.
     [[nodiscard]] OfferWord& offered(int place, int origin) noexcept
@@ -134,7 +158,8 @@ private:
     Setting with_;
     bool allowed_ = true;
     bool calls_ = true;
-    unsigned looks_ = 0; ///< at what others are performing
+    std::size_t bytes_left_ = 0; ///< that may be performed now
+    bool has_performed_ = false; ///< in the latest sweep
 };
 
 } // namespace sidelight::rma
