@@ -57,6 +57,7 @@ Status Ranks::Members::find(int rank, rma::Member& found) noexcept
     found.size = ranks.bytes_;
     found.disp_unit = unit;
     found.peer = rank;
+    found.number = static_cast<std::uint32_t>(rank % ranks.node_);
     if (found.mapped) {
         found.base = ranks.memory(rank);
         found.control = reinterpret_cast<rma::Control *>(

@@ -69,8 +69,8 @@ public:
     };
     explicit Offers(const Setting& setting) noexcept : with_(setting) {}
 
-    /// Whether any are made, and taken: from before the first epoch on. `calls`: what happens in
-    /// the window calls the process for what is recorded.
+    /// Whether any are made, and taken, from before the first epoch on; else none. `calls`: what
+    /// happens in the window calls the process for what is recorded.
     void allow(bool allowed, bool calls) noexcept
     {
         allowed_ = allowed;
@@ -156,7 +156,7 @@ private:
     }
 
     Setting with_;
-    bool allowed_ = true;
+    bool allowed_ = false;
     bool calls_ = true;
     std::size_t bytes_left_ = 0; ///< that may be performed now
     bool has_performed_ = false; ///< in the latest sweep
