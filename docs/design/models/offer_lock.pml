@@ -3,8 +3,8 @@
  * behind it an origin that offers what it has recorded and then computes until all others are
  * through, or comes back sooner; behind that two who wait, asleep until a place is left, and perform
  * what they find. What is recorded is performed once, while its place is admitted; each place is left
- * once; and nobody waits for ever. Who has taken it may be lost to the origin, though alive: then it
- * is given up. Deaths are left out.
+ * once; and nobody waits for ever. What was taken may be given up, as if who has it had died, at any
+ * time.
  *
  * To see that each part is needed, take it out, and the verification fails:
  *   -DNO_ORIGIN_FENCE  the origin looks for the grant before its offer has left its store buffer
@@ -95,7 +95,7 @@ active proctype origin()
         if
         :: !mine && state == performed -> break
         :: !mine && state == taken -> state != taken
-        :: !mine && state == taken -> /* who has it is lost */
+        :: !mine && state == taken -> /* it gives it up */
             atomic {
                 if
                 :: state == taken -> state = none; lost = true

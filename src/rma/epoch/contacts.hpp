@@ -82,12 +82,15 @@ public:
     {
         return with_.members.process_memory(rank);
     }
-    /// A neighbour's process is looked at; where it has ended the member is lost. May be slow.
-    void lose_if_ended(int rank) noexcept
+    /// A neighbour's process is looked at; where it has ended the member is lost. Answers whether
+    /// it has. May be slow.
+    bool lose_if_ended(int rank) noexcept
     {
-        if (with_.members.has_ended(rank)) {
+        const bool ended = with_.members.has_ended(rank);
+        if (ended) {
             lose(rank);
         }
+        return ended;
     }
 
     /// Writes a notice of this member's in the member's block, and wakes it, or calls it.

@@ -293,13 +293,11 @@ Offers::Mine Offers::take_back(const Epoch& epoch, const PeerEpoch& peer) noexce
         return Mine::to_perform;
     }
     // Whoever dies at it says nothing any more, and nothing else may tell of that. It may have said
-    // it before, or say it yet where it is lost alone: one of the two has the word.
+    // it before: one of the two has the word. Who is lost and alive is still at the buffers.
     constexpr unsigned looks_at_once = 16;
     const int at_it = with_.contacts.neighbours()[number_of(found)];
-    if (++with_.contacts.peer(place).offer->looks % looks_at_once == 0) {
-        with_.contacts.lose_if_ended(at_it);
-    }
-    if (!with_.contacts.target(at_it).lost || !give_up()) {
+    if (++with_.contacts.peer(place).offer->looks % looks_at_once != 0 ||
+        !with_.contacts.lose_if_ended(at_it) || !give_up()) {
         return Mine::elsewhere;
     }
     end(place);
@@ -424,7 +422,7 @@ bool Offers::take(int place, int origin, May may) noexcept
 }
 
 /// What the origin would have said of an access is said before it may see that it is performed.
-/// False: to the origin this process is lost, and it has given up what was taken.
+/// False: the origin has given up what was taken, as if this process had ended.
 bool Offers::announce(int place, int origin, std::uint64_t taken, std::uint64_t word) noexcept
 {
     if (kind_of(word) == OfferKind::access && state_of(word) == OfferState::performed) {
