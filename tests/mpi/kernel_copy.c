@@ -3,8 +3,8 @@
  * Private memory that the kernel copies to and from: rank 0 puts and gets, and rank 1 calls no MPI
  * until it sees in its memory that all is over. With SIDELIGHT_SHARE_MEMORY=never.
  */
+#include "kernel_copies.h"
 #include "windows.h"
-#include <sys/uio.h>
 
 enum { BYTES = 1 << 20, ROUNDS = 20, PAGE = 4096 };
 
@@ -85,24 +85,6 @@ static void test_with_a_window_that_shares(void)
     CHECK_OK(MPI_Win_unlock_all(w.win));
     CHECK_OK(MPI_Win_free(&sharing));
     window_close(&w);
-}
-
-/* Rank 1 tells where its word is; whether rank 0 may read it. */
-static bool kernel_copies(void)
-{
-    static int64_t word = 4711;
-    int64_t mine[2] = {getpid(), (int64_t)(intptr_t)&word}, read_word = 0;
-    int may = 0;
-    if (check_rank == 1) {
-        MPI_Send(mine, 2, MPI_INT64_T, 0, 0, MPI_COMM_WORLD);
-    } else {
-        MPI_Recv(mine, 2, MPI_INT64_T, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        struct iovec here = {&read_word, sizeof read_word};
-        struct iovec there = {(void *)(intptr_t)mine[1], sizeof read_word};
-        may = process_vm_readv((pid_t)mine[0], &here, 1, &there, 1, 0) == sizeof read_word;
-    }
-    MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return may;
 }
 
 int main(int argc, char **argv)

@@ -55,6 +55,13 @@ std::size_t compute_after_access(Draft& d, const std::vector<int>& targets)
     return closing;
 }
 
+void write_some(Author origin, int target)
+{
+    origin.write(Call::put, target, 50);
+    origin.write(Call::accumulate, target, 3);
+    origin.add(target);
+}
+
 /// Whether somebody has died is not looked at each time.
 void look_often(World& world, int rank)
 {
@@ -121,9 +128,7 @@ TEST_P(OffersOnANode, AFenceNeedsNoStepOfAMemberThatComputes)
         Author origin = d.rank(0);
         origin.fence(nonblocking);
         for (int target = 0; target < 4 && writes; ++target) {
-            origin.write(Call::put, target, 50);
-            origin.write(Call::accumulate, target, 3);
-            origin.add(target);
+            write_some(origin, target);
         }
         const std::size_t closing = origin.fence(nonblocking, {.no_succeed = true});
         origin.compute(computing);
@@ -160,9 +165,7 @@ TEST_P(OffersOnANode, ALockNeedsNoStepOfItsOrigin)
             Author origin = d.rank(rank);
             origin.compute(late / 4 * static_cast<Time>(rank));
             origin.lock(type, 3);
-            origin.write(Call::put, 3, 50);
-            origin.write(Call::accumulate, 3, 3);
-            origin.add(3);
+            write_some(origin, 3);
             unlocks[static_cast<std::size_t>(rank)] =
                 static_cast<int>(origin.unlock(3, nonblocking));
             origin.compute(computing);

@@ -23,10 +23,7 @@ Control& meet_neighbours(Contacts& contacts)
 
 AccumulateTarget own_accumulates(Contacts& contacts)
 {
-    Target& own = contacts.target(contacts.rank());
-    return {.block = *own.accumulates,
-            .number = static_cast<std::uint32_t>(contacts.rank()) + 1,
-            .row_bytes = own.row_bytes};
+    return accumulate_target(contacts.target(contacts.rank()), contacts.rank());
 }
 
 /// Of a new window.

@@ -14,8 +14,9 @@ struct LockPlace {
 };
 
 /// Fair reader-writer queue: first come, first served, neighbouring readers together. Taking a
-/// place and leaving are one atomic instruction each, by the origin itself, so the lock passes on
-/// with no help from the process whose memory it guards. See docs/design/locks.md.
+/// place and leaving are one atomic instruction each, by the origin or by who performs what it has
+/// offered, so the lock passes on with no help from the process whose memory it guards. See
+/// docs/design/locks.md.
 class LockQueue {
 public:
     /// Takes a place. Pairs with the release in `depart` of those ahead, through `admits`.
@@ -34,7 +35,7 @@ public:
                                                  std::memory_order_seq_cst);
     }
 
-    /// Whether the holder of the place may enter; once true, it stays true until it departs.
+    /// Whether the holder of the place may enter; once true, it stays true until the place is left.
     [[nodiscard]] bool admits(LockType type, LockPlace place) const noexcept
     {
         return rules::lock_admits(type, place.ahead, departures_.load(std::memory_order_acquire));

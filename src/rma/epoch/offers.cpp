@@ -377,14 +377,10 @@ void Offers::combine(const Offer& offer, std::byte* operands) noexcept
 {
     for (const OfferedPiece& piece : std::span(offer.pieces).first(offer.count)) {
         if (piece.kind == OperationKind::accumulate) {
-            Target& target = with_.contacts.target(piece.rank);
             const datatype::Layout& layout = datatype::basic_layout(piece.basic);
             const std::size_t elements = piece.bytes / layout.size;
             static_cast<void>(with_.accumulates.accumulate(
-                piece.reduce,
-                {.block = *target.accumulates,
-                 .number = static_cast<std::uint32_t>(piece.rank) + 1,
-                 .row_bytes = target.row_bytes},
+                piece.reduce, accumulate_target(with_.contacts.target(piece.rank), piece.rank),
                 {operands, &layout, elements}, {}, {memory_of(piece), &layout, elements}));
             operands += operand_room(piece);
         }

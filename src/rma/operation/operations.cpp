@@ -113,9 +113,7 @@ Status Operations::perform_mapped(const Operation& operation, std::byte* base) n
     case OperationKind::compare_and_swap:
         break;
     }
-    const AccumulateTarget member{.block = *target.accumulates,
-                                  .number = static_cast<std::uint32_t>(operation.target) + 1,
-                                  .row_bytes = target.row_bytes};
+    const AccumulateTarget member = accumulate_target(target, operation.target);
     return operation.kind == OperationKind::accumulate
                ? with_.accumulates.accumulate(operation.reduce, member, operation.origin,
                                               operation.result, memory)

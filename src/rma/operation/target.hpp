@@ -51,6 +51,14 @@ struct alignas(64) Target {
 };
 static_assert(sizeof(Target) == 128);
 
+/// A member whose block is mapped here, as accumulates see it.
+[[nodiscard]] inline AccumulateTarget accumulate_target(Target& target, int rank) noexcept
+{
+    return {.block = *target.accumulates,
+            .number = static_cast<std::uint32_t>(rank) + 1,
+            .row_bytes = target.row_bytes};
+}
+
 /// What operations may do at once with a member's memory where that is mapped: a view of the epoch
 /// that is open towards it.
 struct Opening {
