@@ -44,9 +44,9 @@ COMPUTING = "import os; p = os.getppid()\nwhile os.getppid() == p: sum(range(100
 # What Open MPI 4's launcher says of a rank that has ended without MPI_Finalize and, seldom, of one
 # that has called it (github.com/open-mpi/ompi/issues/7833, left as it is in that version).
 WITHOUT_FINALIZE = b"exiting improperly"
-# Ranks of several nodes share this machine's cores, and none of them can know: without this they
+# Ranks of several nodes share this machine's cores, which their host cannot know: without this it
 # would spin while others have to run.
-UNSEEN_NEIGHBOURS = {"SIDELIGHT_SPIN": "20", "OMPI_MCA_mpi_yield_when_idle": "1"}
+UNSEEN_NEIGHBOURS = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def arguments():

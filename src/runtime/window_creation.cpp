@@ -176,6 +176,9 @@ bool Creation::learn_split(std::uint64_t node, bool all_know)
         kept_->split = host::node::split_by_node(request_.comm, node);
         kept_->member_table.reset();
         kept_->all_have_network = false;
+        if (kept_->split) {
+            Runtime::instance().waiting().learn_neighbours(kept_->split->on_cores);
+        }
     }
     if (kept_->split && !one_node_) {
         on_node_.emplace(kept_->split->on_node.get());

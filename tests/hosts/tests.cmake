@@ -18,12 +18,17 @@ set(SIDELIGHT_ACROSS_THREE_NODES created_windows gats locks)
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} tests nodes SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodes.c)
     sidelight_mpi_program(${host} tests parting SOURCES ${CMAKE_CURRENT_LIST_DIR}/parting.c)
+    sidelight_mpi_program(${host} tests shared_cores
+        SOURCES ${CMAKE_CURRENT_LIST_DIR}/shared_cores.c)
 endforeach()
 sidelight_mpi_test(nodes RANKS 2 NODES 2 ARGS 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 sidelight_mpi_test(nodes RANKS 4 NODES 2 ARGS 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 sidelight_mpi_test(nodes RANKS 6 NODES 3 ARGS 3 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 # From four nodes on the barrier of MPI_Win_free is not symmetric: who is heard is not told.
 sidelight_mpi_test(parting RANKS 7 NODES 7 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
+
+sidelight_mpi_test(shared_cores RANKS 2 NODES 2 ENVIRONMENT SIDELIGHT_LOG=info
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 
 foreach(program IN LISTS SIDELIGHT_ACROSS_NODES)
     sidelight_mpi_test(${program} RANKS 2 NODES 2 SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})

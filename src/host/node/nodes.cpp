@@ -13,6 +13,7 @@
 #include "base/digest.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/table.hpp"
+#include "host/node/cores.hpp"
 #include "host/node/exchange.hpp"
 
 namespace sidelight::host::node {
@@ -79,6 +80,11 @@ std::uint64_t node_identity()
     return found;
 }
 
+std::uint64_t core_set_identity()
+{
+    return digest(boot_identity() + ' ' + std::to_string(core_set()));
+}
+
 Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
 {
     // The smallest of each: of a number and of its complement, they say whether all are equal.
@@ -115,6 +121,18 @@ OwnedCommunicator::~OwnedCommunicator()
 
 namespace {
 
+/// Collective. How many run on this member's set of cores, whatever node they say that they are on.
+/// Two sets with 31 bits in common only make somebody give a core away that is its own.
+int count_on_cores(MPI_Comm comm) noexcept
+{
+    OwnedCommunicator together;
+    int members = 1;
+    if (split(comm, color_of(core_set_identity(), 0), together)) {
+        table().Comm_size(together.get(), &members);
+    }
+    return members;
+}
+
 /// False: memory has run out.
 bool make_room_for_member_table(NodeSplit& split) noexcept
 {
@@ -144,6 +162,7 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
     }
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
+    result.on_cores = count_on_cores(comm);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
     if (!all.agree(led && make_room_for_member_table(result))) {
         return std::nullopt;

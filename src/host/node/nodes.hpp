@@ -18,6 +18,10 @@ namespace sidelight::host::node {
 /// their host and on what they share: containers on one machine are different nodes.
 [[nodiscard]] std::uint64_t node_identity();
 
+/// The same for processes that may run on the same set of cores of one kernel, on several such
+/// nodes as well.
+[[nodiscard]] std::uint64_t core_set_identity();
+
 /// Whether others map a member's memory.
 enum class Mapped : std::uint8_t { no, unknown, yes };
 
@@ -84,6 +88,7 @@ struct NodeSplit {
     OwnedCommunicator leaders; ///< null but on a leader
     int index = 0;             ///< of this member on the node
     int members = 0;           ///< on the node
+    int on_cores = 1;          ///< of all members, those on this one's set of cores
     /// Of a leader, for a member table: one for each member on the node, and for each leader. Here,
     /// since the room for it has to be there before the members begin one.
     std::vector<MemberTableLoad> member_loads;

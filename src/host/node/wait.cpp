@@ -81,10 +81,15 @@ Waiter::Waiter(Doorbell& bell) noexcept : bell_(bell) { bell_.let_linger(true); 
 
 void Waiter::learn_neighbours(int ranks) noexcept
 {
-    if (ranks > available_cores()) {
-        crowded_.store(true, std::memory_order_relaxed);
-        bell_.let_linger(false);
+    const int cores = available_cores();
+    if (ranks <= cores) {
+        return;
     }
+    if (!crowded_.exchange(true, std::memory_order_relaxed)) {
+        log(LogLevel::info, "ranks outnumber cores, %d to %d: who waits gives its core away", ranks,
+            cores);
+    }
+    bell_.let_linger(false);
 }
 
 void Waiter::expect_long_sleeps() noexcept { bell_.let_linger(false); }
