@@ -6,10 +6,10 @@ once the launcher has ended no process. Killed are the first rank, the last one,
 With --surviving the launcher is told to let the others go on, and one rank is killed: the others
 must get errors, in time, and work on or end. `surviving`: the last rank kills itself between two
 calls; `holding`: while others have its memory handles and wait for its notifications; `creating`:
-while windows are made; `active`: in the middle of active messages, the seed says who; `mixed`: any
-rank is killed at any moment, of a program that uses windows in every way. --moments: so many times,
-each in a job of its own, with another --seed. Exit status 77 where the machine cannot have
-nodes."""
+while windows are made; `active`: in the middle of active messages, the seed says who; `offering`:
+who offers what it has recorded, or performs that; `mixed`: any rank is killed at any moment, of a
+program that uses windows in every way. --moments: so many times, each in a job of its own, with
+another --seed. Exit status 77 where the machine cannot have nodes."""
 
 import argparse
 import contextlib
@@ -50,7 +50,7 @@ class Job:
         self.folder = folder
         self.ranks = options.n
         launch = functools.partial(nodes.launch, host) if nodes else host.command
-        extra = {run_ranks.MARK: self.run}
+        extra = {run_ranks.MARK: self.run, **dict(pair.split("=", 1) for pair in options.env)}
         if nodes and options.n > (os.cpu_count() or 1):
             extra |= run_ranks.UNSEEN_NEIGHBOURS
         argv = [program] if seed is None else [program, str(seed)]
@@ -218,8 +218,9 @@ def main():
     parser.add_argument("--nodes", type=int, default=0, metavar="K",
                         help="nodes made of namespaces")
     parser.add_argument("--surviving", choices=("surviving", "holding", "creating", "active",
-                                                  "mixed"),
+                                                  "mixed", "offering"),
                         help="the launcher lets others go on in that program")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--moments", type=int, default=1, metavar="M")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the first moment")
     options = parser.parse_args()

@@ -3,7 +3,7 @@
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} killed_rank sitting SOURCES ${CMAKE_CURRENT_LIST_DIR}/sitting.c)
-    foreach(program surviving holding creating active mixed)
+    foreach(program surviving holding creating active mixed offering)
         sidelight_mpi_program(${host} killed_rank ${program}
             SOURCES ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     endforeach()
@@ -32,6 +32,8 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     if(NOT host MATCHES "^mpich") # on one node its launcher ends the job nevertheless, or itself
         sidelight_killed_rank_test(killed_creating ${host} 3 0 --surviving creating --moments 3)
         sidelight_killed_rank_test(killed_active ${host} 3 0 --surviving active --moments 2)
+        sidelight_killed_rank_test(killed_offering ${host} 3 0 --surviving offering --moments 6
+            --env SIDELIGHT_OFFERS=1)
     endif()
 endforeach()
 
