@@ -82,7 +82,9 @@ std::uint64_t node_identity()
 
 std::uint64_t core_set_identity()
 {
-    return digest(boot_identity() + ' ' + std::to_string(core_set()));
+    const std::string kernel = boot_identity();
+    return digest((kernel.empty() ? std::to_string(node_identity()) : kernel) + ' ' +
+                  std::to_string(core_set()));
 }
 
 Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept

@@ -19,7 +19,7 @@ namespace sidelight::host::node {
 [[nodiscard]] std::uint64_t node_identity();
 
 /// The same for processes that may run on the same set of cores of one kernel, on several such
-/// nodes as well.
+/// nodes as well, if the kernel says which one it is.
 [[nodiscard]] std::uint64_t core_set_identity();
 
 /// Whether others map a member's memory.
