@@ -110,7 +110,7 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
     const host::node::SurveyAnswer mine{
         .node = node,
         .yes = ready,
-        .knows = kept_ && kept_->split,
+        .knows = kept_ && kept_->split && kept_->split->node == node,
         .keeps = kept_ && kept_->kept,
         .no_exclusive_locks = object_ != nullptr && object_->info.no_exclusive_locks(),
         .active_at_target = object_ != nullptr && object_->info.active_at_target(),
@@ -134,9 +134,10 @@ bool Creation::find_route()
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     kept_ = host::node::recall_node_communicators(request_.comm);
     std::uint64_t node = 0;
-    const bool ready =
-        object_ != nullptr && kept_ && find_node(alone, node) &&
-        make_room(members_ <= most_at_first || !kept_->split ? members_ : kept_->split->members);
+    const bool ready = object_ != nullptr && kept_ && find_node(alone, node) &&
+                       make_room(members_ <= most_at_first ? members_
+                                 : kept_->split            ? kept_->split->members
+                                                           : 0);
     const Mapped offered = ready ? offer_memory(alone) : Mapped::no;
     const host::node::Survey found = ask_all(node, ready, offered);
     refused_ = found.wrong;
@@ -176,8 +177,9 @@ bool Creation::learn_split(std::uint64_t node, bool all_know)
         kept_->split = host::node::split_by_node(request_.comm, node);
         kept_->member_table.reset();
         kept_->all_have_network = false;
-        if (kept_->split) {
-            Runtime::instance().waiting().learn_neighbours(kept_->split->on_cores);
+        if (kept_->split && !one_node_) {
+            Runtime::instance().waiting().learn_neighbours(
+                host::node::count_on_cores(request_.comm, node));
         }
     }
     if (kept_->split && !one_node_) {

@@ -2,10 +2,11 @@
 #include "host/node/nodes.hpp"
 
 #include <array>
-#include <fstream>
 #include <new>
 #include <string>
+#include <string_view>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -22,12 +23,24 @@ namespace {
 
 using mpi::table;
 
-std::string boot_identity()
-{
-    std::string line;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), line);
-    return line;
-}
+/// Which kernel this is, since when; empty where it does not say.
+class BootIdentity {
+public:
+    BootIdentity() noexcept
+    {
+        const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+        const ssize_t bytes = file < 0 ? 0 : read(file, text_.data(), text_.size());
+        bytes_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+        if (file >= 0) {
+            close(file);
+        }
+    }
+    [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), bytes_}; }
+
+private:
+    std::array<char, 64> text_{};
+    std::size_t bytes_;
+};
 
 std::string namespace_identity(const char* path)
 {
@@ -74,17 +87,10 @@ std::uint64_t node_identity()
     static const std::uint64_t found = [] {
         utsname system{};
         uname(&system);
-        return digest(boot_identity() + namespace_identity("/proc/self/ns/pid") + ' ' +
-                      namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename);
+        return digest(std::string(BootIdentity().text()) + namespace_identity("/proc/self/ns/pid") +
+                      ' ' + namespace_identity("/proc/self/ns/ipc") + ' ' + system.nodename);
     }();
     return found;
-}
-
-std::uint64_t core_set_identity()
-{
-    const std::string kernel = boot_identity();
-    return digest((kernel.empty() ? std::to_string(node_identity()) : kernel) + ' ' +
-                  std::to_string(core_set()));
 }
 
 Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
@@ -123,18 +129,6 @@ OwnedCommunicator::~OwnedCommunicator()
 
 namespace {
 
-/// Collective. How many run on this member's set of cores, whatever node they say that they are on.
-/// Two sets with 31 bits in common only make somebody give a core away that is its own.
-int count_on_cores(MPI_Comm comm) noexcept
-{
-    OwnedCommunicator together;
-    int members = 1;
-    if (split(comm, color_of(core_set_identity(), 0), together)) {
-        table().Comm_size(together.get(), &members);
-    }
-    return members;
-}
-
 /// False: memory has run out.
 bool make_room_for_member_table(NodeSplit& split) noexcept
 {
@@ -157,6 +151,7 @@ bool make_room_for_member_table(NodeSplit& split) noexcept
 std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept
 {
     NodeSplit result;
+    result.node = node;
     const bool together = split_by_identity(comm, node, result.on_node);
     HostExchange all(comm);
     if (!all.agree(together)) {
@@ -164,12 +159,25 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
     }
     table().Comm_rank(result.on_node.get(), &result.index);
     table().Comm_size(result.on_node.get(), &result.members);
-    result.on_cores = count_on_cores(comm);
     const bool led = split(comm, result.leads() ? 0 : MPI_UNDEFINED, result.leaders);
     if (!all.agree(led && make_room_for_member_table(result))) {
         return std::nullopt;
     }
     return result;
+}
+
+int count_on_cores(MPI_Comm comm, std::uint64_t node) noexcept
+{
+    const BootIdentity kernel;
+    const std::array<std::uint64_t, 2> cores{kernel.text().empty() ? node : digest(kernel.text()),
+                                             core_set()};
+    OwnedCommunicator together;
+    int members = 1;
+    if (split_by_identity(comm, digest({reinterpret_cast<const char*>(cores.data()), sizeof cores}),
+                          together)) {
+        table().Comm_size(together.get(), &members);
+    }
+    return members;
 }
 
 } // namespace sidelight::host::node

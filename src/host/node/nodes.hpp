@@ -18,10 +18,6 @@ namespace sidelight::host::node {
 /// their host and on what they share: containers on one machine are different nodes.
 [[nodiscard]] std::uint64_t node_identity();
 
-/// The same for processes that may run on the same set of cores of one kernel, on several such
-/// nodes as well, if the kernel says which one it is.
-[[nodiscard]] std::uint64_t core_set_identity();
-
 /// Whether others map a member's memory.
 enum class Mapped : std::uint8_t { no, unknown, yes };
 
@@ -88,7 +84,7 @@ struct NodeSplit {
     OwnedCommunicator leaders; ///< null but on a leader
     int index = 0;             ///< of this member on the node
     int members = 0;           ///< on the node
-    int on_cores = 1;          ///< of all members, those on this one's set of cores
+    std::uint64_t node = 0;    ///< which it was made for
     /// Of a leader, for a member table: one for each member on the node, and for each leader. Here,
     /// since the room for it has to be there before the members begin one.
     std::vector<MemberTableLoad> member_loads;
@@ -99,5 +95,9 @@ struct NodeSplit {
 
 /// Collective over `comm`: those that say the same node come together. Nothing on failure.
 [[nodiscard]] std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept;
+
+/// Collective over `comm`. How many may run on this member's set of cores of one kernel, on this or
+/// other nodes; where the kernel does not say which one it is, on this.
+[[nodiscard]] int count_on_cores(MPI_Comm comm, std::uint64_t node) noexcept;
 
 } // namespace sidelight::host::node
