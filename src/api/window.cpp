@@ -6,9 +6,9 @@
 #include "api/pass_through.hpp"
 #include "api/traced_call.hpp"
 #include "base/log.hpp"
-#include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/attached_memory.hpp"
+#include "runtime/attribute_keys.hpp"
 #include "runtime/memory_handles.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
@@ -185,7 +185,7 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
         }
     }
     window_table::retire(*object);
-    const int freed = host::mpi::destroy_handle(win);
+    const int freed = attribute_keys::free_handle(*object, win);
     if (freed != MPI_SUCCESS) {
         window_table::keep(*object);
         return freed;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/mpi/errors.hpp"
+#include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::runtime::attribute_keys {
@@ -82,6 +83,37 @@ bool may_be_set(int keyval)
     return found != all.by_number.end() && !found->second.freed;
 }
 
+/// Of those that the host still lets be deleted.
+int last_to_delete(const WindowObject& object) noexcept
+{
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    const std::vector<int>& keys = object.attribute_keys;
+    const auto last = std::find_if(keys.rbegin(), keys.rend(), [&](int keyval) {
+        const auto found = all.by_number.find(keyval);
+        return found != all.by_number.end() && !found->second.freed;
+    });
+    return last == keys.rend() ? MPI_KEYVAL_INVALID : *last;
+}
+
+int delete_all(WindowObject& object, MPI_Win handle) noexcept
+{
+    for (int keyval = last_to_delete(object); keyval != MPI_KEYVAL_INVALID;
+         keyval = last_to_delete(object)) {
+        void* value = nullptr;
+        int found = 0;
+        int code = table().Win_get_attr(handle, keyval, &value, &found);
+        if (code == MPI_SUCCESS && found != 0) {
+            code = table().Win_delete_attr(handle, keyval);
+        }
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        note_deleted(object, keyval);
+    }
+    return MPI_SUCCESS;
+}
+
 int copy_one(const WindowObject& from, WindowObject& to, int keyval, const Key& key)
 {
     void* value = nullptr;
@@ -129,6 +161,16 @@ void note_deleted(WindowObject& object, int keyval) noexcept
 {
     const std::scoped_lock lock(known().mutex);
     std::erase(object.attribute_keys, keyval);
+}
+
+int free_handle(WindowObject& object, MPI_Win* handle) noexcept
+{
+    if (host::mpi::destroys_under_lock) {
+        if (const int code = delete_all(object, *handle); code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return host::mpi::destroy_handle(handle);
 }
 
 int copy(const WindowObject& from, WindowObject& to) noexcept

@@ -20,6 +20,11 @@ void retire(int keyval) noexcept;
 void note_set(WindowObject& object, int keyval);
 void note_deleted(WindowObject& object, int keyval) noexcept;
 
+/// As host::mpi::destroy_handle, and where that takes a lock the attributes go before it: a delete
+/// callback may wait for threads that make or free windows. Those that Fortran's bindings have set,
+/// and those of freed keys, go with the handle.
+[[nodiscard]] int free_handle(WindowObject& object, MPI_Win* handle) noexcept;
+
 /// As MPI_Comm_dup does it (MPI-4.1, 7.7.2): the callback of each key that is set decides whether
 /// the copy has it, and with which value. The first error of a callback, or of the host.
 [[nodiscard]] int copy(const WindowObject& from, WindowObject& to) noexcept;

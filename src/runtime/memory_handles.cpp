@@ -8,6 +8,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "runtime/attribute_keys.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
 #include "runtime/window_duplicate.hpp"
@@ -221,7 +222,7 @@ int free_handle_window(WindowObject& object, MPI_Win* window) noexcept
     const bool keeps = object.keeps_handle && object.attribute_keys.empty();
     window_table::retire(object);
     if (!keeps) {
-        if (const int code = host::mpi::destroy_handle(window); code != MPI_SUCCESS) {
+        if (const int code = attribute_keys::free_handle(object, window); code != MPI_SUCCESS) {
             window_table::keep(object);
             return code;
         }

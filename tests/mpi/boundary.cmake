@@ -25,6 +25,7 @@ sidelight_mpi_test(native.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
 sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50000
     TIMEOUT 240 ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(duplicate_threads RANKS 2)
+sidelight_mpi_test(callback_locks RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 ${patience})
 foreach(progress auto thread smart)
     sidelight_mpi_test(finalize_callbacks_${progress} RANKS 2 PROGRAM finalize_callbacks

@@ -157,9 +157,10 @@ void give_back_handle(MPI_Win* handle) noexcept
 
 int destroy_handle(MPI_Win* handle) noexcept
 {
-#ifdef MPICH_VERSION
-    const std::scoped_lock lock(own_mutex);
-#endif
+    std::unique_lock lock(own_mutex, std::defer_lock);
+    if (destroys_under_lock) {
+        lock.lock();
+    }
     return table().Win_free(handle);
 }
 

@@ -32,4 +32,11 @@ void give_back_handle(MPI_Win* handle) noexcept;
 /// Returns the host's error code: a callback may have refused, then the handle is still valid.
 [[nodiscard]] int destroy_handle(MPI_Win* handle) noexcept;
 
+/// Whether those callbacks run under a lock that other threads want who make or free handles.
+#ifdef MPICH_VERSION
+inline constexpr bool destroys_under_lock = true;
+#else
+inline constexpr bool destroys_under_lock = false;
+#endif
+
 } // namespace sidelight::host::mpi
