@@ -333,6 +333,29 @@ static void places(MPI_Comm comm)
     }
 }
 
+/* On a communicator whose members have met for windows of another route than this one, which needs
+ * messages as well: a split that is kept is that of the other. */
+static void behind_others(void)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    check_step("behind windows of another route");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "sidelight_am_at_target", "true");
+    for (int round = 0; round < 3; ++round) {
+        MPI_Win win;
+        void *base = NULL;
+        struct window other = window_open(FLAVOR_DYNAMIC, comm, 8 * CELLS, 8);
+        window_close(&other);
+        CHECK_OK(MPI_Win_allocate_shared(8 * CELLS, 8, info, comm, &base, &win));
+        fill_and_compare(win, comm, check_rank, check_size);
+        CHECK_OK(MPI_Win_free(&win));
+    }
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+}
+
 /* With "ask" whatever each process is told it may reach: for runs where that is not all. */
 int main(int argc, char **argv)
 {
@@ -340,6 +363,8 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     only_ask = argc > 1 && strcmp(argv[1], "ask") == 0;
     run_everywhere("shared_windows", on_window, 8 * CELLS, 8);
+    if (window_is_on_one_node(MPI_COMM_WORLD))
+        behind_others();
     if (only_ask)
         return check_end();
     MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &reversed);
