@@ -75,24 +75,27 @@ void note(WindowObject& object, int keyval)
     }
 }
 
-bool may_be_set(int keyval)
+/// Whether the host still lets the program use that key. Holds the lock.
+bool is_alive(const Known& all, int keyval) noexcept
 {
-    Known& all = known();
-    const std::scoped_lock lock(all.mutex);
     const auto found = all.by_number.find(keyval);
     return found != all.by_number.end() && !found->second.freed;
 }
 
-/// Of those that the host still lets be deleted.
+bool may_be_set(int keyval)
+{
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    return is_alive(all, keyval);
+}
+
 int last_to_delete(const WindowObject& object) noexcept
 {
     Known& all = known();
     const std::scoped_lock lock(all.mutex);
     const std::vector<int>& keys = object.attribute_keys;
-    const auto last = std::find_if(keys.rbegin(), keys.rend(), [&](int keyval) {
-        const auto found = all.by_number.find(keyval);
-        return found != all.by_number.end() && !found->second.freed;
-    });
+    const auto last =
+        std::find_if(keys.rbegin(), keys.rend(), [&](int keyval) { return is_alive(all, keyval); });
     return last == keys.rend() ? MPI_KEYVAL_INVALID : *last;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/digest.hpp"
 #include "base/settings.hpp"
+#include "base/shared_memory.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/cores.hpp"
 #include "host/node/exchange.hpp"
@@ -28,12 +29,9 @@ class BootIdentity {
 public:
     BootIdentity() noexcept
     {
-        const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-        const ssize_t bytes = file < 0 ? 0 : read(file, text_.data(), text_.size());
+        const File file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+        const ssize_t bytes = file ? read(file.descriptor(), text_.data(), text_.size()) : 0;
         bytes_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-        if (file >= 0) {
-            close(file);
-        }
     }
     [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), bytes_}; }
 

@@ -7,8 +7,6 @@
  */
 #include "survivors.h"
 
-#include <sys/time.h>
-
 enum { MOST_MICROSECONDS = 400, MOST_WINDOWS = 1000 };
 
 static MPI_Win made[MOST_WINDOWS];
@@ -37,18 +35,10 @@ static int make(int flavor)
     return code;
 }
 
-static void die(int signal_number)
-{
-    (void)signal_number;
-    raise(SIGKILL);
-}
-
 /* The victim's clock runs from a moment in one of these calls, or soon after it. */
 static void make_until_killed(uint64_t seed)
 {
-    struct itimerval timer = {{0, 0}, {0, 1 + (int)(check_random(&seed) % MOST_MICROSECONDS)}};
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &timer, NULL);
+    die_in(1 + (int)(check_random(&seed) % MOST_MICROSECONDS));
     for (int i = 0; i < MOST_WINDOWS; ++i)
         make(i % FLAVORS);
     raise(SIGKILL);

@@ -10,7 +10,6 @@
 #include "survivors.h"
 
 #include <sidelight.h>
-#include <sys/time.h>
 
 enum { ORIGIN, TARGET, WITNESS };
 enum { PART = 1 << 20, PARTS = 4, HEALTHY_ROUNDS = 8, MOST_MICROSECONDS = 400 };
@@ -24,19 +23,10 @@ struct Job {
     int microseconds; /* until this rank dies, from when it has offered, or waits; 0: it lives on */
 };
 
-static void die(int signal_number)
-{
-    (void)signal_number;
-    raise(SIGKILL);
-}
-
 static void begin_to_die(const struct Job *job)
 {
-    const struct itimerval timer = {{0, 0}, {0, job->microseconds}};
-    if (job->microseconds == 0)
-        return;
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &timer, NULL);
+    if (job->microseconds != 0)
+        die_in(job->microseconds);
 }
 
 static void compute(double time)

@@ -5,6 +5,8 @@
 
 #include "../windows.h"
 
+#include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 enum { SECONDS_UNTIL_TOLD = 60 };
@@ -14,6 +16,20 @@ static inline double seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline void die(int signal_number)
+{
+    (void)signal_number;
+    raise(SIGKILL);
+}
+
+/* Kills this rank after that time, whatever it does then. */
+static inline void die_in(int microseconds)
+{
+    const struct itimerval timer = {{0, 0}, {0, microseconds}};
+    signal(SIGALRM, die);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 /* The class of the error that tells of a dead rank. */
