@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/operation_call.hpp"
 
+#include <new>
+#include <stdexcept>
+
 #include "api/intrinsic_check.hpp"
 #include "base/settings.hpp"
+#include "datatype/beginning.hpp"
 #include "datatype/mpi/cache.hpp"
 #include "runtime/attendance.hpp"
 #include "runtime/runtime.hpp"
@@ -90,6 +94,50 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
     return status;
 }
 
+/// Both sides of it are so many of the same type, as mostly.
+bool has_equal_sides(const OperationCall& call) noexcept
+{
+    return call.type == call.origin_type && call.count == call.origin_count &&
+           (!call.fetches || (call.type == call.result_type && call.count == call.result_count));
+}
+
+/// Cuts what receives to what is sent, if that is less.
+void fit(Buffer& to, const Buffer& from, datatype::LayoutPointer& made)
+{
+    std::size_t room = 0;
+    std::size_t sent = 0;
+    if (!__builtin_mul_overflow(to.layout->size, to.count, &room) &&
+        !__builtin_mul_overflow(from.layout->size, from.count, &sent) && sent < room) {
+        datatype::cut(to, sent, made);
+    }
+}
+
+/// As with messages, what is sent has to fit and need not fill where it goes (MPI-4.1, 12.3.1 and
+/// 12.3.2). The engine knows sides of one size alone. `made`: a layout that the operation may have
+/// got.
+Status fit_sides(Operation& operation, datatype::LayoutPointer& made) noexcept
+{
+    Buffer target{nullptr, operation.layout, operation.count};
+    const bool puts = operation.kind == OperationKind::put ||
+                      (operation.kind == OperationKind::accumulate && !operation.result.layout);
+    try {
+        if (puts) {
+            fit(target, operation.origin, made);
+        } else if (operation.kind == OperationKind::get) {
+            fit(operation.origin, target, made);
+        } else if (operation.result.layout != nullptr) {
+            fit(operation.result, target, made);
+        }
+    } catch (const std::bad_alloc&) {
+        return Status::no_memory;
+    } catch (const std::length_error&) {
+        return Status::rma_range;
+    }
+    operation.layout = target.layout;
+    operation.count = target.count;
+    return Status::ok;
+}
+
 /// An operation to MPI_PROC_NULL is complete when it is called (MPI-4.1, 12.3).
 Status hand_over(const WindowObject& object, const OperationCall& call,
                  rma::Request* request) noexcept
@@ -109,7 +157,11 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
     operation.thread = flushing_thread(object);
     operation.ordered = object.ordered;
     operation.region = object.region;
-    const Status status = translate(call, operation);
+    datatype::LayoutPointer made;
+    Status status = translate(call, operation);
+    if (status == Status::ok && !has_equal_sides(call)) {
+        status = fit_sides(operation, made);
+    }
     return status == Status::ok ? object.window->issue(operation, request) : status;
 }
 

@@ -185,6 +185,62 @@ static void absolute_result(struct window *w)
     MPI_Type_free(&type);
 }
 
+enum { ROOM = 12 };
+
+/* What lies at the target is read whole and compared, its first numbers with `expected`. */
+static void holds(struct window *w, int target, MPI_Aint at, int const expected[ROOM])
+{
+    int in[ROOM];
+    CHECK_OK(MPI_Get(in, ROOM, MPI_INT, target, at, ROOM, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    for (int i = 0; i < ROOM; ++i)
+        CHECK_EQ(in[i], expected[i]);
+}
+
+/* What is sent has to fit where it goes, and need not fill it: as with messages (MPI-4.1, 12.3).
+ * The types are two of each three numbers, so that seven of them end within an element. */
+static void fits(struct window *w)
+{
+    int const target = (w->rank + 1) % w->size, sent[] = {1, 2, 3, 4, 5, 6, 7};
+    MPI_Aint const at = window_at(w, target, 512 + 64 * w->rank);
+    int none[ROOM] = {0}, in[ROOM] = {0}, old[ROOM] = {0};
+    MPI_Datatype gaps, type;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+    MPI_Type_create_resized(gaps, 0, 4 * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Put(none, ROOM, MPI_INT, target, at, ROOM, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+
+    CHECK_OK(MPI_Put(sent, 5, MPI_INT, target, at, ROOM, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    holds(w, target, at, (int[ROOM]){1, 2, 3, 4, 5});
+    CHECK_OK(MPI_Accumulate(sent, 2, MPI_INT, target, at, 4, MPI_INT, MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    holds(w, target, at, (int[ROOM]){2, 4, 3, 4, 5});
+    CHECK_OK(MPI_Put(none, ROOM, MPI_INT, target, at, ROOM, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+
+    /* 1 . 2 . 3 . 4 . 5 . . . */
+    CHECK_OK(MPI_Put(sent, 5, MPI_INT, target, at, 3, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    holds(w, target, at, (int[ROOM]){1, 0, 2, 0, 3, 0, 4, 0, 5});
+    CHECK_OK(MPI_Accumulate(sent, 3, MPI_INT, target, at, 3, type, MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    holds(w, target, at, (int[ROOM]){2, 0, 4, 0, 6, 0, 4, 0, 5});
+
+    CHECK_OK(MPI_Get(in, 3, type, target, at, 5, MPI_INT, w->win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, old, ROOM, MPI_INT, target, at, 5, MPI_INT,
+                                MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    int const got[ROOM] = {2, 0, 0, 0, 4, 0, 0, 0, 6}, fetched[ROOM] = {2, 0, 4, 0, 6};
+    for (int i = 0; i < ROOM; ++i) {
+        CHECK_EQ(in[i], got[i]);
+        CHECK_EQ(old[i], fetched[i]);
+    }
+    MPI_Type_free(&gaps);
+    MPI_Type_free(&type);
+}
+
 /* More of Fortran's types of some precision and range than a program is expected to have: of each
  * the host makes a handle. MPICH makes no more than 64. */
 static void precise(struct window *w)
@@ -219,8 +275,10 @@ static void everything(struct window *w)
     packed(w);
     nothing(w);
     bounds(w);
-    if (!host_is_alone()) /* Open MPI takes its own bounds of such a type for true */
-        backwards(w);
+    if (!host_is_alone()) {
+        backwards(w); /* Open MPI takes its own bounds of such a type for true */
+        fits(w);      /* MPICH adds what lies behind what is sent, too */
+    }
     absolute(w);
     absolute_result(w);
     precise(w);

@@ -9,6 +9,7 @@
 
 #include "base/bytes.hpp"
 #include "datatype/basic_layout.hpp"
+#include "datatype/beginning.hpp"
 #include "unit/type_map.hpp"
 
 namespace sidelight::unit {
@@ -193,6 +194,28 @@ TEST(StoreBytes, StoresAsManyAsItIsToldAnywhere)
             std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(shift), bytes, 7);
             ASSERT_EQ(target, expected) << bytes << " bytes at " << shift;
         }
+    }
+}
+
+/// The beginning of a buffer is the beginning of its type map, wherever it ends.
+TEST(Cursor, VisitsTheBeginningOfWhatWasCut)
+{
+    for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const Type type = draw_type(random, Basic::none);
+        const std::size_t count = random.below(4);
+        Arena arena(type.map, count, 0, random);
+        Buffer buffer{arena.base(), type.layout.get(), count};
+        if (buffer.bytes() == 0) {
+            continue;
+        }
+        std::vector<std::ptrdiff_t> expected = type.map.times(count).bytes;
+        expected.resize(random.below(buffer.bytes() + 1));
+        datatype::LayoutPointer made;
+        datatype::cut(buffer, expected.size(), made);
+        ASSERT_EQ(buffer.bytes(), expected.size());
+        ASSERT_EQ(walk(buffer), expected);
     }
 }
 
