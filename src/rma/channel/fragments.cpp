@@ -8,6 +8,17 @@
 
 namespace sidelight::rma {
 
+namespace {
+
+/// Elements of which a message brings one, whether the program's own have their holes or not.
+bool has_holes(datatype::Basic basic) noexcept
+{
+    const datatype::BasicShape shape = datatype::shape_of(basic);
+    return shape.size != shape.extent;
+}
+
+} // namespace
+
 bool carries_data(const Operation& operation) noexcept
 {
     return operation.kind == OperationKind::put ||
@@ -25,7 +36,10 @@ bool is_one_fragment(const Operation& operation) noexcept
         return false;
     }
     const std::size_t bytes = data_bytes(operation);
-    return bytes != 0 && bytes <= fragment_bytes && operation.layout->contiguous &&
+    const datatype::Basic basic = operation.layout->basic;
+    const bool one_by_one = operation.kind == OperationKind::accumulate && has_holes(basic) &&
+                            bytes != datatype::shape_of(basic).size;
+    return bytes != 0 && bytes <= fragment_bytes && !one_by_one && operation.layout->contiguous &&
            operation.origin.layout->contiguous && operation.origin.bytes() == bytes;
 }
 
@@ -34,8 +48,9 @@ std::size_t next_fragment(const Flight& flight) noexcept
     const Operation& operation = flight.op->operation;
     const std::size_t stretch = flight.target.piece().length;
     if (operation.kind == OperationKind::accumulate) {
-        const datatype::BasicShape shape = datatype::shape_of(operation.layout->basic);
-        return shape.size != shape.extent ? shape.size : std::min(stretch, fragment_bytes);
+        const datatype::Basic basic = operation.layout->basic;
+        return has_holes(basic) ? datatype::shape_of(basic).size
+                                : std::min(stretch, fragment_bytes);
     }
     const std::size_t both = std::min(stretch, flight.data.piece().length);
     return both >= zero_copy_bytes && !flight.copied ? both : std::min(stretch, fragment_bytes);

@@ -64,18 +64,20 @@ Buffer elements_of(std::span<const std::byte> packed, const Elements& elements,
     return unpacked;
 }
 
-/// The extent of all that a message's elements touch; 0 for what is no number of them, or for more
-/// than a message may be about.
-std::size_t extent_of(const AccumulateBody& body) noexcept
+/// How far the elements of a message reach, from the first byte to the last one that is theirs; 0
+/// for what is no number of them, or for more than a message may be about.
+std::size_t reach_of(const AccumulateBody& body) noexcept
 {
     if (!is_basic(body.basic)) {
         return 0;
     }
-    const datatype::BasicShape shape = datatype::shape_of(static_cast<Basic>(body.basic));
+    const auto basic = static_cast<Basic>(body.basic);
+    const datatype::BasicShape shape = datatype::shape_of(basic);
     const bool whole = body.bytes != 0 && body.bytes <= fragment_bytes &&
                        body.bytes % shape.size == 0 &&
                        (shape.size == shape.extent || body.bytes == shape.size);
-    return whole ? body.bytes / shape.size * shape.extent : 0;
+    const auto last = static_cast<std::size_t>(datatype::basic_layout(basic).true_ub);
+    return whole ? (body.bytes / shape.size - 1) * shape.extent + last : 0;
 }
 
 } // namespace
@@ -211,13 +213,13 @@ void TargetSide::serve_accumulate(Channel& from, const AccumulateBody& body,
                                   std::span<const std::byte> payload) noexcept
 {
     const auto op = static_cast<ReduceOp>(body.reduce);
-    const std::size_t extent = extent_of(body);
+    const std::size_t reach = reach_of(body);
     const std::size_t expected = op == ReduceOp::no_op ? 0 : body.bytes;
-    if (extent == 0 || op >= ReduceOp::count_ || payload.size() != expected) {
+    if (reach == 0 || op >= ReduceOp::count_ || payload.size() != expected) {
         end_accumulate(from, body, Status::op);
         return;
     }
-    std::byte* memory = memory_.find(body.address, extent, body.region);
+    std::byte* memory = memory_.find(body.address, reach, body.region);
     if (memory == nullptr) {
         end_accumulate(from, body, Status::rma_range);
         return;
