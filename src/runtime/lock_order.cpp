@@ -11,7 +11,7 @@ void LockOrder::await(WindowObject& object) noexcept
     {
         const EngineToken token(engine_);
         if (object.window == nullptr ||
-            object.window->await_grant(rma::all_targets, &granted) != Status::ok) {
+            object.window->await_grant(rma::all_locks, &granted) != Status::ok) {
             return;
         }
     }

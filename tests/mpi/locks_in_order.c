@@ -2,7 +2,8 @@
 /*
  * Two windows, locked by everyone in the same order: nobody waits in a circle, although a blocking
  * call returns before all of its locks are granted. Here the first is a lock_all that has to wait
- * for an earlier epoch before it can ask.
+ * for an earlier epoch before it can ask. And a lock waits for none but locks: not for a start
+ * epoch of another window, whose target hears of what the caller does behind that lock.
  *
  * locks_in_order    (3 ranks)
  */
@@ -58,13 +59,32 @@ static void locks_itself(struct window *first, struct window *second)
     CHECK_OK(MPI_Win_unlock(1, first->win));
 }
 
-static void exposes(struct window *first)
+static void exposes(struct window *first, int told_by)
 {
     MPI_Group origin = only(first, 0);
-    await_signal(first, 1);
+    await_signal(first, told_by);
     CHECK_OK(MPI_Win_post(origin, 0, first->win));
     CHECK_OK(MPI_Win_wait(first->win));
     MPI_Group_free(&origin);
+}
+
+static void starts_then_locks(struct window *first, struct window *second)
+{
+    MPI_Group target = only(first, 1);
+    MPI_Request opened, closed;
+    int64_t const value = 6;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+    put(first, 1, 2, &value);
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+    CHECK_OK(MPIX_Win_istart(target, 0, first->win, &opened));
+    put(first, 1, 3, &value);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, second->win));
+    CHECK_OK(MPI_Win_unlock(2, second->win));
+    signal_to(first, 1);
+    CHECK_OK(MPIX_Win_icomplete(first->win, &closed));
+    wait_for(&opened);
+    wait_for(&closed);
+    MPI_Group_free(&target);
 }
 
 int main(int argc, char **argv)
@@ -79,7 +99,13 @@ int main(int argc, char **argv)
     else if (first.rank == 1)
         locks_itself(&first, &second);
     else
-        exposes(&first);
+        exposes(&first, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_step("a lock behind a start epoch of another window");
+    if (first.rank == 0)
+        starts_then_locks(&first, &second);
+    else if (first.rank == 1)
+        exposes(&first, 0);
     window_close(&second);
     window_close(&first);
     return check_end();

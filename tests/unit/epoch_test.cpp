@@ -190,6 +190,17 @@ TEST_F(EpochPassage, LockAllLetsPassToEachThatHasGrantedIt)
     EXPECT_EQ(passes(1), "");
 }
 
+/// Only locks are waited for: what a start epoch waits for may need what the caller does next.
+TEST_F(EpochPassage, AStartEpochIsNoLockThatIsWaitedFor)
+{
+    constexpr std::array<int, 1> targets{1};
+    ASSERT_EQ(window_->start(targets, {}, nullptr), Status::ok);
+    ASSERT_EQ(put(1), Status::ok);
+    Request granted;
+    ASSERT_EQ(window_->await_grant(all_locks, &granted), Status::ok);
+    EXPECT_TRUE(granted.complete);
+}
+
 TEST_F(EpochPassage, NothingPassesToWhoIsLost)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);

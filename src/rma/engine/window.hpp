@@ -93,9 +93,9 @@ public:
     Status flush(int target, FlushScope scope, Request* request,
                  ThreadNumber thread = no_thread) noexcept;
 
-    /// Completes when the epoch that is open towards `target` (or towards all) is granted, for
-    /// those who cannot go on before. It tells of no failed operation: the next flush does, or the
-    /// end of its epoch.
+    /// Completes when the epoch that is open towards `target` (or towards all, or all locks) is
+    /// granted, for those who cannot go on before. It tells of no failed operation: the next flush
+    /// does, or the end of its epoch.
     Status await_grant(int target, Request* request) noexcept;
 
     // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------

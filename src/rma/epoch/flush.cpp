@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/flush.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "rma/rules.hpp"
@@ -55,14 +56,17 @@ Status Flushes::refusal(int target, Status status) const noexcept
 
 Status Flushes::await_grant(int target, Request* request) noexcept
 {
-    if (target != all_targets) {
+    if (target >= 0) {
         PeerEpochRef where;
         const Status status = recording_.find(target, where);
         if (status != Status::ok || where.epoch->kind == EpochKind::fence) {
             return refusal(target, status);
         }
     }
-    return begin({.request = request, .target = target, .tells = false});
+    return begin({.request = request,
+                  .target = std::max(target, all_targets),
+                  .locks_only = target == all_locks,
+                  .tells = false});
 }
 
 /// `flush` says what is wanted; what it has to wait for is found here.
@@ -102,7 +106,8 @@ Status Flushes::begin(const Flush& flush) noexcept
 
 Status Flushes::add_epoch(Epoch& epoch, Flush& flush) noexcept
 {
-    if (!epoch.open() || epoch.kind == EpochKind::exposure) {
+    const bool left_out = flush.locks_only && !epoch.passive();
+    if (!epoch.open() || epoch.kind == EpochKind::exposure || left_out) {
         return Status::ok;
     }
     for (std::uint32_t index = 0; index < epoch.peers.size(); ++index) {
@@ -150,7 +155,7 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
     bool told = false;
     flushes_.remove_if([&](Flush& flush) {
         const Epoch& epoch = *op.epoch;
-        const bool counted = flush.scope == scope &&
+        const bool counted = flush.scope == scope && (!flush.locks_only || epoch.passive()) &&
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              rules::flush_includes(flush.thread, op.operation.thread) &&
