@@ -271,6 +271,52 @@ static void touching(void)
     free(block);
 }
 
+/* One type for two regions, with memory between them that is not attached: the window's own, and
+ * another rank's. What lies between is not touched, and may not be. */
+static void apart(void)
+{
+    enum { PART = 32, FAR = PAGE, NUMBERS = PART / 8 };
+    int const lengths[] = {PART, PART};
+    MPI_Win win = open_window();
+    char *const block = calloc(1, FAR + PART);
+    MPI_Aint const here = exchange_address(block);
+    MPI_Aint own;
+    int64_t mine[2 * NUMBERS], seen[2 * NUMBERS];
+    check_step("regions that are apart");
+    MPI_Get_address(block, &own);
+    CHECK_OK(MPI_Win_attach(win, block, PART));
+    CHECK_OK(MPI_Win_attach(win, block + FAR, PART));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    meet(win);
+    for (int turn = 0; turn < 2; ++turn) {
+        int const target = turn == 0 ? check_rank : right();
+        MPI_Aint const at[] = {turn == 0 ? own : here, (turn == 0 ? own : here) + FAR};
+        MPI_Datatype type, sums;
+        MPI_Type_create_hindexed(2, lengths, at, MPI_BYTE, &type);
+        MPI_Type_create_hindexed(2, (int[]){NUMBERS, NUMBERS}, at, MPI_INT64_T, &sums);
+        MPI_Type_commit(&type);
+        MPI_Type_commit(&sums);
+        for (int i = 0; i < 2 * NUMBERS; ++i)
+            mine[i] = 100 * (1 + check_rank) + i;
+        CHECK_OK(MPI_Put(mine, sizeof mine, MPI_BYTE, target, 0, 1, type, win));
+        CHECK_OK(MPI_Win_flush(target, win));
+        CHECK_OK(MPI_Accumulate(mine, 2 * NUMBERS, MPI_INT64_T, target, 0, 1, sums, MPI_SUM, win));
+        CHECK_OK(MPI_Win_flush(target, win));
+        CHECK_OK(MPI_Get(seen, sizeof seen, MPI_BYTE, target, 0, 1, type, win));
+        CHECK_OK(MPI_Win_flush(target, win));
+        for (int i = 0; i < 2 * NUMBERS; ++i)
+            CHECK_EQ(seen[i], 2 * mine[i]);
+        MPI_Type_free(&type);
+        MPI_Type_free(&sums);
+        meet(win);
+    }
+    CHECK_OK(MPI_Win_unlock_all(win));
+    for (int i = PART; i < FAR; ++i)
+        CHECK_EQ(block[i], 0);
+    CHECK_OK(MPI_Win_free(&win));
+    free(block);
+}
+
 /* --- Every synchronisation -------------------------------------------------------------------- */
 
 static void add_one(MPI_Win win, MPI_Aint at)
@@ -350,6 +396,7 @@ int main(int argc, char **argv)
     renewed();
     outside();
     touching();
+    apart();
     epochs();
     address_arithmetic();
     return check_end();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/cpu.hpp"
+#include "datatype/cursor.hpp"
 #include "rma/accumulate/transfer.hpp"
 #include "rma/active/call.hpp"
 
@@ -20,13 +21,33 @@ bool differs(const datatype::Buffer& side, const datatype::Layout& target) noexc
     return side.layout != nullptr && side.layout->basic != target.basic;
 }
 
-/// In a dynamic window: what this member has attached, or what one on this node has and can be
-/// mapped.
-Status locate_region(const Target& target, const OwnMemory& own, bool is_own, std::uint64_t first,
-                     std::uint64_t last, Destination& destination) noexcept
+/// Whether each byte of it is attached here. What lies between them need not be.
+bool holds_each_piece(const OwnMemory& own, const datatype::Buffer& touched) noexcept
 {
+    datatype::Cursor cursor(touched);
+    for (; !cursor.at_end(); cursor.advance(cursor.piece().length)) {
+        const datatype::Piece piece = cursor.piece();
+        if (own.find(reinterpret_cast<std::uintptr_t>(piece.address), piece.length) == nullptr) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// In a dynamic window: what this member has attached, or what one on this node has and can be
+/// mapped. What is touched from `first` to `last`, with holes that need not be attached, the owner
+/// looks up piece by piece where no region holds all of it.
+Status locate_region(const Operation& operation, const Target& target, const OwnMemory& own,
+                     bool is_own, std::uint64_t first, std::uint64_t last,
+                     Destination& destination) noexcept
+{
+    const bool has_holes = last - first != data_bytes(operation);
     if (is_own) {
-        return own.find(first, last - first) != nullptr ? Status::ok : Status::rma_range;
+        const bool there =
+            own.find(first, last - first) != nullptr ||
+            (has_holes &&
+             holds_each_piece(own, {destination.memory, operation.layout, operation.count}));
+        return there ? Status::ok : Status::rma_range;
     }
     if (target.regions == nullptr) {
         return Status::ok;
@@ -40,7 +61,7 @@ Status locate_region(const Target& target, const OwnMemory& own, bool is_own, st
             destination.memory = found.data + (destination.address - first);
             return Status::ok;
         case MappedRegions::Reach::none:
-            return Status::rma_range;
+            return has_holes ? Status::ok : Status::rma_range;
         case MappedRegions::Reach::messages:
             destination.checked = true;
             return Status::ok;
@@ -141,7 +162,7 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
         return locate_named(*operation.region, target, own, is_own, destination);
     }
     if (scale.dynamic) {
-        return locate_region(target, own, is_own, static_cast<std::uint64_t>(first),
+        return locate_region(operation, target, own, is_own, static_cast<std::uint64_t>(first),
                              static_cast<std::uint64_t>(last), destination);
     }
     destination.checked = true;
