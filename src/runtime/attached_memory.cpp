@@ -10,6 +10,34 @@
 
 namespace sidelight::runtime {
 
+namespace {
+
+/// A region of no bytes overlaps with none, and nobody finds it.
+Status attach_empty(WindowObject& object, const void* base)
+{
+    if (object.window->flavor() != rma::Flavor::dynamic) {
+        return Status::rma_flavor;
+    }
+    const EngineToken token(Runtime::existing()->engine());
+    object.body->attached_empty.insert(base);
+    return Status::ok;
+}
+
+/// False: there is none. Where another region begins at the same address that one stays.
+bool detach_empty(WindowObject& object, const void* base) noexcept
+{
+    const EngineToken token(Runtime::existing()->engine());
+    std::multiset<const void*>& all = object.body->attached_empty;
+    const auto found = all.find(base);
+    if (found == all.end()) {
+        return false;
+    }
+    all.erase(found);
+    return true;
+}
+
+} // namespace
+
 /// First it is known where others find the memory, if there are any on the node; only then it is in
 /// the table that they read.
 Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
@@ -19,8 +47,11 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
     }
     const auto bytes = static_cast<std::size_t>(size);
     try {
+        if (bytes == 0) {
+            return attach_empty(object, base);
+        }
         host::memory::SharedRange range;
-        if (bytes != 0 && object.body->members->neighbours().size() > 1 &&
+        if (object.body->members->neighbours().size() > 1 &&
             object.window->flavor() == rma::Flavor::dynamic) {
             range = share_brought(object, base, bytes);
         }
@@ -42,6 +73,9 @@ Status attach(WindowObject& object, void* base, MPI_Aint size) noexcept
 /// First nobody finds it any more, here or by the network, then it may become private again.
 Status detach(WindowObject& object, const void* base) noexcept
 {
+    if (detach_empty(object, base)) {
+        return Status::ok;
+    }
     Runtime& runtime = *Runtime::existing();
     BlockingRequest withdrawn;
     {

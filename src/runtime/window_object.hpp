@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/list.hpp"
@@ -109,7 +110,8 @@ struct WindowBody {
     std::atomic<bool> accumulated_intrinsic{false};
     std::atomic<bool> accumulated_otherwise{false};
     bool told_private = false; ///< the log says that its memory is private, and why
-    std::map<const void*, host::memory::SharedRange> attached;    ///< by first address
+    std::map<const void*, host::memory::SharedRange> attached; ///< by first address
+    std::multiset<const void*> attached_empty;                 ///< where regions of no bytes begin
     std::map<rma::RegionName, host::memory::SharedRange> exposed; ///< by memory handles
 
     /// The memory ends with the window, though duplicates may keep the body.

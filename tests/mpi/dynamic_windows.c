@@ -109,7 +109,45 @@ static void nothing_attached(void)
     CHECK_OK(MPI_Win_attach(win, block + 32, 32));
     CHECK_OK(MPI_Win_detach(win, block));
     CHECK_OK(MPI_Win_detach(win, block + 32));
+    CHECK(MPI_Win_detach(win, block) != MPI_SUCCESS);
     CHECK_OK(MPI_Win_free(&win));
+}
+
+/* Slices one behind the other, some without bytes, in both orders; and empty memory that has no
+ * address, more than once. */
+static void empty_slices(void)
+{
+    MPI_Win win = open_window();
+    char *const block = malloc(PAGE);
+    char mine[16], seen[16] = "";
+    MPI_Aint const at = exchange_address(block);
+    check_step("slices of which some are empty");
+    CHECK_OK(MPI_Win_attach(win, block, 0));
+    CHECK_OK(MPI_Win_attach(win, block, 16));
+    CHECK_OK(MPI_Win_attach(win, block, 0));
+    CHECK_OK(MPI_Win_attach(win, block + 16, 0));
+    CHECK_OK(MPI_Win_attach(win, NULL, 0));
+    CHECK_OK(MPI_Win_attach(win, NULL, 0));
+    CHECK_OK(MPI_Win_detach(win, block));
+    memset(mine, 1 + check_rank, sizeof mine);
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    meet(win);
+    CHECK_OK(MPI_Put(mine, 16, MPI_BYTE, right(), at, 16, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_flush(right(), win));
+    CHECK_OK(MPI_Get(seen, 16, MPI_BYTE, right(), at, 16, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_flush(right(), win));
+    CHECK(memcmp(mine, seen, 16) == 0);
+    meet(win);
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_OK(MPI_Win_detach(win, NULL));
+    CHECK_OK(MPI_Win_detach(win, NULL));
+    CHECK(MPI_Win_detach(win, NULL) != MPI_SUCCESS);
+    CHECK_OK(MPI_Win_detach(win, block));
+    CHECK_OK(MPI_Win_detach(win, block));
+    CHECK(MPI_Win_detach(win, block) != MPI_SUCCESS);
+    CHECK_OK(MPI_Win_detach(win, block + 16));
+    CHECK_OK(MPI_Win_free(&win));
+    free(block);
 }
 
 /* The same region in two windows, which know nothing of each other. */
@@ -397,6 +435,7 @@ int main(int argc, char **argv)
     outside();
     touching();
     apart();
+    empty_slices();
     epochs();
     address_arithmetic();
     return check_end();
