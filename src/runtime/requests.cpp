@@ -13,7 +13,8 @@ namespace sidelight::runtime {
 
 int NonblockingRequest::outcome() noexcept
 {
-    if (status != Status::ok && object_->life.load(std::memory_order_acquire) == life_) {
+    if (status != Status::ok && object_->life.load(std::memory_order_acquire) == life_ &&
+        !told_.exchange(true, std::memory_order_relaxed)) {
         return host::mpi::answer_window(status, object_->handle);
     }
     return host::mpi::error_class(status);

@@ -23,6 +23,7 @@ public:
         among_ = &among;
         object_ = &object;
         life_ = object.life.load(std::memory_order_relaxed);
+        told_.store(false, std::memory_order_relaxed);
     }
     [[nodiscard]] Requests& among() const noexcept { return *among_; }
     /// Looks so many times for what completes it without a sweep, a counter of its window that is
@@ -32,12 +33,14 @@ public:
     NonblockingRequest* next = nullptr; ///< in its pool
 
 private:
-    /// A failure goes to the window's error handler first, if the window still lives.
+    /// A failure goes to the window's error handler first, if the window still lives: once, however
+    /// often the host asks (MPICH's MPI_Testall twice, MPI_Request_get_status before the end).
     int outcome() noexcept override;
 
     Requests* among_ = nullptr;
     const WindowObject* object_ = nullptr;
     std::uint64_t life_ = 0;
+    std::atomic<bool> told_{false};
 };
 
 /// The requests of nonblocking calls. Unless it says otherwise, a function needs the engine.

@@ -87,10 +87,15 @@ void HostRequest::abandon() noexcept
     table().Wait(&handle, MPI_STATUS_IGNORE);
 }
 
+/// MPICH's MPI_Waitsome and MPI_Testsome take the error of each from its status alone.
 int HostRequest::query(void* state, MPI_Status* status) noexcept
 {
     query_nothing(nullptr, status);
-    return static_cast<HostRequest*>(state)->outcome();
+    const int code = static_cast<HostRequest*>(state)->outcome();
+    if (code != MPI_SUCCESS) {
+        status->MPI_ERROR = code;
+    }
+    return code;
 }
 
 int HostRequest::freed(void* state) noexcept
