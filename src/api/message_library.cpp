@@ -2,17 +2,17 @@
 #include "api/entry.hpp"
 #include "host/library_threads.hpp"
 #include "host/mpi/progress.hpp"
-#include "runtime/thread_level.hpp"
+#include "runtime/life.hpp"
 
 /// What libsidelight_messages.so, where it is loaded above this library, tells it. See
 /// docs/design/two-sided.md.
 using namespace sidelight;
 
 /// The host has MPI_THREAD_MULTIPLE, but the program, or a session of it, has asked for `level`.
-/// Before the first window.
+/// Windows of a session with a lower level may be there already.
 SIDELIGHT_ENTRY void sidelight_set_program_threads(int level)
 {
-    runtime::learn_program_level(level);
+    runtime::program_level_told(level);
 }
 
 /// The calling thread lets the host progress for messages' sake: the host's loop does not sweep on

@@ -118,6 +118,15 @@ void world_opened() noexcept
     learn_threads();
 }
 
+/// While MPI is down there is nothing to change: what opens next learns of the level.
+void program_level_told(int level) noexcept
+{
+    learn_program_level(level);
+    if (mpi_is_up()) {
+        learn_threads();
+    }
+}
+
 void session_opened(MPI_Session session) noexcept
 {
     sessions.fetch_add(1, std::memory_order_relaxed);

@@ -17,6 +17,9 @@ void end_finalize() noexcept;
 
 /// After MPI_Init or MPI_Init_thread.
 void world_opened() noexcept;
+/// The program, or a session of it, has asked for that level, whatever the host says
+/// (learn_program_level). Until one is MPI_THREAD_MULTIPLE one thread calls at a time.
+void program_level_told(int level) noexcept;
 /// After MPI_Session_init has made one; around MPI_Session_finalize.
 void session_opened(MPI_Session session) noexcept;
 void begin_session_finalize() noexcept;

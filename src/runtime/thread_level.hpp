@@ -11,7 +11,8 @@ namespace sidelight::runtime {
 void learn_session(MPI_Session session) noexcept;
 
 /// The program, or a session of it, has asked for that level, whatever the host says: that has
-/// MPI_THREAD_MULTIPLE, for a thread that is not the program's. Counts before the first window.
+/// MPI_THREAD_MULTIPLE, for a thread that is not the program's. Counts before the first window, or
+/// with what Runtime::learn_threads does for those that are there.
 void learn_program_level(int level) noexcept;
 
 /// Whether the host has MPI_THREAD_MULTIPLE although the program has not asked for it.
