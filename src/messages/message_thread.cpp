@@ -146,12 +146,10 @@ void MessageThread::sleep_for_good() noexcept
 
 bool MessageThread::may_step() const noexcept
 {
-    return rules::may_step(
-        {.live = requests_.live(),
-         .live_foreign = requests_.live_foreign(),
-         .polls = conditions_.polls.load(std::memory_order_relaxed),
-         .program_has_threads = conditions_.program_has_threads.load(std::memory_order_relaxed),
-         .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
+    return rules::may_step({.live = requests_.live(),
+                            .live_foreign = requests_.live_foreign(),
+                            .polls = conditions_.polls.load(std::memory_order_relaxed),
+                            .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
 }
 
 Pace::Saw MessageThread::look(Time& cost) noexcept

@@ -24,17 +24,16 @@ struct Situation {
     unsigned live = 0;         ///< large requests that are not known to be complete
     unsigned live_foreign = 0; ///< of these, those for which functions of the program may run
     bool polls = false;        ///< the program has given the host functions to poll
-    bool program_has_threads = false; ///< it has asked for MPI_THREAD_MULTIPLE
-    bool wanted = true;               ///< the mode of progress is smart
+    bool wanted = true;        ///< the mode of progress is smart
 };
 
 /// Whether the thread may give the host a step while no thread of the program is in MPI. Functions
-/// of a program that has not asked for threads run on its own threads alone; and those that it lets
-/// the host poll may call MPI, where they would wait for the end of the step that they run in.
+/// of the program run on its own threads alone: an operator may need a lock that a thread holds
+/// which waits, in a call or to fork, for the end of the step; and what the host may poll may call
+/// MPI, and would itself wait there for the end of the step that it runs in.
 [[nodiscard]] constexpr bool may_step(const Situation& now) noexcept
 {
-    return now.wanted && now.live > 0 && !now.polls &&
-           (now.program_has_threads || now.live_foreign == 0);
+    return now.wanted && now.live > 0 && !now.polls && now.live_foreign == 0;
 }
 
 } // namespace sidelight::messages::rules

@@ -191,8 +191,6 @@ TEST(MessageRules, FunctionsOfTheProgramRunOnItsOwnThreadsAlone)
     EXPECT_FALSE(rules::may_step({.live = 1, .wanted = false}));
     EXPECT_FALSE(rules::may_step({.live = 2, .live_foreign = 1}));
     EXPECT_FALSE(rules::may_step({.live = 1, .polls = true}));
-    EXPECT_FALSE(rules::may_step({.live = 1, .polls = true, .program_has_threads = true}));
-    EXPECT_TRUE(rules::may_step({.live = 2, .live_foreign = 1, .program_has_threads = true}));
 }
 
 } // namespace
