@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include <pthread.h>
 #include <sched.h>
@@ -74,17 +75,19 @@ void Messages::end(bool for_good) noexcept
     }
 }
 
-/// The host and the C library are left alone while the process is copied.
+/// The host and the C library are left alone while the process is copied. MPI may begin or end
+/// meanwhile, on another thread.
 void Messages::before_fork() noexcept
 {
-    if (Messages* messages = active(); messages != nullptr) {
-        messages->presence_.enter();
+    forking_ = active();
+    if (forking_ != nullptr) {
+        forking_->presence_.enter();
     }
 }
 
 void Messages::in_parent() noexcept
 {
-    if (Messages* messages = active(); messages != nullptr) {
+    if (Messages* messages = std::exchange(forking_, nullptr); messages != nullptr) {
         messages->presence_.leave();
     }
 }

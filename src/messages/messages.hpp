@@ -77,6 +77,8 @@ private:
 
     static inline std::atomic<Messages*> active_{nullptr};
     static inline Messages* made_ = nullptr; ///< by the thread that initialises MPI
+    /// What the calling thread has entered to fork.
+    static inline thread_local Messages* forking_ = nullptr;
 
     const std::uint64_t limit_;
     AskStatus* const status_;

@@ -165,6 +165,12 @@ endforeach()
 sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
 sidelight_mpi_test(message_forks RANKS 2 MESSAGES)
+sidelight_mpi_test(message_fork_at_end RANKS 1 MESSAGES ENVIRONMENT SIDELIGHT_LOG=info
+    PASS "[1-9][0-9]* steps of the host's progress"
+    SKIP_HOSTS mpich4 "crashes in a session after the end of the last one"
+               openmpi4 "has no sessions"
+               openmpi5 "crashes in a session after the end of the last one"
+               impi "does not start again after its end")
 sidelight_mpi_test(message_polls RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
