@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -39,6 +40,7 @@ Messages::Messages(AskStatus* status, ThreadCalls below) noexcept
 
 bool Messages::begin(int level) noexcept
 {
+    const std::scoped_lock lock(life_);
     if (made_ == nullptr) {
         AskStatus* status = find_status_of_host();
         const ThreadCalls below = find_thread_calls();
@@ -63,6 +65,7 @@ bool Messages::begin(int level) noexcept
 
 void Messages::end(bool for_good) noexcept
 {
+    const std::scoped_lock lock(life_);
     Messages* messages = active();
     if (messages == nullptr) {
         return;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "messages/calls.hpp"
 #include "messages/live_requests.hpp"
@@ -76,7 +77,8 @@ private:
     static void at_exit() noexcept;
 
     static inline std::atomic<Messages*> active_{nullptr};
-    static inline Messages* made_ = nullptr; ///< by the thread that initialises MPI
+    static inline std::mutex life_;          ///< several threads may open and close sessions
+    static inline Messages* made_ = nullptr; ///< guarded by it
     /// What the calling thread has entered to fork.
     static inline thread_local Messages* forking_ = nullptr;
 
