@@ -184,8 +184,8 @@ SIDELIGHT_ENTRY int MPIX_Progress_set(int mode)
 {
     auto* below_us = reinterpret_cast<int (*)(int)>(find_sidelight("MPIX_Progress_set"));
     const int code = below_us != nullptr ? below_us(mode) : MPI_ERR_OTHER;
-    if (Messages* messages = Messages::active(); messages != nullptr && code == MPI_SUCCESS) {
-        messages->set_wanted(mode == static_cast<int>(Progress::smart));
+    if (code == MPI_SUCCESS) {
+        Messages::set_wanted(mode == static_cast<int>(Progress::smart));
     }
     return code;
 }

@@ -57,7 +57,7 @@ bool Messages::begin(int level) noexcept
         std::atexit(at_exit);
     }
     if (level == MPI_THREAD_MULTIPLE) {
-        made_->conditions_.program_has_threads.store(true, std::memory_order_relaxed);
+        conditions_.program_has_threads.store(true, std::memory_order_relaxed);
     }
     active_.store(made_, std::memory_order_release);
     return true;
@@ -110,7 +110,7 @@ void Messages::at_exit() noexcept
     constexpr int most_looks = 100;
     constexpr timespec look{.tv_sec = 0, .tv_nsec = 1'000'000};
     if (Messages* messages = active(); messages != nullptr) {
-        messages->set_wanted(false);
+        set_wanted(false);
         // Pairs with the one in `look`: it sees this, or is seen stepping.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         for (int looks = 0; looks < most_looks && messages->presence_.is_stepping(); ++looks) {

@@ -51,8 +51,8 @@ public:
     }
     /// The program has given the host functions that it may poll.
     void has_polls() noexcept { conditions_.polls.store(true, std::memory_order_relaxed); }
-    /// Whether the mode of progress is smart.
-    void set_wanted(bool wanted) noexcept
+    /// Whether the mode of progress is smart; also before anything is looked after.
+    static void set_wanted(bool wanted) noexcept
     {
         conditions_.wanted.store(wanted, std::memory_order_relaxed);
     }
@@ -79,6 +79,7 @@ private:
     static inline std::atomic<Messages*> active_{nullptr};
     static inline std::mutex life_;          ///< several threads may open and close sessions
     static inline Messages* made_ = nullptr; ///< guarded by it
+    static inline Conditions conditions_;
     /// What the calling thread has entered to fork.
     static inline thread_local Messages* forking_ = nullptr;
 
@@ -87,7 +88,6 @@ private:
     Presence presence_;
     LiveRequests requests_;
     Stretches stretches_;
-    Conditions conditions_;
     MessageThread thread_;
 };
 

@@ -4,10 +4,13 @@
  * call; without progress that never happens.
  *
  *     message_progress [LEVEL]     the level that the program asks for, 0 to 3; none: MPI_Init;
- *                                  "environment": MPI_Init, and the environment says 3
+ *                                  "environment": MPI_Init, and the environment says 3;
+ *                                  "resumed": MPI_Init, behind a choice of no progress
  */
 #include "check.h"
 #include "signals.h"
+
+#include <sidelight.h>
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PARTITIONS
@@ -157,6 +160,27 @@ static void partitioned(const struct signals *signals, int round)
 }
 #endif
 
+/* What was chosen before MPI_Init holds until something else is. */
+static void resumed(const struct signals *signals, int round)
+{
+    MPI_Request request;
+    if (check_rank == FIRST) {
+        check_hear(SECOND);
+        CHECK_OK(MPI_Send(out, BYTES, MPI_BYTE, SECOND, 6, MPI_COMM_WORLD));
+        signal_to(signals, SECOND, round);
+    } else {
+        CHECK_OK(MPI_Irecv(in, BYTES, MPI_BYTE, FIRST, 6, MPI_COMM_WORLD, &request));
+        check_tell(FIRST);
+        usleep(100000);
+        CHECK(*signals->word != round);
+        CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_SMART));
+        compute_until(signals, round);
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        check_data(round);
+        CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_CALLS));
+    }
+}
+
 static void check_kind(const struct signals *signals,
                        void (*kind)(const struct signals *, int round), const char *name, int first)
 {
@@ -185,9 +209,12 @@ int main(int argc, char **argv)
     struct signals signals;
     int provided = -1;
     const bool by_environment = argc > 1 && strcmp(argv[1], "environment") == 0;
-    const bool by_call = argc > 1 && !by_environment;
+    const bool chooses = argc > 1 && strcmp(argv[1], "resumed") == 0;
+    const bool by_call = argc > 1 && !by_environment && !chooses;
     const int asked = by_environment ? MPI_THREAD_MULTIPLE
                                      : (int)check_argument(argc, argv, 1, MPI_THREAD_SINGLE);
+    if (chooses)
+        CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_CALLS));
     if (by_call)
         MPI_Init_thread(&argc, &argv, asked, &provided);
     else
@@ -199,6 +226,10 @@ int main(int argc, char **argv)
     out = malloc(BYTES);
     in = malloc(BYTES);
     signals = make_signals();
+    if (chooses) {
+        check_kind(&signals, resumed, "resumed", 0);
+        CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_SMART));
+    }
     check_kind(&signals, receiver_computes, "receiver computes", 100);
     check_kind(&signals, sender_computes, "sender computes", 200);
     check_kind(&signals, matched, "matched", 300);

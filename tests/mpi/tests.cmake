@@ -158,6 +158,7 @@ endforeach()
 sidelight_mpi_test(message_progress_environment RANKS 2 MESSAGES PROGRAM message_progress
     ARGS environment
     ENVIRONMENT MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE OMPI_MPI_THREAD_LEVEL=3)
+sidelight_mpi_test(message_progress_resumed RANKS 2 MESSAGES PROGRAM message_progress ARGS resumed)
 foreach(level 0 3)
     sidelight_mpi_test(message_session_levels_${level} RANKS 2 MESSAGES PROGRAM session_levels
         ARGS ${level})
