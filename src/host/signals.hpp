@@ -5,14 +5,19 @@
 
 namespace sidelight::host {
 
-/// While it lives no handler runs in this thread, nor in threads that it starts.
+/// While it lives no handler runs in this thread, nor in threads that it starts, but for what the
+/// thread itself does: a program that protects its pages, to see what is written, answers the
+/// SIGSEGV of whoever writes there, and a fault whose signal is blocked ends the process.
 class SignalsBlocked {
 public:
     SignalsBlocked() noexcept
     {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
+        sigset_t others;
+        sigfillset(&others);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+            sigdelset(&others, fault);
+        }
+        pthread_sigmask(SIG_SETMASK, &others, &before_);
     }
     ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
     SignalsBlocked(const SignalsBlocked&) = delete;

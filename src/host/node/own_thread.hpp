@@ -10,9 +10,9 @@ namespace sidelight::host::node {
 /// this process's doorbell.
 inline constexpr std::chrono::milliseconds longest_deaf_sleep{100};
 
-/// A thread of the library's own, which calls `run(context)`. It blocks all signals, which are for
-/// the program's own threads, and its sleeps end within a microsecond of their time. Not joinable
-/// where there can be no thread; the log says so, with `kind`.
+/// A thread of the library's own, which calls `run(context)`. It blocks the signals that are for
+/// the program's own threads, all but its own faults, and its sleeps end within a microsecond of
+/// their time. Not joinable where there can be no thread; the log says so, with `kind`.
 [[nodiscard]] std::thread start_own_thread(const char* kind, void (*run)(void* context) noexcept,
                                            void* context) noexcept;
 
