@@ -96,6 +96,11 @@ void attach_to_self() noexcept
 
 bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
 
+MPI_Comm lasting(MPI_Comm own) noexcept
+{
+    return any_session() && threads_possible() ? MPI_COMM_NULL : own;
+}
+
 void begin_finalize() noexcept
 {
     if (!attached.load(std::memory_order_relaxed)) {

@@ -9,6 +9,7 @@
 #include "host/mpi/table.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/attribute_keys.hpp"
+#include "runtime/life.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
 #include "runtime/window_duplicate.hpp"
@@ -84,11 +85,11 @@ Status check(const WindowObject& parent, const MemoryHandle& handle,
 /// Makes the MPI_Win that it is found by.
 Status name(WindowObject& object, const WindowObject& parent) noexcept
 {
-    object.own = host::mpi::own_communicator(object.body->group, object.window->rank());
-    if (object.own == MPI_COMM_NULL ||
-        host::mpi::take_handle(object.own, &object.handle) != Status::ok) {
+    MPI_Comm own = host::mpi::own_communicator(object.body->group, object.window->rank());
+    if (own == MPI_COMM_NULL || host::mpi::take_handle(own, &object.handle) != Status::ok) {
         return Status::other;
     }
+    object.own = lasting(own);
     Status status = Status::ok;
     try {
         if (inherit_error_handler(parent, object) != MPI_SUCCESS) {

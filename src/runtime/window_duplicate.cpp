@@ -8,6 +8,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/attribute_keys.hpp"
+#include "runtime/life.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_table.hpp"
 
@@ -20,11 +21,11 @@ using host::mpi::table;
 /// Makes its handle, by which it is found from then on.
 Status name(WindowObject& object) noexcept
 {
-    object.own = host::mpi::own_communicator(object.body->group, object.window->rank());
-    if (object.own == MPI_COMM_NULL ||
-        host::mpi::create_handle(object.own, &object.handle) != Status::ok) {
+    MPI_Comm own = host::mpi::own_communicator(object.body->group, object.window->rank());
+    if (own == MPI_COMM_NULL || host::mpi::create_handle(own, &object.handle) != Status::ok) {
         return Status::other;
     }
+    object.own = lasting(own);
     datatype::set_commit_probe(object.own);
     try {
         window_table::insert(object);

@@ -8,6 +8,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "rma/engine/window_parts.hpp"
+#include "runtime/life.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/tracing.hpp"
 #include "runtime/window_creation.hpp"
@@ -112,10 +113,11 @@ bool Creation::nobody_could() noexcept
 /// Whether it worked is told at the end, with the window.
 void Creation::make_handle() noexcept
 {
-    object_->own = host::mpi::own_communicator(request_.comm);
+    MPI_Comm own = host::mpi::own_communicator(request_.comm);
+    object_->own = lasting(own);
     datatype::set_commit_probe(object_->own);
-    has_handle_ = object_->own != MPI_COMM_NULL &&
-                  host::mpi::create_handle(object_->own, &object_->handle) == Status::ok &&
+    has_handle_ = own != MPI_COMM_NULL &&
+                  host::mpi::create_handle(own, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &body().group) == MPI_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "windows.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 
@@ -167,6 +168,50 @@ static void *count(void *window)
     return NULL;
 }
 
+static atomic_bool session_ends;
+
+static void *begin_and_end_session(void *nothing)
+{
+    MPI_Session session = session_open();
+    CHECK_OK(MPI_Session_finalize(&session));
+    atomic_store(&session_ends, true);
+    return nothing;
+}
+
+static void request_until_it_ends(const struct window *w)
+{
+    int64_t const value = 3;
+    int const right = (w->rank + 1) % w->size;
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    while (!atomic_load(&session_ends)) {
+        MPI_Request request;
+        CHECK_OK(MPI_Rput(&value, 1, MPI_INT64_T, right, window_at(w, right, 0), 1, MPI_INT64_T,
+                          w->win, &request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+}
+
+/* One thread ends a session, while another one asks for requests in a window of a session that goes
+ * on. */
+static void beside_ending_session(void)
+{
+    check_step("a session that ends beside requests");
+    MPI_Session session = session_open();
+    MPI_Comm comm = all_processes(session, "sidelight.test.beside");
+    for (int round = 0; round < ROUNDS; ++round) {
+        pthread_t thread;
+        struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
+        atomic_store(&session_ends, false);
+        pthread_create(&thread, NULL, begin_and_end_session, NULL);
+        request_until_it_ends(&w);
+        pthread_join(thread, NULL);
+        window_close(&w);
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
 /* Each has a window of its own. */
 static void use_from_threads(void)
 {
@@ -214,6 +259,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < 3; ++k)
         one_session();
     two_sessions();
+    beside_ending_session();
     if (!again)
         CHECK_OK(MPI_Session_finalize(&whole_program));
     if (check_failures == 0 && check_rank == 0)
