@@ -15,7 +15,7 @@ from pathlib import Path
 
 import made_traces
 import support
-from sidelight_lib.traces import findings, page, patterns, picture, symbols, words
+from sidelight_lib.traces import findings, page, patterns, picture, remedies, symbols, words
 from sidelight_lib.traces.symbols import Maps, Place
 
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
@@ -51,6 +51,28 @@ def sidelight(*arguments):
         [sys.executable, str(_SIDELIGHT), *map(str, arguments)],
         capture_output=True, text=True, timeout=300, check=False,
     )
+
+
+class Remedies(unittest.TestCase):
+    def named(self, pattern):
+        return [
+            f"{remedy.call} {remedy.what}"
+            for remedy in remedies.for_pattern(pattern, frozenset(), frozenset(), 4)
+        ]
+
+    def test_each_pattern_has_some(self):
+        for pattern in patterns.PATTERNS:
+            with self.subTest(pattern):
+                self.assertTrue(self.named(pattern))
+
+    def test_memory_of_malloc_is_replaced_by_inplace_alone(self):
+        (said,) = self.named(patterns.PRIVATE_MEMORY)
+        self.assertIn("SIDELIGHT_SHARE_MEMORY=inplace", said)
+
+    def test_progress_is_what_the_guide_recommends(self):
+        guide = (support.ROOT / "docs" / "guide" / "trace.md").read_text(encoding="utf-8")
+        (said,) = self.named(patterns.WAIT_FOR_PROGRESS)
+        self.assertIn(said.partition(" moves")[0], guide.replace("`", ""))
 
 
 class Folder(unittest.TestCase):

@@ -4,6 +4,7 @@ replay makes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import patterns
@@ -19,120 +20,143 @@ class Remedy:
     change: Change | None
 
 
+@dataclass(frozen=True)
+class _Place:
+    """`lost_at`: the calls that wait; `caused_at`: those they wait for; `ahead`: how many epochs of
+    a line may be pending."""
+
+    lost_at: frozenset[Site]
+    caused_at: frozenset[Site]
+    ahead: int
+
+    @property
+    def later(self) -> Change:
+        return Change(wait_later=self.lost_at, ahead=self.ahead)
+
+    @property
+    def early(self) -> Change:
+        return Change(close_early=self.caused_at)
+
+
 def for_pattern(
     pattern: str, lost_at: frozenset[Site], caused_at: frozenset[Site], ahead: int
 ) -> list[Remedy]:
     """The least change first. `lost_at`: the calls that wait; `caused_at`: those they wait for."""
-    later, early = Change(wait_later=lost_at, ahead=ahead), Change(close_early=caused_at)
-    ready = Change(wait_later=lost_at, post_ahead=True, reorder=True, ahead=ahead)
-    helped = Change(wait_later=lost_at, progress=True, ahead=ahead)
-    thread = Change(progress=True)
-    if pattern == patterns.LATE_POST and not any(name == "complete" for name, _, _ in lost_at):
-        return _posting_ahead(ready, ahead)
-    if pattern in _WAITED_LATER and all(name == "request" for name, _, _ in lost_at):
-        return [_waiting_later()]
-    known = {
-        patterns.LATE_POST: [
-            Remedy(
-                "MPIX_Win_icomplete",
-                "instead of MPI_Win_complete; wait for its request before the buffer is used again",
-                later,
-            ),
-            Remedy(
-                "MPIX_Win_icomplete, SIDELIGHT_PROGRESS=thread",
-                "and a thread that performs what is pending while the origin computes",
-                helped,
-            ),
-            *_posting_ahead(ready, ahead),
-        ],
-        patterns.EARLY_TRANSFER: [
-            Remedy("MPI_Win_post", "earlier at the target: the operation itself waits for it", None)
-        ],
-        patterns.EARLY_WAIT: [
-            Remedy(
-                "MPIX_Win_iwait",
-                "instead of MPI_Win_wait, and first compute what does not need the data",
-                None,
-            )
-        ],
-        patterns.LATE_COMPLETE: [
-            Remedy(
-                "MPIX_Win_icomplete",
-                "behind the last operation of the origin; wait where MPI_Win_complete was",
-                early,
-            )
-        ],
-        patterns.EARLY_FENCE: [
-            Remedy(
-                "MPIX_Win_ifence",
-                "instead of MPI_Win_fence, and first compute what does not need the data",
-                later,
-            )
-        ],
-        patterns.WAIT_AT_FENCE: [
-            Remedy(
-                "MPIX_Win_ifence",
-                "behind the last operation of who comes last; wait where MPI_Win_fence was",
-                early,
-            )
-        ],
-        patterns.LATE_UNLOCK: [
-            Remedy(
-                "MPIX_Win_iunlock",
-                "behind the last operation of the holder; wait where MPI_Win_unlock was",
-                early,
-            )
-        ],
-        patterns.LOCK_CONTENTION: [
-            Remedy(
-                "MPIX_Win_iunlock, MPI_WIN_ACCESS_AFTER_ACCESS_REORDER",
-                "instead of MPI_Win_unlock: several epochs are pending, none waits for another",
-                Change(wait_later=_unlocks(lost_at), reorder=True, ahead=ahead),
-            )
-        ],
-        patterns.WAIT_FOR_PROGRESS: [
-            Remedy(
-                "SIDELIGHT_PROGRESS=thread",
-                "moves operations on while a process computes",
-                thread,
-            )
-        ],
-        patterns.PRIVATE_MEMORY: [
-            Remedy(
-                "MPI_Win_allocate",
-                "or MPI_Alloc_mem for the memory, or SIDELIGHT_SHARE_MEMORY=always: others on the "
-                "node reach it by themselves then",
-                thread,
-            )
-        ],
-        patterns.DEFERRED_EPOCH: [
-            Remedy(
-                "reorder keys",
-                "if the epochs on this window may happen in any order",
-                Change(reorder=True, ahead=ahead),
-            )
-        ],
-    }
-    return known[pattern]
+    return _KNOWN[pattern](_Place(lost_at, caused_at, ahead))
 
 
-# What a nonblocking call has begun, and is waited for too soon.
-_WAITED_LATER = (patterns.EARLY_WAIT, patterns.EARLY_FENCE, patterns.LOCK_CONTENTION)
+def _late_post(place: _Place) -> list[Remedy]:
+    ahead = Remedy(
+        "MPIX_Win_icomplete, MPIX_Win_iwait, reorder keys",
+        f"and targets that post up to {place.ahead} exposures ahead, closed by MPIX_Win_iwait, on "
+        "a window with all reorder keys, into memory of their own each",
+        Change(wait_later=place.lost_at, post_ahead=True, reorder=True, ahead=place.ahead),
+    )
+    if not any(name == "complete" for name, _, _ in place.lost_at):
+        return [ahead]
+    closed = Remedy(
+        "MPIX_Win_icomplete",
+        "instead of MPI_Win_complete; wait for its request before the buffer is used again",
+        place.later,
+    )
+    helped = Remedy(
+        f"MPIX_Win_icomplete, {_PROGRESS}",
+        "and a thread that performs what is pending while the origin computes",
+        Change(wait_later=place.lost_at, progress=True, ahead=place.ahead),
+    )
+    return [closed, helped, ahead]
 
 
-def _waiting_later() -> Remedy:
-    return Remedy("MPI_Wait", "later: first compute what does not need the data", None)
+def _early_transfer(_: _Place) -> list[Remedy]:
+    what = "earlier at the target: the operation itself waits for it"
+    return [Remedy("MPI_Win_post", what, None)]
 
 
-def _posting_ahead(ready: Change, ahead: int) -> list[Remedy]:
+def _early_wait(place: _Place) -> list[Remedy]:
+    if _in_requests(place):
+        return _waiting_later()
+    what = "instead of MPI_Win_wait, and first compute what does not need the data"
+    return [Remedy("MPIX_Win_iwait", what, None)]
+
+
+def _late_complete(place: _Place) -> list[Remedy]:
+    what = "behind the last operation of the origin; wait where MPI_Win_complete was"
+    return [Remedy("MPIX_Win_icomplete", what, place.early)]
+
+
+def _early_fence(place: _Place) -> list[Remedy]:
+    if _in_requests(place):
+        return _waiting_later()
+    what = "instead of MPI_Win_fence, and first compute what does not need the data"
+    return [Remedy("MPIX_Win_ifence", what, place.later)]
+
+
+def _wait_at_fence(place: _Place) -> list[Remedy]:
+    what = "behind the last operation of who comes last; wait where MPI_Win_fence was"
+    return [Remedy("MPIX_Win_ifence", what, place.early)]
+
+
+def _late_unlock(place: _Place) -> list[Remedy]:
+    what = "behind the last operation of the holder; wait where MPI_Win_unlock was"
+    return [Remedy("MPIX_Win_iunlock", what, place.early)]
+
+
+def _lock_contention(place: _Place) -> list[Remedy]:
+    if _in_requests(place):
+        return _waiting_later()
     return [
         Remedy(
-            "MPIX_Win_icomplete, MPIX_Win_iwait, reorder keys",
-            f"and targets that post up to {ahead} exposures ahead, closed by MPIX_Win_iwait, on a "
-            "window with all reorder keys, into memory of their own each",
-            ready,
+            "MPIX_Win_iunlock, MPI_WIN_ACCESS_AFTER_ACCESS_REORDER",
+            "instead of MPI_Win_unlock: several epochs are pending, none waits for another",
+            Change(wait_later=_unlocks(place.lost_at), reorder=True, ahead=place.ahead),
         )
     ]
+
+
+def _wait_for_progress(_: _Place) -> list[Remedy]:
+    return [Remedy(_PROGRESS, "moves operations on while a process computes", _MOVED_ON)]
+
+
+def _private_memory(_: _Place) -> list[Remedy]:
+    return [
+        Remedy(
+            "MPI_Win_allocate",
+            "or MPI_Alloc_mem for the memory; where the program cannot change, "
+            "SIDELIGHT_SHARE_MEMORY=inplace: others on the node map it then",
+            _MOVED_ON,
+        )
+    ]
+
+
+def _deferred_epoch(place: _Place) -> list[Remedy]:
+    what = "if the epochs on this window may happen in any order"
+    return [Remedy("reorder keys", what, Change(reorder=True, ahead=place.ahead))]
+
+
+_PROGRESS = "SIDELIGHT_PROGRESS=smart or thread"
+_MOVED_ON = Change(progress=True)
+_KNOWN: dict[str, Callable[[_Place], list[Remedy]]] = {
+    patterns.LATE_POST: _late_post,
+    patterns.EARLY_TRANSFER: _early_transfer,
+    patterns.EARLY_WAIT: _early_wait,
+    patterns.LATE_COMPLETE: _late_complete,
+    patterns.EARLY_FENCE: _early_fence,
+    patterns.WAIT_AT_FENCE: _wait_at_fence,
+    patterns.LATE_UNLOCK: _late_unlock,
+    patterns.LOCK_CONTENTION: _lock_contention,
+    patterns.WAIT_FOR_PROGRESS: _wait_for_progress,
+    patterns.PRIVATE_MEMORY: _private_memory,
+    patterns.DEFERRED_EPOCH: _deferred_epoch,
+}
+
+
+def _in_requests(place: _Place) -> bool:
+    """Whether what a nonblocking call has begun is waited for too soon."""
+    return all(name == "request" for name, _, _ in place.lost_at)
+
+
+def _waiting_later() -> list[Remedy]:
+    return [Remedy("MPI_Wait", "later: first compute what does not need the data", None)]
 
 
 def _unlocks(sites: frozenset[Site]) -> frozenset[Site] | None:
