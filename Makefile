@@ -152,8 +152,9 @@ check:
 	ci/check-sweep
 	ci/check-pages
 
-# The model of docs/design/interest.md, by SPIN: seconds.
+# The four models in docs/design/models, by SPIN: interest, exclusion, offer and offer_lock.
 model:
+	@tools/setup --checks
 	ci/check-model
 
 tidy:
