@@ -38,7 +38,7 @@ demo: configure
 	tools/demo -n $(N) --nodes $(NODES)
 
 # Reads searched in a genome that is spread over N ranks: by active messages, by get, by a server
-# thread; on one node and on two. Reads ../shared/data, or DATA.
+# thread; on one node and on two. The data are in ../shared/data, or in the folder DATA.
 demo-search: configure
 	cmake --build build --parallel $(JOBS) --target examples
 	tools/demo_search -n $(N) $(addprefix --data ,$(DATA))

@@ -47,7 +47,8 @@ class Check(unittest.TestCase):
 
 class Data(unittest.TestCase):
     def test_what_is_missing_is_told(self):
-        with self.assertRaisesRegex(demo.DemoError, "no lambda_virus.fa.gz and no reads_1.fq.gz"):
+        said = "no lambda_virus.fa.gz and no reads_1.fq.gz.*DATA=FOLDER"
+        with self.assertRaisesRegex(demo.DemoError, said):
             demo.check_data(Path("/nowhere"))
 
 
