@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`sidelight bench`: its columns and verdicts, and that a crash or a hang costs one line alone."""
 
+import argparse
+import contextlib
+import io
 import os
 import re
 import sys
@@ -117,13 +120,20 @@ class Judgement(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    def test_a_number_among_the_hosts_is_that_of_nodes(self):
-        self.assertEqual(bench.nodes_and_hosts("all"), (1, []))
-        self.assertEqual(bench.nodes_and_hosts("2"), (2, []))
-        self.assertEqual(bench.nodes_and_hosts("2,mpich4"), (2, ["mpich4"]))
-        self.assertEqual(bench.nodes_and_hosts("mpich4,mpich5"), (1, ["mpich4", "mpich5"]))
-        with self.assertRaises(HostError):
-            bench.nodes_and_hosts("3")
+    def refusal(self, *words):
+        parser = argparse.ArgumentParser()
+        bench.add(parser.add_subparsers())
+        arguments = parser.parse_args(["bench", "latency", *words])
+        with self.assertRaises(HostError) as refused:
+            bench.main(arguments)
+        return str(refused.exception)
+
+    def test_a_number_is_no_host(self):
+        self.assertIn("2", self.refusal("--hosts", "2"))
+
+    def test_latency_is_measured_on_one_node_or_two(self):
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            self.refusal("--nodes", "3")
 
     def test_across_nodes_the_bare_machine_is_the_network(self):
         lines = {line.name: line for line in lines_for("allocate", 2)}

@@ -47,7 +47,7 @@ Latency of one-sided calls between two ranks of this node: on the bare machine (
 each host alone, and on each host under Sidelight, measured in turns, round after round; medians
 over the rounds. A limit that is missed is marked "short". A line in which a host crashes or hangs
 is shown as that, and the others go on. On a busy or shared machine take more rounds; `taskset -c
-0,2 sidelight bench latency` chooses the cores. With `--hosts 2` the two ranks are on two nodes made
+0,2 sidelight bench latency` chooses the cores. With `--nodes 2` the two ranks are on two nodes made
 of Linux namespaces, with TCP between them, and the bare machine is the network alone: UCX's active
 messages.
 """
@@ -64,10 +64,15 @@ def add(commands: argparse._SubParsersAction) -> None:
         "latency", help="latency between two ranks, against limits", description=_DESCRIPTION
     )
     parser.add_argument(
-        "--hosts",
-        default="all",
-        metavar="all|A,B|2|2,A,B",
-        help="host MPIs to measure (default all installed); the number 2: across two nodes",
+        "--hosts", default="all", metavar="all|A,B", help="host MPIs (default all installed)"
+    )
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        default=1,
+        choices=(1, 2),
+        metavar="K",
+        help="the two ranks on K nodes made of namespaces, 1 or 2 (default 1)",
     )
     parser.add_argument(
         "--window",
@@ -121,10 +126,11 @@ def _names() -> list[str]:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    nodes, names = nodes_and_hosts(arguments.hosts)
+    nodes = arguments.nodes
+    chosen = choose_hosts([] if arguments.hosts == "all" else arguments.hosts.split(","))
     settings = read_settings(arguments.set, os.environ)
     lines = choose_lines(arguments.lines, lines_for(arguments.window, nodes, settings))
-    columns, notes = choose_columns(choose_hosts(names), arguments.window, nodes, settings)
+    columns, notes = choose_columns(chosen, arguments.window, nodes, settings)
     rounds = arguments.repeat or (1 if arguments.quick else 5)
     names = [column.name for column in columns]
     report = Report(arguments.window, names, rounds, nodes, settings, notes=notes)
@@ -154,15 +160,6 @@ def choose_lines(wanted: str | None, lines: Sequence[Line]) -> list[Line]:
         raise HostError(f"no line {', '.join(unknown)}; there are {', '.join(known)}")
     chosen = [line for line in lines if line.name in names]
     return chosen + [line for line in further.values() if line is not None]
-
-
-def nodes_and_hosts(wanted: str) -> tuple[int, list[str]]:
-    """The number of nodes and the names of the host MPIs, none of them for all."""
-    words = [word for word in wanted.split(",") if word != "all"]
-    numbers = [int(word) for word in words if word.isdigit()] or [1]
-    if numbers not in ([1], [2]):
-        raise HostError("the latency between two ranks is measured on 1 node or across 2")
-    return numbers[0], [word for word in words if not word.isdigit()]
 
 
 def read_settings(wanted: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
