@@ -75,7 +75,9 @@ class Program(unittest.TestCase):
         self.assertLess(said["rate"], self.simulate("--ranks", "64")["rate"] / 4)
 
     def test_every_network_can_be_read(self):
-        for path in simulations.NETWORKS.glob("*.txt"):
+        networks = list(simulations.NETWORKS.glob("*.txt"))
+        self.assertTrue(networks)
+        for path in networks:
             simulations.run(["--ranks", "4", "--transactions", "2", str(path)])
 
     def test_parameters_that_it_does_not_know_are_refused(self):

@@ -22,19 +22,35 @@ TEST(Alarm, GoesOffAfterItsTime)
     EXPECT_GE(Clock::now() - begin, 5ms);
 }
 
-/// One that is never cleared or shortened would sleep for an hour.
+/// One that is never shortened would sleep for a minute.
 TEST(Alarm, IsSetToASoonerTimeByOthers)
 {
     Alarm alarm;
     alarm.open();
-    alarm.set(1h);
+    alarm.set(60s);
+    const auto begin = Clock::now();
     std::thread other([&] { alarm.set(1ms); });
     alarm.sleep();
+    EXPECT_GE(Clock::now() - begin, 1ms);
+    EXPECT_LT(Clock::now() - begin, 30s);
     other.join();
+}
+
+TEST(Alarm, ClearedGoesOffOnlyWhenSetByOthers)
+{
+    Alarm alarm;
+    alarm.open();
+    alarm.set(1ms);
     alarm.clear();
-    std::thread another([&] { alarm.set(0ms); });
+    const auto begin = Clock::now();
+    std::thread other([&] {
+        std::this_thread::sleep_for(5ms);
+        alarm.set(0ms);
+    });
     alarm.sleep();
-    another.join();
+    EXPECT_GE(Clock::now() - begin, 5ms);
+    EXPECT_LT(Clock::now() - begin, 30s);
+    other.join();
 }
 
 /// Where the process may open no descriptor: it sleeps for ten milliseconds at most.
