@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -44,11 +43,9 @@ bool take_over(std::string_view key, const char* value, Wish& wish) noexcept
         return true;
     }
     if (key == "mpi_minimum_memory_alignment") {
-        const std::string_view text = value;
-        std::size_t bytes = 0;
-        std::from_chars(text.data(), text.data() + text.size(), bytes);
-        wish.alignment = std::max(wish.alignment, bytes);
-        return std::has_single_bit(bytes);
+        const std::optional<std::size_t> bytes = minimum_alignment(value);
+        wish.alignment = std::max(wish.alignment, bytes.value_or(1));
+        return bytes.has_value();
     }
     return key == "alloc_shm"; // MPICH's wish for what this is anyway
 }

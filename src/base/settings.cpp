@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <bit>
 #include <cstdlib>
 #include <string_view>
+
+#include "base/whole_number.hpp"
 
 namespace sidelight {
 namespace {
@@ -25,11 +27,10 @@ std::string show_switch(const Settings& settings)
 void read_spin(Settings& settings, const char* value)
 {
     const std::string_view text = value;
-    int polls = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), polls);
+    const int polls = whole_number<int>(text).value_or(-1);
     if (text == "auto") {
         settings.spin = -1;
-    } else if (error == std::errc() && end == text.data() + text.size() && polls >= 0) {
+    } else if (polls >= 0) {
         settings.spin = polls;
     }
 }
@@ -64,10 +65,8 @@ std::string show_text(const Settings& settings)
 template <int Settings::*member, int least>
 void read_number(Settings& settings, const char* value)
 {
-    const std::string_view text = value;
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number >= least) {
+    const int number = whole_number<int>(value).value_or(least - 1);
+    if (number >= least) {
         settings.*member = number;
     }
 }
@@ -92,30 +91,14 @@ std::string show_early_return(const Settings& settings)
 void read_kernel_copy(Settings& settings, const char* value)
 {
     const std::string_view text = value;
-    int bytes = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    const int bytes = whole_number<int>(text).value_or(-1);
     if (text == "auto") {
         settings.kernel_copy = kernel_copy_as_measured;
     } else if (text == "never") {
         settings.kernel_copy = kernel_copy_never;
-    } else if (error == std::errc() && end == text.data() + text.size() && bytes >= 0) {
+    } else if (bytes >= 0) {
         settings.kernel_copy = bytes;
     }
-}
-
-void read_trace_limit(Settings& settings, const char* value)
-{
-    const std::string_view text = value;
-    int megabytes = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
-    if (error == std::errc() && end == text.data() + text.size() && megabytes > 0) {
-        settings.trace_limit = megabytes;
-    }
-}
-
-std::string show_trace_limit(const Settings& settings)
-{
-    return std::to_string(settings.trace_limit);
 }
 
 std::string show_kernel_copy(const Settings& settings)
@@ -251,8 +234,8 @@ constexpr std::array entries{
                  "all calls take the long way then",
                  read_text<&Settings::trace>, show_text<&Settings::trace>},
     SettingEntry{"SIDELIGHT_TRACE_LIMIT", nullptr, "1024",
-                 "megabytes that the trace of one process may fill; then it ends", read_trace_limit,
-                 show_trace_limit},
+                 "megabytes that the trace of one process may fill; then it ends",
+                 read_number<&Settings::trace_limit, 1>, show_number<&Settings::trace_limit>},
 };
 
 const char* environment(const char* variable) { return std::getenv(variable); }
@@ -289,20 +272,25 @@ const char* share_policy_name(SharePolicy policy) noexcept
 
 std::size_t early_return_bytes(const char* word, std::size_t fallback) noexcept
 {
-    const std::string_view text = word;
+    std::string_view text = word;
     if (text == "auto" || text == "off") {
         return text == "auto" ? early_return_auto : 0;
     }
     constexpr std::string_view units = "KMG";
-    constexpr unsigned step = 10; // bits from one to the next
-    std::size_t number = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    const std::size_t unit = end != last ? units.find(*end) : 0;
-    const std::size_t shift = end != last ? step * (unit + 1) : 0;
-    const bool is_size = error == std::errc() && unit != std::string_view::npos &&
-                         (end == last || end + 1 == last) && number <= SIZE_MAX >> shift;
-    return is_size ? number << shift : fallback;
+    constexpr std::size_t step = 10; // bits from one to the next
+    const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.back());
+    const bool has_unit = unit != std::string_view::npos;
+    text.remove_suffix(has_unit ? 1 : 0);
+    const std::size_t shift = has_unit ? step * (unit + 1) : 0;
+    const std::optional<std::size_t> number = whole_number<std::size_t>(text);
+    return number && *number <= SIZE_MAX >> shift ? *number << shift : fallback;
+}
+
+std::optional<std::size_t> minimum_alignment(const char* word) noexcept
+{
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::optional<std::size_t> bytes = whole_number<std::size_t>(word);
+    return bytes && std::has_single_bit(*bytes) && *bytes <= most ? bytes : std::nullopt;
 }
 
 Progress progress_mode(const char* word, Progress fallback) noexcept

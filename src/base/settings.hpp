@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -47,6 +48,10 @@ enum class Progress : std::uint8_t {
 /// of 1024, "auto", or "off", which is 0. `fallback` for anything else.
 [[nodiscard]] std::size_t early_return_bytes(const char* word, std::size_t fallback) noexcept;
 inline constexpr std::size_t early_return_auto = std::size_t{16} << 20;
+
+/// What the info key mpi_minimum_memory_alignment asks for (MPI-4.1, 9.2): a power of two, a GiB at
+/// most. None: it asks for nothing that can be given.
+[[nodiscard]] std::optional<std::size_t> minimum_alignment(const char* word) noexcept;
 
 inline constexpr int kernel_copy_as_measured = -1;
 inline constexpr int kernel_copy_never = -2;

@@ -2,8 +2,6 @@
 #include "runtime/window_info.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -298,12 +296,7 @@ SharePolicy WindowInfo::share_policy() const noexcept
 
 std::size_t WindowInfo::minimum_alignment() const noexcept
 {
-    constexpr std::size_t most = std::size_t{1} << 30;
-    const std::string_view text = in_force(least_alignment);
-    std::size_t bytes = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    const bool understood = error == std::errc() && end == text.data() + text.size();
-    return understood && std::has_single_bit(bytes) && bytes <= most ? bytes : 1;
+    return sidelight::minimum_alignment(in_force(least_alignment)).value_or(1);
 }
 
 rma::ActiveOrder WindowInfo::active_ordering() const noexcept

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/status.hpp"
+#include "base/whole_number.hpp"
 
 namespace sidelight {
 namespace {
@@ -185,6 +187,51 @@ TEST(Settings, TheReorderKeysAreThoseOfTheWindow)
         }
     }
     EXPECT_EQ(keys, 4);
+}
+
+TEST(Settings, TheLimitOfATraceIsAtLeastAMegabyte)
+{
+    EXPECT_EQ(with("SIDELIGHT_TRACE_LIMIT", "1").trace_limit, 1);
+    for (const char* bad : {"", "0", "-1", "2G", "12 "}) {
+        EXPECT_EQ(with("SIDELIGHT_TRACE_LIMIT", bad).trace_limit, 1024) << '"' << bad << '"';
+    }
+    EXPECT_EQ(entry("SIDELIGHT_TRACE_LIMIT").show(with("SIDELIGHT_TRACE_LIMIT", "7")), "7");
+}
+
+TEST(EarlyReturn, TakesANumberOfBytesWithAUnit)
+{
+    EXPECT_EQ(early_return_bytes("0", 1), 0U);
+    EXPECT_EQ(early_return_bytes("17", 1), 17U);
+    EXPECT_EQ(early_return_bytes("3K", 1), std::size_t{3} << 10);
+    EXPECT_EQ(early_return_bytes("3M", 1), std::size_t{3} << 20);
+    EXPECT_EQ(early_return_bytes("3G", 1), std::size_t{3} << 30);
+    EXPECT_EQ(early_return_bytes("off", 1), 0U);
+    EXPECT_EQ(early_return_bytes("auto", 1), early_return_auto);
+    for (const char* bad : {"", "K", "KK", "1KK", "1T", "1k", "-1", " 1", "1 ", "0x10",
+                            "18446744073709551616", "18014398509481984K"}) {
+        EXPECT_EQ(early_return_bytes(bad, 42), 42U) << '"' << bad << '"';
+    }
+}
+
+TEST(MinimumAlignment, IsAPowerOfTwoUpToAGibibyte)
+{
+    EXPECT_EQ(minimum_alignment("1"), 1U);
+    EXPECT_EQ(minimum_alignment("4096"), 4096U);
+    EXPECT_EQ(minimum_alignment("1073741824"), 1073741824U);
+    for (const char* bad : {"", "0", "-8", "3", "2147483648", "64x", " 64", "64 ", "4K", "page"}) {
+        EXPECT_EQ(minimum_alignment(bad), std::nullopt) << '"' << bad << '"';
+    }
+}
+
+TEST(WholeNumber, IsTheWholeText)
+{
+    EXPECT_EQ(whole_number<int>("-7"), -7);
+    EXPECT_EQ(whole_number<unsigned>("-7"), std::nullopt);
+    EXPECT_EQ(whole_number<unsigned char>("255"), 255);
+    EXPECT_EQ(whole_number<unsigned char>("256"), std::nullopt);
+    for (const char* bad : {"", " 7", "7 ", "7,", "+7", "x"}) {
+        EXPECT_EQ(whole_number<int>(bad), std::nullopt) << '"' << bad << '"';
+    }
 }
 
 TEST(StatusNames, AreAllDifferent)
