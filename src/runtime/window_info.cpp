@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "base/whole_number.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::runtime {
@@ -35,47 +36,7 @@ enum Key : std::size_t {
     early_return_key,
 };
 
-struct KnownKey {
-    const char* name;
-    const char* short_name; ///< where `name` is too long for some hosts; null: none
-    const char* fallback;
-    KeyScope scope;
-    std::string_view honoured; ///< the values that can be, with commas between; empty: all
-};
-
-constexpr auto at_creation = KeyScope::creation;
-constexpr auto of_window = KeyScope::window;
-constexpr auto of_handle = KeyScope::handle;
-
-constexpr auto known = std::to_array<KnownKey>({
-    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, {}},
-    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, {}},
-    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, {}},
-    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0", of_window, {}},
-    {"alloc_shared_noncontig", nullptr, "false", of_window, {}}, // later it changes nothing
-    {"sidelight_share_memory", nullptr, "auto", of_handle, {}},
-    {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, {}},
-    {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, {}},
-    {"mpi_win_scope", nullptr, "process", of_handle, "process,thread"},
-    {"mpi_win_order", nullptr, "false", of_handle, "false,true"},
-    {"mpi_assert_max_num_notify", nullptr, "0", at_creation, {}},
-    {"mpi_assert_same_num_notifications", nullptr, "false", of_window, {}},
-    {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, {}},
-    {"sidelight_am_at_target", nullptr, "false", at_creation, {}},
-    {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, "false,true"},
-    {"acc_single_intrinsic", nullptr, "false", of_handle, "false,true"}, // Open MPI's own
-    {"sidelight_progress", nullptr, "auto", at_creation, "auto,calls,thread,smart"},
-    {"sidelight_early_return", nullptr, "off", of_window, {}},
-    {"no_locks", nullptr, "false", of_window, {}},
-    {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, {}},
-    {"accumulate_ops", nullptr, "same_op_no_op", of_handle, {}},
-    {"same_size", nullptr, "false", of_window, {}},
-    {"same_disp_unit", nullptr, "false", of_window, {}},
-    {"mpi_accumulate_granularity", nullptr, "0", of_handle, {}},
-    {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, {}},
-});
-
-/// Whether a value is one of a list.
+/// Whether a value is one of a list, which has commas between.
 constexpr bool is_among(std::string_view value, std::string_view list) noexcept
 {
     while (!list.empty()) {
@@ -88,35 +49,87 @@ constexpr bool is_among(std::string_view value, std::string_view list) noexcept
     return false;
 }
 
-/// A list of what am_ordering knows, or "none" alone.
-bool is_active_order(std::string_view value) noexcept
+// Whether a value can be had. A word that a reader does not know gives what it falls back on.
+
+bool is_anything(const char*) noexcept { return true; }
+
+bool is_switch(const char* value) noexcept { return is_true(value, false) == is_true(value, true); }
+
+bool is_boolean(const char* value) noexcept { return is_among(value, "false,true"); }
+
+bool is_scope(const char* value) noexcept { return is_among(value, "process,thread"); }
+
+bool is_share_policy(const char* value) noexcept
 {
-    bool all = !value.empty();
-    for (std::string_view rest = value; all && !rest.empty();) {
+    return share_policy(value, SharePolicy::automatic) == share_policy(value, SharePolicy::never);
+}
+
+bool is_alignment(const char* value) noexcept { return minimum_alignment(value).has_value(); }
+
+bool is_count(const char* value) noexcept { return whole_number<int>(value).value_or(-1) >= 0; }
+
+/// A list of what am_ordering knows, or "none" alone.
+bool is_active_order(const char* value) noexcept
+{
+    const std::string_view order = value;
+    bool all = !order.empty();
+    for (std::string_view rest = order; all && !rest.empty();) {
         const std::size_t end = std::min(rest.find(','), rest.size());
         all = is_among(rest.substr(0, end), "sameop,diffop,sameam");
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    return all || value == "none";
+    return all || order == "none";
 }
 
-/// "off", "auto", or a size.
-bool is_early_return(std::string_view value) noexcept
+bool is_progress(const char* value) noexcept
 {
-    const std::string word(value);
-    return early_return_bytes(word.c_str(), 0) == early_return_bytes(word.c_str(), 1);
+    return progress_mode(value, Progress::automatic) == progress_mode(value, Progress::calls);
 }
 
-bool can_honour(const KnownKey& key, std::string_view value) noexcept
+bool is_early_return(const char* value) noexcept
 {
-    if (&key == &known[early_return_key]) {
-        return is_early_return(value);
-    }
-    if (&key == &known[active_order]) {
-        return is_active_order(value);
-    }
-    return key.honoured.empty() || is_among(value, key.honoured);
+    return early_return_bytes(value, 0) == early_return_bytes(value, 1);
 }
+
+struct KnownKey {
+    const char* name;
+    const char* short_name; ///< where `name` is too long for some hosts; null: none
+    const char* fallback;
+    KeyScope scope;
+    bool (*can_be)(const char* value) noexcept; ///< any other value leaves the key as it is
+};
+
+constexpr auto at_creation = KeyScope::creation;
+constexpr auto of_window = KeyScope::window;
+constexpr auto of_handle = KeyScope::handle;
+
+constexpr auto known = std::to_array<KnownKey>({
+    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, is_switch},
+    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, is_switch},
+    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, is_switch},
+    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0", of_window, is_switch},
+    {"alloc_shared_noncontig", nullptr, "false", of_window, is_switch}, // later it changes nothing
+    {"sidelight_share_memory", nullptr, "auto", of_handle, is_share_policy},
+    {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, is_alignment},
+    {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, is_switch},
+    {"mpi_win_scope", nullptr, "process", of_handle, is_scope},
+    {"mpi_win_order", nullptr, "false", of_handle, is_boolean},
+    {"mpi_assert_max_num_notify", nullptr, "0", at_creation, is_count},
+    {"mpi_assert_same_num_notifications", nullptr, "false", of_window, is_switch},
+    {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, is_active_order},
+    {"sidelight_am_at_target", nullptr, "false", at_creation, is_switch},
+    {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, is_boolean},
+    {"acc_single_intrinsic", nullptr, "false", of_handle, is_boolean}, // Open MPI's own
+    {"sidelight_progress", nullptr, "auto", at_creation, is_progress},
+    {"sidelight_early_return", nullptr, "off", of_window, is_early_return},
+    {"no_locks", nullptr, "false", of_window, is_switch},
+    {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, is_anything},
+    {"accumulate_ops", nullptr, "same_op_no_op", of_handle, is_anything},
+    {"same_size", nullptr, "false", of_window, is_switch},
+    {"same_disp_unit", nullptr, "false", of_window, is_switch},
+    {"mpi_accumulate_granularity", nullptr, "0", of_handle, is_anything},
+    {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, is_anything},
+});
 
 /// Open MPI takes 35 characters, MPICH 254: a longer key is an error there, not just unknown.
 bool host_takes(const char* key) noexcept
@@ -211,10 +224,9 @@ void WindowInfo::update(MPI_Info info, KeyScope by)
     }
     for (std::size_t key = 0; key < keys; ++key) {
         std::string value;
-        get(info, known[key].short_name, value);
         const bool shortly = get(info, known[key].short_name, value);
         const bool given = get(info, known[key].name, value) || shortly;
-        if (given && known[key].scope >= by && can_honour(known[key], value)) {
+        if (given && known[key].scope >= by && known[key].can_be(value.c_str())) {
             set(key, std::move(value));
         }
     }
@@ -237,11 +249,10 @@ void WindowInfo::share(const WindowInfo& original)
 
 void WindowInfo::note_notifications(MPI_Info info)
 {
-    std::string value = known[same_number].fallback;
-    if (info != MPI_INFO_NULL) {
-        get(info, known[same_number].name, value);
-    }
-    set(same_number, std::move(value));
+    const KnownKey& key = known[same_number];
+    std::string value;
+    const bool given = info != MPI_INFO_NULL && get(info, key.name, value);
+    set(same_number, given && key.can_be(value.c_str()) ? value : key.fallback);
 }
 
 bool WindowInfo::same_notifications() const noexcept { return is_set(same_number); }

@@ -8,25 +8,38 @@
 
 /* --- Info ------------------------------------------------------------------------------------- */
 
-static bool holds(MPI_Win win, const char *key, const char *expected)
+/* The value in force; false: the window does not know the key. */
+static bool value_of_key(MPI_Win win, const char *key, char value[64])
 {
-    char text[64] = "";
     int found = 0;
     MPI_Info info;
     CHECK_OK(MPI_Win_get_info(win, &info));
-    CHECK_OK(MPI_Info_get(info, key, sizeof text - 1, text, &found));
+    CHECK_OK(MPI_Info_get(info, key, 63, value, &found));
     MPI_Info_free(&info);
+    return found;
+}
+
+static bool holds(MPI_Win win, const char *key, const char *expected)
+{
+    char text[64] = "";
+    bool const found = value_of_key(win, key, text);
     bool const same = found && strcmp(text, expected) == 0;
     if (!same)
         fprintf(stderr, "    %s is %s, not %s\n", key, found ? text : "not there", expected);
     return same;
 }
 
-static void set(MPI_Win win, const char *key, const char *value)
+static MPI_Info one_key(const char *key, const char *value)
 {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, key, value);
+    return info;
+}
+
+static void set(MPI_Win win, const char *key, const char *value)
+{
+    MPI_Info info = one_key(key, value);
     CHECK_OK(MPI_Win_set_info(win, info));
     MPI_Info_free(&info);
 }
@@ -95,6 +108,39 @@ static void set_on_one(void)
     window_close(&w);
 }
 
+/* Values that are none leave a key as it was, when the window is made and later. */
+static void nonsense(void)
+{
+    static const char *const keys[][2] = {{"alloc_shared_noncontig", "perhaps"},
+                                          {"sidelight_share_memory", "bogus"},
+                                          {"mpi_minimum_memory_alignment", "48"},
+                                          {"mpi_minimum_memory_alignment", "64 bytes"},
+                                          {"sidelight_no_exclusive_locks", "perhaps"},
+                                          {"mpi_assert_max_num_notify", "-1"},
+                                          {"mpi_assert_max_num_notify", "many"},
+                                          {"mpi_assert_same_num_notifications", "2"},
+                                          {"sidelight_am_at_target", "perhaps"},
+                                          {"sidelight_progress", "perhaps"},
+                                          {"sidelight_early_return", "late"},
+                                          {"no_locks", "TRUE"},
+                                          {"same_size", "perhaps"},
+                                          {"same_disp_unit", "perhaps"}};
+    check_step("values that are none");
+    struct window plain = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+    for (int k = 0; k < (int)(sizeof keys / sizeof *keys); ++k) {
+        char before[64] = "";
+        MPI_Info given = one_key(keys[k][0], keys[k][1]);
+        CHECK(value_of_key(plain.win, keys[k][0], before));
+        struct window w = window_open_with(given, FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+        CHECK(holds(w.win, keys[k][0], before));
+        CHECK_OK(MPI_Win_set_info(w.win, given));
+        CHECK(holds(w.win, keys[k][0], before));
+        window_close(&w);
+        MPI_Info_free(&given);
+    }
+    window_close(&plain);
+}
+
 /* What cannot be had stays as it was: values that are none, and keys of the whole window. */
 static void refused(void)
 {
@@ -126,6 +172,8 @@ static void refused(void)
         CHECK(holds(w.win, whole[k][0], before));
     }
     CHECK(holds(handle, reorder, "0"));
+    set(w.win, reorder, "perhaps");
+    CHECK(holds(w.win, reorder, "0"));
     set(w.win, reorder, "1"); /* for all */
     set(w.win, "no_locks", "true");
     set(w.win, "mpi_minimum_memory_alignment", "4096"); /* it is too late for that */
@@ -316,6 +364,7 @@ int main(int argc, char **argv)
     defaults();
     inherited();
     set_on_one();
+    nonsense();
     refused();
     attributes();
     left_out();

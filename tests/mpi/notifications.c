@@ -548,6 +548,13 @@ static void same_number(struct window *w)
     CHECK_OK(MPI_Win_get_info(w->win, &info));
     MPI_Info_get(info, "mpi_assert_same_num_notifications", 7, text, &flag);
     CHECK(flag && strcmp(text, "true") == 0);
+    /* What is no answer is as if it had not been given. */
+    MPI_Info_set(info, "mpi_assert_same_num_notifications", "perhaps");
+    CHECK_OK(MPI_Win_set_num_notify(w->win, info, 3));
+    MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_get_info(w->win, &info));
+    MPI_Info_get(info, "mpi_assert_same_num_notifications", 7, text, &flag);
+    CHECK(flag && strcmp(text, "false") == 0);
     MPI_Info_free(&info);
     MPI_Barrier(w->comm);
 }
