@@ -17,7 +17,7 @@
 #include "host/node/node_communicator_cache.hpp"
 #include "rma/engine/window.hpp"
 #include "runtime/active_operations.hpp"
-#include "runtime/thread_numbers.hpp"
+#include "runtime/flush_number.hpp"
 #include "runtime/translated_group.hpp"
 #include "runtime/window_info.hpp"
 #include "runtime/window_members.hpp"
@@ -130,7 +130,7 @@ struct WindowBody {
 /// Whose operations an operation or a flush by this handle counts among.
 [[nodiscard]] inline rma::ThreadNumber flushing_thread(const WindowObject& object) noexcept
 {
-    return object.thread_scope.load(std::memory_order_relaxed) ? number_of_caller()
+    return object.thread_scope.load(std::memory_order_relaxed) ? flush_number_of_thread()
                                                                : rma::no_thread;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/accumulate/accumulates.hpp"
 
-#include "base/thread_number.hpp"
+#include "base/lock_slot.hpp"
 
 namespace sidelight::rma {
 
@@ -39,7 +39,7 @@ ElementSlot* Accumulates::slot() noexcept
     if (!many_threads_) {
         return own_.elements.data();
     }
-    const std::size_t number = thread_number() + 2;
+    const std::size_t number = lock_slot_of_thread() + 2;
     return number < own_.elements.size() ? &own_.elements[number] : nullptr;
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/thread_numbers.hpp"
+#include "runtime/flush_number.hpp"
 
 #include <atomic>
-#include <bit>
-#include <cstdint>
+#include <optional>
 
 #include "base/log.hpp"
+#include "base/number_pool.hpp"
 
 namespace sidelight::runtime {
 
 namespace {
 
-/// A bit for each number that somebody has; the first is no_thread's.
-std::atomic<std::uint64_t> taken{1};
-static_assert(rma::most_thread_numbers < 64);
+/// The numbers are those of the pool from 1 on: 0 is no_thread.
+static_assert(rma::no_thread == 0 && rma::most_thread_numbers <= NumberPool::most);
+constinit NumberPool pool(rma::most_thread_numbers);
 
 void tell_that_all_are_taken() noexcept
 {
@@ -28,19 +28,12 @@ void tell_that_all_are_taken() noexcept
 
 rma::ThreadNumber take() noexcept
 {
-    std::uint64_t before = taken.load(std::memory_order_relaxed);
-    for (;;) {
-        const int number = std::countr_one(before);
-        if (number > rma::most_thread_numbers) {
-            tell_that_all_are_taken();
-            return rma::no_thread;
-        }
-        // Acquire: what the number's last owner did comes before what the next one does.
-        if (taken.compare_exchange_weak(before, before | std::uint64_t{1} << number,
-                                        std::memory_order_acquire, std::memory_order_relaxed)) {
-            return static_cast<rma::ThreadNumber>(number);
-        }
+    const std::optional<unsigned> taken = pool.take();
+    if (!taken) {
+        tell_that_all_are_taken();
+        return rma::no_thread;
     }
+    return static_cast<rma::ThreadNumber>(*taken + 1);
 }
 
 /// One thread's. Whoever has its number next may wait for what it has left under way, too.
@@ -53,14 +46,14 @@ struct Number {
     ~Number()
     {
         if (value != rma::no_thread) {
-            taken.fetch_and(~(std::uint64_t{1} << value), std::memory_order_release);
+            pool.give_back(value - 1U);
         }
     }
 };
 
 } // namespace
 
-rma::ThreadNumber number_of_caller() noexcept
+rma::ThreadNumber flush_number_of_thread() noexcept
 {
     thread_local Number number;
     if (number.value == rma::no_thread) [[unlikely]] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/thread_number.hpp"
+#include "base/lock_slot.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,27 +11,27 @@
 namespace sidelight::unit {
 namespace {
 
-TEST(ThreadNumber, StaysTheSame) { EXPECT_EQ(thread_number(), thread_number()); }
+TEST(LockSlot, StaysTheSame) { EXPECT_EQ(lock_slot_of_thread(), lock_slot_of_thread()); }
 
-TEST(ThreadNumber, IsUsedAgainWhenItsThreadHasEnded)
+TEST(LockSlot, IsUsedAgainWhenItsThreadHasEnded)
 {
     for (int round = 0; round < 200; ++round) {
-        std::size_t number = thread_numbers;
-        std::thread([&] { number = thread_number(); }).join();
+        std::size_t number = lock_slots;
+        std::thread([&] { number = lock_slot_of_thread(); }).join();
         EXPECT_LT(number, 7U) << "thread " << round;
     }
 }
 
 /// More threads at once than there are numbers: no two have the same one, and some have none.
-TEST(ThreadNumber, BelongsToOneLivingThread)
+TEST(LockSlot, BelongsToOneLivingThread)
 {
-    constexpr std::size_t threads = thread_numbers + 10;
-    std::vector<std::size_t> numbers(threads, thread_numbers);
+    constexpr std::size_t threads = lock_slots + 10;
+    std::vector<std::size_t> numbers(threads, lock_slots);
     std::atomic<std::size_t> arrived{0};
     std::vector<std::thread> all;
     for (std::size_t index = 0; index < threads; ++index) {
         all.emplace_back([&, index] {
-            numbers[index] = thread_number();
+            numbers[index] = lock_slot_of_thread();
             ++arrived;
             while (arrived < threads) {
                 std::this_thread::yield();
@@ -42,10 +42,10 @@ TEST(ThreadNumber, BelongsToOneLivingThread)
         one.join();
     }
     std::multiset<std::size_t> given(numbers.begin(), numbers.end());
-    for (std::size_t number = 0; number < thread_numbers; ++number) {
+    for (std::size_t number = 0; number < lock_slots; ++number) {
         EXPECT_LE(given.count(number), 1U) << number;
     }
-    EXPECT_GE(given.count(thread_numbers), 10U);
+    EXPECT_GE(given.count(lock_slots), 10U);
 }
 
 } // namespace
