@@ -265,8 +265,9 @@ int MPIX_Progress_counts(MPI_Count *calls, MPI_Count *messages, MPI_Count *futil
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */
 const char *sidelight_version(void);
 
-/* Write to the file descriptor what each window of this process waits for, one line per pending
- * epoch. For use while a program hangs, also from a debugger; the process should stand still. */
+/* Write to the file descriptor what each window of this process waits for: one line for each
+ * window, one for each of its pending epochs, and one on the interrupt thread if there has been
+ * one. For use while a program hangs, also from a debugger; the process should stand still. */
 void sidelight_dump(int fd);
 
 #ifdef __cplusplus

@@ -47,7 +47,8 @@ SIDELIGHT_ENTRY const char* sidelight_version(void) { return SIDELIGHT_VERSION; 
 SIDELIGHT_ENTRY void sidelight_dump(int fd)
 {
     window_table::for_each(describe, &fd);
-    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+    Runtime* runtime = Runtime::existing();
+    if (runtime != nullptr && runtime->helpers().has_interrupted()) {
         std::array<char, 256> line{};
         runtime->helpers().print_counts(line);
         write_line(&fd, line.data());

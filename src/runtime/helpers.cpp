@@ -236,8 +236,10 @@ void Helpers::begin_interrupts() noexcept
     }
     engine_.expect_helper();
     engine_.set_interrupts(true);
-    if (!interrupt_thread_.start(waiting_.waiter(), engine_.recall(),
-                                 {sweep_on_thread, program_came})) {
+    if (interrupt_thread_.start(waiting_.waiter(), engine_.recall(),
+                                {sweep_on_thread, program_came})) {
+        interrupted_.store(true, std::memory_order_relaxed);
+    } else {
         engine_.set_interrupts(false);
     }
 }

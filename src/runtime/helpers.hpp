@@ -56,7 +56,12 @@ public:
     {
         return interrupt_thread_.counts();
     }
-    /// The same as a line of text.
+    /// Whether there has been an interrupt thread in this process.
+    [[nodiscard]] bool has_interrupted() const noexcept
+    {
+        return interrupted_.load(std::memory_order_relaxed);
+    }
+    /// The counts as a line of text.
     void print_counts(std::span<char> line) const noexcept;
     /// MPI_Finalize begins. Where the hook has to end before the program's callbacks a thread is in
     /// its place, until `stop_thread`. Without the engine.
@@ -87,9 +92,10 @@ private:
     static inline std::atomic<int> chosen_{not_chosen};
     std::atomic<bool> hooked_{false};
     std::atomic<bool> may_hook_{true};
-    std::atomic<bool> pending_{false};    ///< something was left to be done without a hook
-    Progress wish_ = Progress::automatic; ///< the last thread that a window has asked for
-    std::mutex starting_;                 ///< which several windows may ask for at once
+    std::atomic<bool> pending_{false};     ///< something was left to be done without a hook
+    std::atomic<bool> interrupted_{false}; ///< there was such a thread; relaxed: only shown
+    Progress wish_ = Progress::automatic;  ///< the last thread that a window has asked for
+    std::mutex starting_;                  ///< which several windows may ask for at once
 };
 
 } // namespace sidelight::runtime

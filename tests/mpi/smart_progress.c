@@ -300,19 +300,31 @@ static void check_keys(const struct Job *job)
         MPI_Win_free(&wins[i]);
 }
 
-/* What a debugger shows of the thread. */
-static void check_dump(void)
+/* What a debugger shows of a window where nothing is pending, and of the thread. */
+static void check_dump(bool has_thread)
 {
     int ends[2];
     char text[4096];
     CHECK(pipe(ends) == 0);
     sidelight_dump(ends[1]);
+    close(ends[1]);
     const ssize_t length = read(ends[0], text, sizeof text - 1);
     CHECK(length > 0);
     text[length > 0 ? length : 0] = '\0';
-    CHECK(strstr(text, "interrupt thread: called") != NULL);
+    CHECK(strstr(text, ": 0 epochs pending") != NULL);
+    CHECK((strstr(text, "interrupt thread: called") != NULL) == has_thread);
     close(ends[0]);
-    close(ends[1]);
+}
+
+static void check_no_thread(void)
+{
+    MPI_Win win;
+    void *memory;
+    check_step("no thread");
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_CALLS));
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    check_dump(false);
+    MPI_Win_free(&win);
 }
 
 /* Is over at once, in another window. */
@@ -423,6 +435,7 @@ int main(int argc, char **argv)
     struct Job job;
     MPI_Comm node;
     int here = 0;
+    check_no_thread();
     CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_SMART));
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
@@ -439,7 +452,7 @@ int main(int argc, char **argv)
     check_kind(&job, lock_epoch, "lock epochs", 30000);
     check_silence(&job);
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
-    check_dump();
+    check_dump(true);
     check_modes(&job);
     check_keys(&job);
     MPI_Group_free(&job.other);
