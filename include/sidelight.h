@@ -197,7 +197,7 @@ int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
  *
  * Source: as above, 2021 (section IV.B). */
 
-/* A handle has so many bytes at most. */
+/* The most bytes that a handle has. */
 #define MPIX_MAX_MEMHANDLE_SIZE 256
 
 /* Let others reach the size bytes at base by a handle, which is written to memhandle, a buffer of
@@ -210,9 +210,9 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
 
 /* A window of the memory that a handle names, or of its first size bytes (more than it has:
  * MPI_ERR_SIZE), for this process alone. target is the rank in parentwin of the process that has
- * made the handle; it may be this one. What is no handle of that dynamic window, or not as it was
- * made, is MPI_ERR_ARG; one of another process is MPI_ERR_RANK. Local: a handle that was released
- * already is not noticed here.
+ * made the handle; it may be this one. Bytes that are no handle of that dynamic window, or were
+ * changed, are MPI_ERR_ARG; a handle that another process than target has made is MPI_ERR_RANK.
+ * Local: a handle that was released already is not noticed here.
  *
  * The window takes operations of all kinds, with requests and notifications too, and flushes. Its
  * one target keeps its rank (others are MPI_ERR_RANK), and displacements count from base in
@@ -242,13 +242,13 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 /* Who moves operations on while this process is in no MPI call: SIDELIGHT_PROGRESS at first. */
 #define MPIX_PROGRESS_AUTO 0   /* a thread where messages or nonblocking calls need one */
 #define MPIX_PROGRESS_CALLS 1  /* nobody: the next call does */
-#define MPIX_PROGRESS_THREAD 2 /* a thread that whatever happens wakes */
+#define MPIX_PROGRESS_THREAD 2 /* a thread that every ring and every message wakes */
 #define MPIX_PROGRESS_SMART 3  /* one that is called only for what is recorded */
 
 /* Choose it for this process, from now on or from its first window on; a window that was made with
  * the key sidelight_progress may have started a thread already, which AUTO leaves as it is. Local.
- * No other thread may be in a call on a window meanwhile, but under MPI_THREAD_MULTIPLE. Another
- * mode is MPI_ERR_ARG. */
+ * Below MPI_THREAD_MULTIPLE no other thread may be in a call on a window meanwhile. Another mode is
+ * MPI_ERR_ARG. */
 int MPIX_Progress_set(int mode);
 
 /* What was chosen last. Local; any thread. */

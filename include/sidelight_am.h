@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 /* A handler. It is called one or more times for a message, each time with num_segments of its
- * segments, of which the first is number segment_offset of the message; a message without segments
- * calls it never.
+ * segments, of which the first is number segment_offset of the message; for a message without
+ * segments it is never called.
  *
  * Input        Segment i of this call begins i * input_segment_count elements behind input_addr, a
  *              copy in the layout that the origin has named for the target. It may be written to.
@@ -89,7 +89,7 @@ int MPIX_Am(const void *origin_input_addr, int origin_input_segment_count,
             MPI_Aint target_persistent_disp, int target_persistent_count,
             MPI_Datatype target_persistent_datatype, MPI_Datatype target_output_segment_datatype,
             MPI_Op am_op, MPI_Win win);
-/* For a handler whose counts are ints, more fail with MPI_ERR_COUNT. */
+/* If the handler has int counts, a larger count is MPI_ERR_COUNT. */
 int MPIX_Am_c(const void *origin_input_addr, MPI_Count origin_input_segment_count,
               MPI_Datatype origin_input_segment_datatype, void *origin_output_addr,
               MPI_Count origin_output_segment_count, MPI_Datatype origin_output_segment_datatype,

@@ -130,7 +130,7 @@ module sidelight_mpi
 
         ! --- Memory handles
 
-        ! A handle has so many bytes at most as MPIX_MAX_MEMHANDLE_SIZE says.
+        ! A handle has MPIX_MAX_MEMHANDLE_SIZE bytes at most.
         subroutine MPIX_Memhandle_create(base, size, info, parentwin, memhandle, memhandle_size, &
             ierror) bind(C, name='mpix_memhandle_create_')
             import :: c_int, c_intptr_t

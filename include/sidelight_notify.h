@@ -14,9 +14,9 @@
  *              passive epochs alone (lock, lock_all), else MPI_ERR_RMA_SYNC. A flush and the end
  *              of the epoch wait for the notification, too. A request completes as that of the
  *              form without _notify.
- * Order        A counter says that so many operations are complete, not which: operations of one
- *              origin may overtake one another as ever. What is raised by one origin and an
- *              operation that it did not notify of are not ordered either.
+ * Order        A counter says that so many notified operations are complete, not which: those of
+ *              one origin may overtake one another as ever. It says nothing of operations without
+ *              _notify: one that the origin issued before may still be on its way.
  * Errors       A counter that the target does not have is MPI_ERR_RMA_NOTIFICATION: from the call
  *              where the target is on the same node, else from whoever waits for the operation.
  * Threads      Any thread under MPI_THREAD_MULTIPLE.

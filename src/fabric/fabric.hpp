@@ -54,7 +54,7 @@ struct Completion {
 
 class RemoteMemory;
 
-/// A key to memory has so many bytes at most.
+/// The most bytes that a key to memory has.
 inline constexpr std::size_t max_key = 1024;
 
 /// Memory of this process that peers may read and write by themselves. Belongs to whoever has
