@@ -203,7 +203,7 @@ void Helpers::apply(Progress mode) noexcept
         begin_interrupts();
     } else if (mode == Progress::thread || (!any && wants_thread(mode))) {
         engine_.expect_helper();
-        thread_.start(waiting_.waiter(), sweep_on_thread, program_came);
+        thread_.start(waiting_.waiter(), {sweep_on_thread, program_came, has_more});
     }
     tell_finisher();
 }
@@ -237,7 +237,7 @@ void Helpers::begin_interrupts() noexcept
     engine_.expect_helper();
     engine_.set_interrupts(true);
     if (interrupt_thread_.start(waiting_.waiter(), engine_.recall(),
-                                {sweep_on_thread, program_came})) {
+                                {sweep_on_thread, program_came, has_more})) {
         interrupted_.store(true, std::memory_order_relaxed);
     } else {
         engine_.set_interrupts(false);
@@ -273,20 +273,30 @@ void Helpers::print_counts(std::span<char> line) const noexcept
         of(counts.longest_ns), of(counts.naps), of(counts.busy_ns) / 1000);
 }
 
+/// Once more when handlers have run: an epoch may end with the last of them.
 bool Helpers::sweep_on_thread() noexcept
 {
+    constexpr int most_rounds = 16; // then it may be told to end
     Engine::become_helper();
     Engine& engine = Runtime::existing()->engine();
     bool moved = false;
-    {
-        const HelperToken token(engine);
-        if (token) {
-            engine.answer_call();
-            moved = engine.process().busy() && engine.process().progress();
+    bool ran = true;
+    for (int round = 0; ran && round < most_rounds; ++round) {
+        {
+            const HelperToken token(engine);
+            if (token) {
+                engine.answer_call();
+                moved = (engine.process().busy() && engine.process().progress()) || moved;
+            }
         }
+        ran = run_active<HelperToken>(engine);
+        moved = moved || ran;
     }
-    return run_active<HelperToken>(engine) || moved;
+    return moved;
 }
+
+/// Handlers that had to stand back behind others.
+bool Helpers::has_more() noexcept { return Runtime::existing()->engine().process().has_active(); }
 
 bool Helpers::program_came() noexcept
 {

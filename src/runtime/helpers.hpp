@@ -76,6 +76,7 @@ public:
 private:
     static bool sweep_on_thread() noexcept;
     static bool program_came() noexcept;
+    static bool has_more() noexcept;
     void begin_for_pending() noexcept;
     [[nodiscard]] Progress wanted() const noexcept;
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;

@@ -28,13 +28,18 @@ bool Network::open()
 }
 
 /// Who may not have the engine sleeps unarmed, until its limit: a helper, or a thread in the host's
-/// loop, for which whoever has it may wait.
+/// loop, for which whoever has it may wait. Nor does a helper sleep on handlers that have come in
+/// while it let go of the engine.
 bool Network::arm(void* self) noexcept
 {
     Engine& engine = static_cast<Network*>(self)->engine_;
     if (Engine::is_helper()) {
-        const HelperToken token(engine);
-        return !token || engine.fabric().network()->arm();
+        const bool had_active = engine.process().has_active();
+        const bool armed = [&engine] {
+            const HelperToken token(engine);
+            return !token || engine.fabric().network()->arm();
+        }();
+        return armed && (had_active || !engine.process().has_active());
     }
     if (host::mpi::is_in_hook()) {
         if (!engine.lock().try_acquire()) {

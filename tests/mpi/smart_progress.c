@@ -11,6 +11,7 @@
 #include <setjmp.h>
 
 #include <sidelight.h>
+#include <sidelight_am.h>
 
 enum { ORIGIN, TARGET, ROUNDS = 20, WORDS = 1000 };
 
@@ -19,7 +20,8 @@ struct Job {
     struct signals signals; /* where the target says that it has gone on */
     int *memory;
     MPI_Group other;
-    bool mapped; /* all by words of memory */
+    MPI_Op write; /* a handler */
+    bool mapped;  /* all by words of memory */
 };
 
 struct Counts {
@@ -76,6 +78,36 @@ static void access_epoch(const struct Job *job, int round)
         return;
     }
     record_access(job, round, requests);
+    compute_until(&job->signals, round);
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+static void write_first(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                        MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                        int segments, int offset)
+{
+    (void)in_count, (void)in_type, (void)count, (void)type, (void)out, (void)out_count;
+    (void)out_type, (void)segments, (void)offset;
+    *(int *)memory = *(const int *)in;
+}
+
+/* Ends with its handler, which runs at the origin where memory is mapped. */
+static void handler_epoch(const struct Job *job, int round)
+{
+    MPI_Request requests[2];
+    if (check_rank == TARGET) {
+        be_late();
+        CHECK_OK(MPI_Win_post(job->other, 0, job->win));
+        CHECK_OK(MPI_Win_wait(job->win));
+        CHECK_EQ(job->memory[0], round);
+        signal_to(&job->signals, ORIGIN, round);
+        return;
+    }
+    CHECK_OK(MPIX_Win_istart(job->other, 0, job->win, &requests[0]));
+    CHECK_OK(MPIX_Am(&round, 1, MPI_INT, NULL, 0, MPI_INT, 1, TARGET, MPI_INT, 0, 1, MPI_INT,
+                     MPI_INT, job->write, job->win));
+    CHECK_OK(MPIX_Win_icomplete(job->win, &requests[1]));
+    check_tell(TARGET);
     compute_until(&job->signals, round);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
@@ -445,9 +477,12 @@ int main(int argc, char **argv)
     MPI_Win_allocate(WORDS * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                      &job.memory, &job.win);
     job.signals = make_signals();
+    CHECK_OK(MPIX_Am_op_create(write_first, &job.write));
+    CHECK_OK(MPIX_Am_win_op_register(job.write, job.win));
     leave_by_jump(job.win);
     check_rare_calls(&job);
     check_kind(&job, access_epoch, "access epochs", 10000);
+    check_kind(&job, handler_epoch, "epochs that end with a handler", 15000);
     check_kind(&job, fence_epoch, "fence epochs", 20000);
     check_kind(&job, lock_epoch, "lock epochs", 30000);
     check_silence(&job);
@@ -455,6 +490,7 @@ int main(int argc, char **argv)
     check_dump(true);
     check_modes(&job);
     check_keys(&job);
+    MPI_Op_free(&job.write);
     MPI_Group_free(&job.other);
     free_signals(&job.signals);
     MPI_Win_free(&job.win);

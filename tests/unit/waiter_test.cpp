@@ -280,8 +280,8 @@ TEST(ProgressThread, SweepsWhatTheNetworkBringsUntilItIsStopped)
     waiter.listen_to(numbers.network());
     ProgressThread thread;
     for (std::uint64_t life = 1; life <= 3; ++life) {
-        ASSERT_TRUE(thread.start(waiter, sweep));
-        ASSERT_TRUE(thread.start(waiter, sweep)); // it runs already
+        ASSERT_TRUE(thread.start(waiter, {.sweep = sweep}));
+        ASSERT_TRUE(thread.start(waiter, {.sweep = sweep})); // it runs already
         numbers.send();
         const auto start = Clock::now();
         while (numbers.taken() < life && Clock::now() - start < for_ever) {

@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "host/node/own_thread.hpp"
-
 namespace sidelight::host::node {
 
 namespace {
@@ -31,7 +29,7 @@ void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
 
 } // namespace
 
-bool InterruptThread::start(Waiter& waiter, Recall& recall, const Work& work) noexcept
+bool InterruptThread::start(Waiter& waiter, Recall& recall, const OwnThreadWork& work) noexcept
 {
     if (runs()) {
         return true;
@@ -64,12 +62,15 @@ void InterruptThread::run() noexcept
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
         // UCX (1.13, TCP) does not wake whom a first connection comes to.
         const bool deaf = waiter_->listens();
+        const std::chrono::nanoseconds longest = work_.has_more() ? longest_busy_sleep
+                                                 : asks || deaf   ? longest_deaf_sleep
+                                                                  : for_good;
         const Roused by = waiter_->doze_for_call(
             [](void* self) noexcept {
                 return static_cast<InterruptThread*>(self)->stopping_.load(
                     std::memory_order_seq_cst);
             },
-            this, asks || deaf ? longest_deaf_sleep : for_good);
+            this, longest);
         if (!stopping_.load(std::memory_order_relaxed)) {
             answer(by);
         }

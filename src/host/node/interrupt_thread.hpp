@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "host/node/own_thread.hpp"
 #include "host/node/recall.hpp"
 #include "host/node/wait.hpp"
 
@@ -27,20 +28,12 @@ struct InterruptCounts {
 /// nothing of the host. Started and stopped by one thread at a time.
 class InterruptThread {
 public:
-    /// What it asks of its owner.
-    struct Work {
-        /// Takes the engine, waits for it if it must, and says whether anything moved.
-        bool (*sweep)() noexcept = nullptr;
-        /// Whether the program has called since the last sweep, or since this was asked last.
-        bool (*program_came)() noexcept = nullptr;
-    };
-
     ~InterruptThread() { stop(); }
 
     [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
     /// Starts it, if it does not run. Answers false, with a word in the log, where there can be no
     /// thread.
-    bool start(Waiter& waiter, Recall& recall, const Work& work) noexcept;
+    bool start(Waiter& waiter, Recall& recall, const OwnThreadWork& work) noexcept;
     /// Returns when it has ended. Does nothing if there is none. Must not hold the engine.
     void stop() noexcept;
 
@@ -55,7 +48,7 @@ private:
     Waiter* waiter_ = nullptr;
     Recall* recall_ = nullptr;
     bool recalled_ = false; ///< and has moved nothing since
-    Work work_;
+    OwnThreadWork work_;
     std::atomic<bool> stopping_{false}; ///< written before a summons
     InterruptCounts counts_;
     std::thread thread_;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "host/node/own_thread.hpp"
-
 namespace sidelight::host::node {
 
 namespace {
@@ -15,16 +13,14 @@ using namespace std::chrono_literals;
 
 } // namespace
 
-bool ProgressThread::start(Waiter& waiter, bool (*sweep)() noexcept,
-                           bool (*program_came)() noexcept) noexcept
+bool ProgressThread::start(Waiter& waiter, const OwnThreadWork& work) noexcept
 {
     if (runs()) {
         return true;
     }
     waiter_ = &waiter;
     waiter.expect_long_sleeps();
-    sweep_ = sweep;
-    program_came_ = program_came;
+    work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "progress", [](void* self) noexcept { static_cast<ProgressThread*>(self)->run(); }, this);
@@ -45,7 +41,7 @@ void ProgressThread::run() noexcept
     while (!stopping_.load(std::memory_order_relaxed)) {
         waiter_->doze(
             [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,
-            longest_deaf_sleep);
+            work_.has_more() ? longest_busy_sleep : longest_deaf_sleep);
         stand_back();
     }
 }
@@ -59,7 +55,8 @@ void ProgressThread::stand_back() noexcept
     constexpr auto longest_nap = 500us;
     const Clock::time_point end = Clock::now() + 5ms;
     auto nap = 100us;
-    while (!stopping_.load(std::memory_order_relaxed) && program_came_() && Clock::now() < end) {
+    while (!stopping_.load(std::memory_order_relaxed) && work_.program_came() &&
+           Clock::now() < end) {
         std::this_thread::sleep_for(nap);
         nap = std::min(2 * nap, longest_nap);
     }
@@ -68,7 +65,7 @@ void ProgressThread::stand_back() noexcept
 /// What keeps it from going to sleep.
 bool ProgressThread::look() noexcept
 {
-    return stopping_.load(std::memory_order_relaxed) || sweep_();
+    return stopping_.load(std::memory_order_relaxed) || work_.sweep();
 }
 
 } // namespace sidelight::host::node

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "host/node/own_thread.hpp"
 #include "host/node/wait.hpp"
 
 namespace sidelight::host::node {
@@ -16,24 +17,19 @@ public:
     ~ProgressThread() { stop(); }
 
     [[nodiscard]] bool runs() const noexcept { return thread_.joinable(); }
-    /// Starts it, if it does not run. `sweep` takes the engine, waits for it if it must, and says
-    /// whether anything moved; `program_came`, whether the program has called since the last sweep,
-    /// or since this was asked last. Answers false, with a word in the log, where there can be no
+    /// Starts it, if it does not run. Answers false, with a word in the log, where there can be no
     /// thread.
-    bool start(Waiter& waiter, bool (*sweep)() noexcept,
-               bool (*program_came)() noexcept = never) noexcept;
+    bool start(Waiter& waiter, const OwnThreadWork& work) noexcept;
     /// Returns when it has ended. Does nothing if there is none. Must not hold the engine.
     void stop() noexcept;
 
 private:
-    static bool never() noexcept { return false; }
     void run() noexcept;
     bool look() noexcept;
     void stand_back() noexcept;
 
     Waiter* waiter_ = nullptr;
-    bool (*sweep_)() noexcept = nullptr;
-    bool (*program_came_)() noexcept = nullptr;
+    OwnThreadWork work_;
     std::atomic<bool> stopping_{false}; ///< written by an exchange, which a ring follows
     std::thread thread_;
 };
