@@ -23,23 +23,24 @@ int meet(const WindowObject& object) noexcept
 }
 
 /// What is wrong with the arguments of one member is its own affair: the others need it to take
-/// part.
-Status set_own(const WindowObject& object, MPI_Info info, int number) noexcept
+/// part. Who keeps its own number does not answer for others.
+Status set_own(const WindowObject& object, MPI_Info info, int number)
 {
     rma::WindowParts& parts = object.window->parts();
+    WindowInfo& keys = object.body->original->info;
     parts.notifications.forget();
+    keys.note_notifications(MPI_INFO_NULL);
     if (number < 0 || static_cast<std::uint32_t>(number) > rma::NotificationBlock::most) {
         return Status::argument;
     }
     if (!is_info(info)) {
         return Status::info;
     }
-    try {
-        object.body->original->info.note_notifications(info);
-    } catch (const std::bad_alloc&) {
-        return Status::no_memory;
+    const Status status = parts.counters.set(static_cast<std::uint32_t>(number));
+    if (status == Status::ok) {
+        keys.note_notifications(info);
     }
-    return parts.counters.set(static_cast<std::uint32_t>(number));
+    return status;
 }
 
 /// Nobody notifies the old counters any more after the first fence, and nobody the new ones before
@@ -53,9 +54,11 @@ int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
         return code;
     }
     Status status = Status::ok;
-    {
+    try {
         const EngineToken token(Runtime::existing()->engine());
         status = set_own(object, info, number);
+    } catch (const std::bad_alloc&) {
+        status = Status::no_memory;
     }
     const int code = meet(object);
     return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);

@@ -602,11 +602,20 @@ static void wrong_calls(struct window *w)
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     /* One who asks for what cannot be does not keep the others from it. */
     int const wrong_number = w->rank == 0 ? -1 : 2;
+    MPI_Info same;
+    MPI_Info_create(&same);
+    MPI_Info_set(same, "mpi_assert_same_num_notifications", "true");
+    CHECK_OK(MPI_Win_set_num_notify(w->win, same, COUNTERS));
+    MPI_Info_free(&same);
     code = MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, wrong_number);
     MPI_Error_class(code, &class);
     CHECK_EQ(class, w->rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS);
     CHECK_OK(MPI_Win_get_num_notify(w->win, w->rank, &number));
     CHECK_EQ(number, w->rank == 0 ? COUNTERS : 2);
+    for (int rank = 0; rank < w->size; ++rank) {
+        CHECK_OK(MPI_Win_get_num_notify(w->win, rank, &number));
+        CHECK_EQ(number, rank == 0 ? COUNTERS : 2);
+    }
     int *bound, flag = 0;
     CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_NUM_UB, &bound, &flag));
     CHECK_ERROR(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, *bound + 1), MPI_ERR_ARG);
