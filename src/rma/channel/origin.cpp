@@ -69,10 +69,19 @@ void Origin::launch(Op& op, Channel& target, std::size_t address) noexcept
     }
 }
 
+/// Ahead of what has come meanwhile, but not between the parts of another one.
 void Origin::launch_again(Op& op, Channel& target, std::size_t address) noexcept
 {
     if (Flight* flight = take_flight(op, target, address); flight != nullptr) {
+        Flight* first = target.leaving.front();
+        const bool half_sent = first != nullptr && first->position != 0;
+        if (half_sent) {
+            target.leaving.pop();
+        }
         target.leaving.push_front(flight);
+        if (half_sent) {
+            target.leaving.push_front(first);
+        }
         launch_more(target);
     }
 }
