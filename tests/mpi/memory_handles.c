@@ -502,6 +502,8 @@ static void late_accesses(bool allocated)
     unsigned char spoilt[MPIX_MAX_MEMHANDLE_SIZE], again[MPIX_MAX_MEMHANDLE_SIZE];
     int bytes = 0;
     MPI_Request r;
+    MPI_Count raised = 0;
+    CHECK_OK(MPI_Win_set_num_notify(t.parent, MPI_INFO_NULL, 1));
     begin(allocated, "late accesses");
     for (int k = 0; k < LONG; ++k)
         row[k] = -1;
@@ -514,7 +516,7 @@ static void late_accesses(bool allocated)
     CHECK_ERROR(MPIX_Memhandle_release(t.own, t.parent), MPI_ERR_ARG);
     CHECK_OK(MPIX_Memhandle_create(t.memory, 8 * WORDS, MPI_INFO_NULL, t.parent, again, &bytes));
     meet();
-    for (int kind = 0; kind < 6; ++kind) {
+    for (int kind = 0; kind < 9; ++kind) {
         int code = MPI_SUCCESS;
         check_step(kind == 0   ? "a late put"
                    : kind == 1 ? "a late long put"
@@ -530,6 +532,13 @@ static void late_accesses(bool allocated)
             code = MPI_Get(&got, 1, MPI_INT64_T, t.right, 50, 1, MPI_INT64_T, t.win);
         else if (kind == 4)
             code = MPI_Fetch_and_op(&late, &got, MPI_INT64_T, t.right, 50, MPI_REPLACE, t.win);
+        else if (kind == 5)
+            code = MPI_Put_notify(&late, 1, MPI_INT64_T, t.right, 50, 1, MPI_INT64_T, 0, t.win);
+        else if (kind == 6)
+            code = MPI_Put_notify(row, LONG, MPI_INT64_T, t.right, 50, LONG, MPI_INT64_T, 0, t.win);
+        else if (kind == 7)
+            code = MPI_Accumulate_notify(&late, 1, MPI_INT64_T, t.right, 50, 1, MPI_INT64_T,
+                                         MPI_SUM, 0, t.win);
         else if ((code = MPIX_Rrput(&late, 1, MPI_INT64_T, t.right, 50, 1, MPI_INT64_T, t.win,
                                     &r)) == MPI_SUCCESS)
             code = MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -548,6 +557,8 @@ static void late_accesses(bool allocated)
     CHECK_OK(MPI_Win_sync(t.parent));
     CHECK_EQ(t.memory[50], 1);
     CHECK_EQ(t.memory[50 + LONG - 1], 0);
+    CHECK_OK(MPI_Win_get_notify_value(t.parent, 0, &raised));
+    CHECK_EQ(raised, 0);
     memcpy(t.own, again, sizeof again);
     end();
 }

@@ -86,6 +86,7 @@ void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowle
                            Status status) noexcept
 {
     if (status != Status::ok) {
+        from.refused = operation;
         channels_.send(from, MessageKind::refused,
                        RefusedBody{.operation = operation,
                                    .placed = from.zero_copies_taken.whole(),
@@ -101,6 +102,7 @@ void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowle
 /// A fragment with an answer of its own was not performed.
 void TargetSide::refuse(Channel& from, std::uint64_t operation, Status status) noexcept
 {
+    from.refused = operation;
     channels_.send(from, MessageKind::refused,
                    RefusedBody{.operation = operation,
                                .placed = from.zero_copies_taken.whole(),
@@ -133,6 +135,7 @@ std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t
 {
     std::byte* memory = memory_.find(body.address, bytes, body.region);
     if (memory == nullptr) {
+        from.refused = body.operation; // its notification may be here, and wait for this put
         channels_.zero_copy_taken(from, body.zero_copy);
         refuse(from, body.operation, Status::rma_range);
     } else {

@@ -212,6 +212,9 @@ Status NotificationCounters::serve(Channel& from, const NotifyBody& body) noexce
     if (body.index >= number()) {
         return Status::rma_notification;
     }
+    if (body.operation == from.refused) {
+        return Status::ok; // its origin has been told
+    }
     const std::uint32_t missing = from.zero_copies_taken.missing(body.last_copy, body.zero_copies);
     if (rules::notification_counts(missing)) {
         raise(body.index);
@@ -236,7 +239,7 @@ void NotificationCounters::let_count(const Channel& from) noexcept
         const bool counts =
             early.from == &from && rules::notification_counts(from.zero_copies_taken.missing(
                                        early.body.last_copy, early.body.zero_copies));
-        if (counts) {
+        if (counts && early.body.operation != from.refused) {
             raise(early.body.index);
         }
         return counts;
