@@ -28,16 +28,19 @@ std::vector<Known> operations;
 /// The predefined types, by the numbers that Fortran has for them: the same in all processes.
 constexpr std::size_t most_small_codes = 256;
 struct TypeCodes {
+    const datatype::PredefinedTable* table = nullptr; ///< types that come later have no number
     std::vector<std::pair<std::int32_t, MPI_Datatype>> by_code; ///< sorted
     std::vector<MPI_Datatype> by_small_code;                    ///< for Open MPI's, quicker
-    std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits> by_slot{};
+    std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits>
+        by_slot{}; ///< of it
 };
 TypeCodes type_codes;
 std::once_flag codes_learnt;
 
 void make_codes()
 {
-    const datatype::PredefinedTable& table = *datatype::predefined_table.load();
+    type_codes.table = datatype::predefined_table.load();
+    const datatype::PredefinedTable& table = *type_codes.table;
     for (std::size_t slot = 0; slot < table.slots.size(); ++slot) {
         if (table.slots[slot].layout != nullptr) {
             type_codes.by_slot[slot] = host::mpi::fortran_handle(table.slots[slot].type);
@@ -97,7 +100,7 @@ void active_operations::remove(MPI_Op handle) noexcept
 
 std::int32_t code_of_type(MPI_Datatype type) noexcept
 {
-    const datatype::PredefinedTable& table = *datatype::predefined_table.load();
+    const datatype::PredefinedTable& table = *type_codes.table;
     const std::size_t slot = table.index_of(type);
     return table.slots[slot].type == type ? type_codes.by_slot[slot] : 0;
 }

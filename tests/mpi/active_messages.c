@@ -130,6 +130,29 @@ static MPI_Aint at(const struct window *w, int target, int cell)
     return window_at(w, target, 8 * (MPI_Aint)cell);
 }
 
+/* The host's handles of types that the library meets only later must not change what a handler
+ * hears of the others. */
+static void meet_further_types(const struct window *w)
+{
+    enum { MOST_TYPES = 40 };
+    float const nothing = 0;
+    int met = 0;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
+    for (int range = 1; range <= MOST_TYPES && met < MOST_TYPES; ++range)
+        for (int digits = 1; digits <= 6 && met < MOST_TYPES; ++digits) {
+            MPI_Datatype type;
+            if (MPI_Type_create_f90_real(digits, range, &type) != MPI_SUCCESS)
+                break;
+            int size = 0;
+            MPI_Type_size(type, &size);
+            CHECK_OK(MPI_Put(&nothing, size == sizeof nothing ? 1 : 0, type, w->rank,
+                             window_at(w, w->rank, 0), size == sizeof nothing ? 1 : 0, type,
+                             w->win));
+            ++met;
+        }
+    CHECK_OK(MPI_Win_unlock(w->rank, w->win));
+}
+
 /* --- What is expected ------------------------------------------------------------------------- */
 
 static int send_add(const struct window *w, int target, int cell, const int *in, int in_count,
@@ -625,6 +648,7 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
         register_ops(&w);
         check_step("once to each");
+        meet_further_types(&w);
         once_to_each(&w, 1);
         once_to_each(&w, 7);
         once_to_each(&w, 1000);
