@@ -15,6 +15,7 @@ const Layout* make(Basic basic)
     if (basic == Basic::i16_i32) { // the one with a hole inside
         builder.append_block(0, 2, basic);
         builder.append_block(4, 4, basic);
+        builder.set_signature(signature_of(basic, shape.size));
     } else {
         builder.append_block(0, shape.size, basic);
     }

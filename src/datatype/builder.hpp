@@ -22,6 +22,8 @@ class LayoutBuilder {
 public:
     /// Adds one block of data at the end of the type map.
     void append_block(std::ptrdiff_t offset, std::size_t length, Basic basic = Basic::none);
+    /// All blocks so far are parts of one element.
+    void set_signature(const Signature& of_element) noexcept { signature_ = of_element; }
     /// Adds a whole type map at the end of this one, shifted by `offset`.
     void append(const LayoutBuilder& part, std::ptrdiff_t offset);
     void append(const Layout& part, std::ptrdiff_t offset);

@@ -34,6 +34,16 @@ TEST(Builder, JoinsBlocksThatTouch)
     EXPECT_EQ(builder.size(), 0U);
 }
 
+TEST(Builder, MakesOneElementOfEachBasicType)
+{
+    for (std::size_t number = 1; number < basic_count; ++number) {
+        const auto basic = static_cast<Basic>(number);
+        const Signature one = basic_layout(basic).signature;
+        EXPECT_EQ(one, signature_of(basic, shape_of(basic).size)) << number;
+        EXPECT_EQ(one.elements, 1U) << number;
+    }
+}
+
 TEST(Builder, KeepsTheOrderOfTheMap)
 {
     LayoutBuilder builder = block(4, 4);
