@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes at the edges: mixed members, nothing at all, exactly the window, freed at once. */
 #include "host_defects.h"
+#include <float.h>
 #include <stddef.h>
 
 enum { BYTES = 4096 };
@@ -297,6 +298,30 @@ static void precise(struct window *w)
         }
 }
 
+/* More digits than a double has: computed as the host's compilers do. */
+static void extended(struct window *w)
+{
+    int const target = (w->rank + 1) % w->size;
+    MPI_Aint const at = window_at(w, target, 1024 + 32 * w->rank);
+    long double const out[2] = {1.0L, -3.0L};
+    long double in[2] = {0, 0};
+    int size = 0;
+    MPI_Datatype type;
+    if (MPI_Type_create_f90_complex(LDBL_DIG, MPI_UNDEFINED, &type) != MPI_SUCCESS ||
+        MPI_Type_size(type, &size) != MPI_SUCCESS || size != (int)sizeof out)
+        return;
+    CHECK_OK(MPI_Put(out, 1, type, target, at, 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Accumulate(out, 1, type, target, at, 1, type, MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Type_create_f90_real(LDBL_DIG, MPI_UNDEFINED, &type));
+    CHECK_OK(MPI_Accumulate(out, 2, type, target, at, 2, type, MPI_SUM, w->win));
+    CHECK_OK(MPI_Get(in, 2, type, target, at, 2, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK(in[0] == 3.0L);
+    CHECK(in[1] == -9.0L);
+}
+
 static void everything(struct window *w)
 {
     CHECK_OK(MPI_Win_lock_all(0, w->win));
@@ -312,6 +337,7 @@ static void everything(struct window *w)
     absolute(w);
     absolute_result(w);
     precise(w);
+    extended(w);
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "datatype/mpi/predefined.hpp"
 
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "datatype/basic_layout.hpp"
 #include "datatype/builder.hpp"
+#include "datatype/mpi/contents.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::datatype {
@@ -23,6 +25,8 @@ using Candidates = std::span<const Basic>;
 constexpr std::array integers{Basic::i8, Basic::i16, Basic::i32, Basic::i64, Basic::i128};
 constexpr std::array naturals{Basic::u8, Basic::u16, Basic::u32, Basic::u64};
 constexpr std::array reals{Basic::f16, Basic::f32, Basic::f64, Basic::f128};
+constexpr std::array extended_reals{Basic::f32, Basic::f64, Basic::f80, Basic::f128};
+constexpr std::array extended_complexes{Basic::c32, Basic::c64, Basic::c80, Basic::c128};
 constexpr std::array complexes{Basic::c16, Basic::c32, Basic::c64, Basic::c128};
 constexpr std::array logicals{Basic::logical8, Basic::logical16, Basic::logical32, Basic::logical64,
                               Basic::logical128};
@@ -233,13 +237,27 @@ Candidates candidates_by_name(MPI_Datatype type)
     return {};
 }
 
+/// Whether a type of MPI_Type_create_f90_real or _complex has the digits of a long double. It and
+/// one of twice a double's precision have the same size.
+bool is_extended(MPI_Datatype type)
+{
+#ifdef I_MPI_VERSION // made for compilers that have no such kind
+    static_cast<void>(type);
+    return false;
+#else
+    constexpr int digits = std::numeric_limits<long double>::digits10;
+    const int precision = Contents(type).next_integer();
+    return precision == MPI_UNDEFINED || precision <= digits;
+#endif
+}
+
 Candidates candidates_by_combiner(MPI_Datatype type, int combiner)
 {
     switch (combiner) {
     case MPI_COMBINER_F90_REAL:
-        return reals;
+        return is_extended(type) ? Candidates(extended_reals) : Candidates(reals);
     case MPI_COMBINER_F90_COMPLEX:
-        return complexes;
+        return is_extended(type) ? Candidates(extended_complexes) : Candidates(complexes);
     case MPI_COMBINER_F90_INTEGER:
         return integers;
     default:
