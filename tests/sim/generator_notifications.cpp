@@ -23,16 +23,21 @@ void Generator::draw_counters()
     }
 }
 
-/// What goes to cells of its own, so that it is seen when it is there.
+/// What goes to cells of its own, so that it is seen when it is there; and what fails, which raises
+/// nothing.
 void Generator::maybe_notify(int rank, std::size_t step)
 {
     const Step& operation = author(rank).step(step);
-    if (draft_.program().counters == 0 || !is_watched(operation.call) || !notes_.chance(60)) {
+    const bool fails = operation.call == Call::stray;
+    if (draft_.program().counters == 0 || !(is_watched(operation.call) || fails) ||
+        !notes_.chance(60)) {
         return;
     }
     const int counter = notes_.between(0, draft_.program().counters - 1);
     author(rank).make_notified(step, counter);
-    ++notified(operation.target, counter);
+    if (!fails) {
+        ++notified(operation.target, counter);
+    }
 }
 
 /// Everybody shows something, and some read it, who notify its owner when they have it.
