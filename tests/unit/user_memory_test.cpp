@@ -285,6 +285,25 @@ TEST_F(ReplacedMemory, PagesOfAnotherWindowStayWhatTheyAre)
     EXPECT_EQ(share_in_place(memory).refusal(), Refusal::in_use);
 }
 
+/// A range that is not all in them was taken as it was: its peers may be writing into these pages.
+TEST_F(ReplacedMemory, PagesStayWhileAnotherWindowHasThemAsTheyAre)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    SharedRange first = share(memory.data(), 2 * page, SharePolicy::in_place);
+    ASSERT_TRUE(first);
+    {
+        const SharedRange larger = share_in_place(memory);
+        EXPECT_FALSE(larger);
+        first = {};
+        EXPECT_TRUE(is_shared(memory.data()));
+        const SharedRange again = share(memory.data(), 2 * page, SharePolicy::in_place);
+        EXPECT_TRUE(again);
+    }
+    EXPECT_FALSE(is_shared(memory.data()));
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
 TEST_F(ReplacedMemory, SparseMemoryStaysSparse)
 {
     const Pages memory(20'000);

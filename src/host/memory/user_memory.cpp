@@ -218,14 +218,32 @@ UserMemory::Blocks::iterator UserMemory::block_around(Span range) noexcept
     });
 }
 
-/// Whether a window has a part of these pages, and they have to stay what they are.
+/// Whether a window has a part of these pages as they are, and its peers may be writing there
+/// through the kernel.
+bool UserMemory::has_to_stay(Span pages) const noexcept
+{
+    return std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) {
+        return overlap({kept.first, kept.second}, pages);
+    });
+}
+
+/// Whether a window has a part of these pages.
 bool UserMemory::in_use(Span pages) const noexcept
 {
-    return std::any_of(blocks_.begin(), blocks_.end(),
-                       [&](const Block& block) { return overlap(block.pages, pages); }) ||
-           std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) {
-               return overlap({kept.first, kept.second}, pages);
-           });
+    return has_to_stay(pages) ||
+           std::any_of(blocks_.begin(), blocks_.end(),
+                       [&](const Block& block) { return overlap(block.pages, pages); });
+}
+
+void UserMemory::give_back_idle() noexcept
+{
+    blocks_.remove_if([this](const Block& block) {
+        const bool idle = block.users == 0 && !has_to_stay(block.pages);
+        if (idle) {
+            give_back(block);
+        }
+        return idle;
+    });
 }
 
 void UserMemory::release(SharedRange& range) noexcept
@@ -240,11 +258,10 @@ void UserMemory::release(SharedRange& range) noexcept
         if (kept != end) {
             kept_.erase(kept);
         }
-    } else if (const auto block = block_around(range.range_);
-               block != blocks_.end() && --block->users == 0) {
-        give_back(*block);
-        blocks_.erase(block);
+    } else if (const auto block = block_around(range.range_); block != blocks_.end()) {
+        --block->users;
     }
+    give_back_idle();
 }
 
 /// What is still mapped of a block where it lies: a program may have unmapped it too early, or have

@@ -30,12 +30,14 @@ private:
         Span pages;
         File file;
         FileIdentity identity;
-        std::size_t users;
+        std::size_t users; ///< none: it stays for ranges that have a part of it as it is
     };
     using Blocks = std::list<Block>;
 
     [[nodiscard]] Blocks::iterator block_around(Span range) noexcept;
+    [[nodiscard]] bool has_to_stay(Span pages) const noexcept;
     [[nodiscard]] bool in_use(Span pages) const noexcept;
+    void give_back_idle() noexcept;
     Refusal replace(Span range);
     SharedRange find_shared(Span range);
     static SharedRange claim(Block& block, Span range) noexcept;
