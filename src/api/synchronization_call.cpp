@@ -154,11 +154,13 @@ Status Wait::start(WindowObject& object, Request* request) noexcept
 
 Status Wait::begin(WindowObject& object, Request* request) noexcept
 {
-    return object.window->wait(request, Waiting::polls());
+    return object.window->wait(request, Waiting::polls(), true);
 }
 
-Status Lock::start(WindowObject& object, int lock_type, int rank, int assertion,
-                   Request* request) noexcept
+namespace {
+
+Status lock(const WindowObject& object, int lock_type, int rank, int assertion, Request* request,
+            bool grant_waited) noexcept
 {
     rma::Assertion asserted;
     if (!read_assertion(assertion, access_bits, asserted)) {
@@ -172,14 +174,33 @@ Status Lock::start(WindowObject& object, int lock_type, int rank, int assertion,
     }
     const auto type =
         lock_type == MPI_LOCK_EXCLUSIVE ? rma::LockType::exclusive : rma::LockType::shared;
-    return object.window->lock(type, rank, asserted, request);
+    return object.window->lock(type, rank, asserted, request, grant_waited);
+}
+
+Status lock_all(const WindowObject& object, int assertion, Request* request,
+                bool grant_waited) noexcept
+{
+    rma::Assertion asserted;
+    if (!read_assertion(assertion, access_bits, asserted)) {
+        return Status::assertion;
+    }
+    return object.window->lock_all(asserted, request, grant_waited);
+}
+
+} // namespace
+
+Status Lock::start(WindowObject& object, int lock_type, int rank, int assertion,
+                   Request* request) noexcept
+{
+    return lock(object, lock_type, rank, assertion, request, false);
 }
 
 /// A lock that nobody else holds is granted by then.
 Status Lock::begin(WindowObject& object, int lock_type, int rank, int assertion,
                    Request* request) noexcept
 {
-    const Status opened = start(object, lock_type, rank, assertion, nullptr);
+    const Status opened =
+        lock(object, lock_type, rank, assertion, nullptr, Engine::program_has_threads());
     if (opened != Status::ok || !object.window->waits_for_lock()) [[likely]] {
         rma::finish(request);
         return opened;
@@ -202,17 +223,13 @@ Status Unlock::begin(WindowObject& object, int rank, Request* request) noexcept
 
 Status LockAll::start(WindowObject& object, int assertion, Request* request) noexcept
 {
-    rma::Assertion asserted;
-    if (!read_assertion(assertion, access_bits, asserted)) {
-        return Status::assertion;
-    }
-    return object.window->lock_all(asserted, request);
+    return lock_all(object, assertion, request, false);
 }
 
 Status LockAll::begin(WindowObject& object, int assertion, Request* request) noexcept
 {
     const int target = waits_for_locks(object) ? rma::all_targets : object.window->rank();
-    const Status opened = start(object, assertion, nullptr);
+    const Status opened = lock_all(object, assertion, nullptr, Engine::program_has_threads());
     LockOrder::remember(object);
     return end_opening(object, opened, true, target, request);
 }

@@ -27,6 +27,7 @@ sidelight_mpi_test(kernel_copy.thread_model RANKS 2 PROGRAM thread_model ARGS 50
 sidelight_mpi_test(duplicate_threads RANKS 2)
 sidelight_mpi_test(callback_locks RANKS 2)
 sidelight_mpi_test(thread_calls RANKS 2 3 ${patience})
+sidelight_mpi_test(thread_order RANKS 3)
 foreach(progress auto thread smart)
     sidelight_mpi_test(finalize_callbacks_${progress} RANKS 2 PROGRAM finalize_callbacks
         ENVIRONMENT SIDELIGHT_PROGRESS=${progress})

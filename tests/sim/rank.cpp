@@ -348,7 +348,7 @@ Status Rank::synchronise(const Step& step, rma::Request* request)
     case Call::complete:
         return w.complete(request, step.blocking);
     case Call::wait:
-        return w.wait(request);
+        return w.wait(request, 0, step.blocking);
     case Call::test:
         return Status::ok; // asked again and again while the rank waits
     case Call::close:

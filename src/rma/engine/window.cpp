@@ -243,22 +243,22 @@ Status Window::complete(Request* request, bool may_return_early, int polls) noex
     return parts_->synchronization.complete(request, may_return_early, polls);
 }
 
-Status Window::wait(Request* request, int polls) noexcept
+Status Window::wait(Request* request, int polls, bool waits) noexcept
 {
     if (settled_.wait(0)) {
         finish(request);
         return Status::ok;
     }
-    return parts_->synchronization.wait(request, polls);
+    return parts_->synchronization.wait(request, polls, waits);
 }
 
 Status Window::test(bool& flag) noexcept { return parts_->synchronization.test(flag); }
 
-Status Window::lock_by_queue(LockType type, int target, Assertion assertion,
-                             Request* request) noexcept
+Status Window::lock_by_queue(LockType type, int target, Assertion assertion, Request* request,
+                             bool grant_waited) noexcept
 {
     settled_.prepare_lock();
-    return parts_->synchronization.lock(type, target, assertion, request);
+    return parts_->synchronization.lock(type, target, assertion, request, grant_waited);
 }
 
 Status Window::unlock_by_queue(int target, Request* request, bool waits) noexcept
@@ -266,9 +266,9 @@ Status Window::unlock_by_queue(int target, Request* request, bool waits) noexcep
     return parts_->synchronization.unlock(target, request, waits);
 }
 
-Status Window::lock_all(Assertion assertion, Request* request) noexcept
+Status Window::lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept
 {
-    return parts_->synchronization.lock_all(assertion, request);
+    return parts_->synchronization.lock_all(assertion, request, grant_waited);
 }
 
 Status Window::unlock_all(Request* request) noexcept

@@ -64,16 +64,19 @@ public:
     /// `may_return_early`: for a call that waits for the request, which then completes as soon as
     /// what is left of the epoch is kept for late targets, if that may be.
     Status complete(Request* request, bool may_return_early = false, int polls = 0) noexcept;
-    Status wait(Request* request, int polls = 0) noexcept;
+    /// `waits`: as in `fence`.
+    Status wait(Request* request, int polls = 0, bool waits = false) noexcept;
     /// MPI_Win_test: closes the exposure epoch if every origin is done with it, or lost: then the
     /// answer is Status::lost.
     Status test(bool& flag) noexcept;
+    /// `grant_waited`: in a program with threads the calling one waits until it has the lock, and
+    /// holds up no other one meanwhile.
     [[gnu::always_inline]] Status lock(LockType type, int target, Assertion assertion,
-                                       Request* request) noexcept
+                                       Request* request, bool grant_waited = false) noexcept
     {
         if (assertion.no_check || assertion.concurrent || !settled_.lock(type, target))
             [[unlikely]] {
-            return lock_by_queue(type, target, assertion, request);
+            return lock_by_queue(type, target, assertion, request, grant_waited);
         }
         finish(request);
         return Status::ok;
@@ -87,7 +90,7 @@ public:
         finish(request);
         return Status::ok;
     }
-    Status lock_all(Assertion assertion, Request* request) noexcept;
+    Status lock_all(Assertion assertion, Request* request, bool grant_waited = false) noexcept;
     Status unlock_all(Request* request) noexcept;
     /// `target` may be all_targets. `thread`: whose operations it is about; else the process's.
     Status flush(int target, FlushScope scope, Request* request,
@@ -157,7 +160,8 @@ public:
 private:
     void needed(bool needed) noexcept override;
     void log_routes() const noexcept;
-    Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request) noexcept;
+    Status lock_by_queue(LockType type, int target, Assertion assertion, Request* request,
+                         bool grant_waited) noexcept;
     Status unlock_by_queue(int target, Request* request, bool waits) noexcept;
 
     Mapped mapped_; ///< first, in a line with what it reads

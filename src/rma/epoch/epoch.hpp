@@ -73,6 +73,20 @@ enum class Early : std::uint8_t {
     at_once,  ///< it returns at once, and a request is waited for later, if ever
 };
 
+/// What a closed epoch that is not complete keeps from beginning.
+enum class HoldsBack : std::uint8_t {
+    nothing,
+    later,     ///< epochs that are opened behind it, as the rules of their classes say
+    short_way, ///< a thread waits for it, so what is opened meanwhile is another one's: only the
+               ///< way past the queue
+};
+
+/// Of a fence epoch.
+struct EpochBarriers {
+    std::uint64_t in = 0;  ///< grants it
+    std::uint64_t out = 0; ///< ends it; 0: none
+};
+
 /// An epoch, from the call that opens it until its internal completion, and until none of its
 /// operations needs it: one that is complete at the origin may still be unanswered. From the
 /// process's pool, where it is as new but for its peers. Guarded by whoever holds the engine.
@@ -80,13 +94,14 @@ struct Epoch {
     EpochKind kind = EpochKind::fence;
     EpochState state = EpochState::deferred_open;
     LockType lock_type = LockType::shared;
-    bool no_check = false;         ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
-    bool concurrent = false;       ///< active messages of it may run beside one another
-    bool last = false;             ///< of the window: MPI_Win_free's
-    bool queued = false;           ///< in the window's queue
-    bool kept_ready = false;       ///< opened by SettledEpochs
-    bool unsettled = false;        ///< in the window's count of epochs that need progress
-    bool holds_back = false;       ///< in the window's list of closed epochs of its class
+    bool no_check = false;     ///< the grant is certain (MPI_MODE_NOCHECK), no place needed
+    bool concurrent = false;   ///< active messages of it may run beside one another
+    bool last = false;         ///< of the window: MPI_Win_free's
+    bool queued = false;       ///< in the window's queue
+    bool kept_ready = false;   ///< opened by SettledEpochs
+    bool unsettled = false;    ///< in the window's count of epochs that need progress
+    bool grant_waited = false; ///< one of several threads waits in the call that opens it
+    HoldsBack holds_back = HoldsBack::nothing;
     Early early = Early::no;       ///< whether its closing call returns before it is complete
     Status failure = Status::ok;   ///< a member that it is about was lost
     Reorder reorder{};             ///< the keys of the window when it was opened
@@ -96,16 +111,15 @@ struct Epoch {
     std::uint32_t unanswered = 0; ///< operations not yet complete at their targets, of all peers
     std::uint64_t opened_at = 0;  ///< the window's clock of openings and closings
     std::uint64_t closed_at = 0;
-    std::uint64_t early_at = 0;   ///< early returns of the process when it was opened; then its own
-    std::uint64_t barrier_in = 0; ///< fence: the barrier that grants the epoch
-    std::uint64_t barrier_out = 0; ///< fence: the barrier that ends it; 0: none
-    std::size_t kept = 0;          ///< returned early: bytes beside the data, for its record
-    Request* opening = nullptr;    ///< completes when it is granted by every peer
-    Request* closing = nullptr;    ///< completes with the epoch
-    std::vector<PeerEpoch> peers;  ///< keeps its capacity from use to use
-    Links<Epoch> in_queue{};       ///< see EpochQueue
-    Links<Epoch> in_closed{};      ///< closed and not completed, of its class, in closing order
-    Links<Epoch> in_early{};       ///< returned early and not completed, in the order of returning
+    std::uint64_t early_at = 0; ///< early returns of the process when it was opened; then its own
+    EpochBarriers barriers{};
+    std::size_t kept = 0;         ///< returned early: bytes beside the data, for its record
+    Request* opening = nullptr;   ///< completes when it is granted by every peer
+    Request* closing = nullptr;   ///< completes with the epoch
+    std::vector<PeerEpoch> peers; ///< keeps its capacity from use to use
+    Links<Epoch> in_queue{};      ///< see EpochQueue
+    Links<Epoch> in_closed{};     ///< closed and not completed, of its class, in closing order
+    Links<Epoch> in_early{};      ///< returned early and not completed, in the order of returning
     Epoch* next = nullptr;
 
     [[nodiscard]] bool open() const noexcept
@@ -121,11 +135,11 @@ struct Epoch {
     {
         kind = as;
         state = EpochState::deferred_open;
-        no_check = concurrent = last = kept_ready = false;
+        no_check = concurrent = last = kept_ready = grant_waited = false;
         early = Early::no;
         failure = Status::ok;
         peers_asked = peers_granted = peers_done = 0;
-        closed_at = barrier_out = 0;
+        closed_at = barriers.out = 0;
     }
     /// Whether it is granted by locks.
     [[nodiscard]] bool passive() const noexcept

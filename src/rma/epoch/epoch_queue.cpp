@@ -113,6 +113,7 @@ Status EpochQueue::add_peer(Epoch& epoch, int rank) noexcept
     with_.contacts.peer(rank).lead_to(&epoch, index);
     if (epoch.active()) {
         ++ungranted_locks_; // until this one is granted, too
+        awaited_locks_ += epoch.grant_waited ? 1 : 0;
         poll_grant(epoch, epoch.peers[index]);
     }
     return Status::ok;
@@ -187,7 +188,7 @@ bool EpochQueue::may_activate(const Epoch& epoch) const noexcept
 
 bool EpochQueue::may_ask(const Epoch& epoch) const noexcept
 {
-    return rules::may_ask_for_lock(ungranted_locks_, epoch.reorder) &&
+    return rules::may_ask_for_lock(ungranted_locks_ - awaited_locks_, epoch.reorder) &&
            rules::may_lock_after_early(epoch.early_at, with_.early.oldest());
 }
 
@@ -210,6 +211,7 @@ void EpochQueue::activate(Epoch& epoch) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::activate);
     ungranted_locks_ += epoch.passive() ? 1 : 0;
+    awaited_locks_ += epoch.grant_waited ? 1 : 0;
     if (with_.trace) [[unlikely]] {
         note(with_.trace, trace::Event::epoch_activated, epoch, -1, 0);
     }
@@ -284,6 +286,7 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     show(with_, epoch, peer);
     if (epoch.peers_granted == epoch.peers.size()) {
         ungranted_locks_ -= epoch.passive() ? 1 : 0;
+        awaited_locks_ -= epoch.grant_waited ? 1 : 0;
         conclude(std::exchange(epoch.opening, nullptr), epoch.failure);
     }
     return true;
@@ -320,7 +323,7 @@ bool EpochQueue::advance_active() noexcept
     return return_waiting() || moved;
 }
 
-void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
+void EpochQueue::close(Epoch& epoch, Request* request, int polls, bool waits) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::close);
     epoch.closed_at = ++clock_;
@@ -348,7 +351,7 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls) noexcept
     }
     with_.channels.carrier().let_leave();
     enlist(epoch);
-    hold_back_later(epoch);
+    hold_back_later(epoch, waits ? HoldsBack::short_way : HoldsBack::later);
     count(epoch);
 }
 
@@ -396,20 +399,22 @@ bool EpochQueue::return_waiting() noexcept
 }
 
 /// A closed epoch that is not completed: those opened from now on may have to wait for it.
-void EpochQueue::hold_back_later(Epoch& epoch) noexcept
+void EpochQueue::hold_back_later(Epoch& epoch, HoldsBack what) noexcept
 {
-    closed_[index_of(row_of(epoch.kind).ordered_as)].push(&epoch);
-    epoch.holds_back = true;
+    if (what == HoldsBack::later) {
+        closed_[index_of(row_of(epoch.kind).ordered_as)].push(&epoch);
+    }
+    epoch.holds_back = what;
     ++holding_back_;
 }
 
 void EpochQueue::hold_back_no_more(Epoch& epoch) noexcept
 {
-    if (epoch.holds_back) {
+    const HoldsBack what = std::exchange(epoch.holds_back, HoldsBack::nothing);
+    if (what == HoldsBack::later) {
         closed_[index_of(row_of(epoch.kind).ordered_as)].remove(&epoch);
-        epoch.holds_back = false;
-        --holding_back_;
     }
+    holding_back_ -= what != HoldsBack::nothing ? 1 : 0;
 }
 
 void EpochQueue::complete(Epoch& epoch) noexcept

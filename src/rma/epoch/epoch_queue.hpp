@@ -45,7 +45,9 @@ public:
     /// Opens it. Where its peers may be quick it asks them up to `polls` times for their grants.
     void open(Epoch& epoch, int polls = 0) noexcept;
     /// Closes it; `request` completes with it. `polls`: likewise for what it still waits for.
-    void close(Epoch& epoch, Request* request, int polls = 0) noexcept;
+    /// `waits`: the calling thread waits for the request. What is opened meanwhile is another
+    /// thread's, which a thread that is blocked must not hold up.
+    void close(Epoch& epoch, Request* request, int polls = 0, bool waits = false) noexcept;
     /// The request of a closed access may complete as soon as its data are kept, from now on.
     void let_return_early(Epoch& epoch) noexcept;
 
@@ -108,7 +110,7 @@ private:
         return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
     }
     bool poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept;
-    void hold_back_later(Epoch& epoch) noexcept;
+    void hold_back_later(Epoch& epoch, HoldsBack what) noexcept;
     void hold_back_no_more(Epoch& epoch) noexcept;
     [[nodiscard]] bool may_ask(const Epoch& epoch) const noexcept;
     bool return_early(Epoch& epoch) noexcept;
@@ -125,13 +127,14 @@ private:
     std::size_t pending_ = 0;
     std::size_t unsettled_ = 0;         ///< active epochs that need progress
     std::uint64_t ungranted_locks_ = 0; ///< active epochs that wait for a lock
-    std::size_t holding_back_ = 0;      ///< epochs in `closed_`; and early ones in any window
+    std::uint64_t awaited_locks_ = 0;   ///< of these, those that a thread waits for in its call
+    std::size_t holding_back_ = 0;      ///< closed epochs; and early ones in any window
     std::size_t waiting_to_return_ = 0; ///< epochs that may return early
     bool closed_for_good_ = false;
     Epoch* first_deferred_ = nullptr;
     EarlyReturn early_;
     List<Epoch, &Epoch::in_queue> queue_;
-    List<Epoch, &Epoch::in_closed> closed_[epoch_classes];
+    List<Epoch, &Epoch::in_closed> closed_[epoch_classes]; ///< those that nobody waits for
 };
 
 } // namespace sidelight::rma

@@ -17,18 +17,18 @@ bool passes(const EpochSurroundings& with, std::uint64_t number) noexcept
 
 void enter_fence(const EpochSurroundings& with, Epoch& epoch) noexcept
 {
-    with.barrier.arrive(epoch.barrier_in);
+    with.barrier.arrive(epoch.barriers.in);
 }
 
 bool fence_granted(const EpochSurroundings& with, const Epoch& epoch,
                    const PeerEpoch& /*peer*/) noexcept
 {
-    return passes(with, epoch.barrier_in) || with.contacts.broken();
+    return passes(with, epoch.barriers.in) || with.contacts.broken();
 }
 
 void fence_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& /*peer*/) noexcept
 {
-    if (!with.barrier.passed(epoch.barrier_in)) {
+    if (!with.barrier.passed(epoch.barriers.in)) {
         epoch.failure = Status::lost;
     }
 }
@@ -46,11 +46,11 @@ bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) 
         (epoch.last && !rules::memory_is_free(with.channels.reading()))) {
         return false;
     }
-    if (epoch.barrier_out == 0) {
+    if (epoch.barriers.out == 0) {
         return true;
     }
-    with.barrier.arrive(epoch.barrier_out);
-    const bool passed = passes(with, epoch.barrier_out);
+    with.barrier.arrive(epoch.barriers.out);
+    const bool passed = passes(with, epoch.barriers.out);
     if (!passed && with.contacts.broken()) {
         epoch.failure = Status::lost;
     }
@@ -59,7 +59,7 @@ bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) 
 
 void fence_was_performed(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& /*peer*/) noexcept
 {
-    with.barrier.note_arrival(epoch.barrier_out);
+    with.barrier.note_arrival(epoch.barriers.out);
 }
 
 } // namespace

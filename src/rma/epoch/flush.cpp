@@ -123,7 +123,11 @@ Status Flushes::add_epoch(Epoch& epoch, Flush& flush) noexcept
 Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
 {
     PeerEpoch& peer = where.peer();
-    if (!queue_.is_granted(*where.epoch, peer)) {
+    const bool granted = queue_.is_granted(*where.epoch, peer);
+    if (!granted && where.epoch->grant_waited && flush.tells) {
+        return Status::ok; // another thread is in the call that asks for it, and has issued nothing
+    }
+    if (!granted) {
         if (Status status = recording_.mark(where, flush.thread); status != Status::ok) {
             return status;
         }
@@ -155,7 +159,10 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
     bool told = false;
     flushes_.remove_if([&](Flush& flush) {
         const Epoch& epoch = *op.epoch;
-        const bool counted = flush.scope == scope && (!flush.locks_only || epoch.passive()) &&
+        const bool is_grant =
+            op.operation.kind == OperationKind::marker && epoch.grant_waited && flush.tells;
+        const bool counted = flush.scope == scope && !is_grant &&
+                             (!flush.locks_only || epoch.passive()) &&
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              rules::flush_includes(flush.thread, op.operation.thread) &&

@@ -62,7 +62,7 @@ constexpr std::uint64_t with_state(std::uint64_t word, OfferState state) noexcep
 std::uint64_t word_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     if (epoch.kind == EpochKind::fence) {
-        return word_of(epoch.barrier_in, OfferKind::fence, OfferState::offered);
+        return word_of(epoch.barriers.in, OfferKind::fence, OfferState::offered);
     }
     if (epoch.kind == EpochKind::access) {
         return word_of(peer.number, OfferKind::access, OfferState::offered);
@@ -177,7 +177,7 @@ bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
         return !peer.recorded.empty() && place != with_.contacts.rank() &&
                rules::offer_is_in_turn(peer.number, target.done);
     case EpochKind::fence:
-        return epoch.barrier_out != 0 && with_.barrier.shape().one_node();
+        return epoch.barriers.out != 0 && with_.barrier.shape().one_node();
     case EpochKind::lock:
         return !epoch.no_check;
     case EpochKind::exposure:

@@ -94,7 +94,7 @@ bool SettledEpochs::fence(int polls) noexcept
     }
     open_.barriers = number;
     with_.operations.note_waited_for();
-    epoch->barrier_in = number;
+    epoch->barriers.in = number;
     epoch->concurrent = false;
     with_.mapped.set_fence_used(false);
     return true;

@@ -25,12 +25,12 @@ Status Synchronization::fence(Assertion assertion, Request* request, bool waits,
         if (next == nullptr) {
             return Status::no_memory;
         }
-        next->barrier_in = open_.barriers + 1;
+        next->barriers.in = open_.barriers + 1;
         next->concurrent = assertion.concurrent;
     }
     ++open_.barriers;
     if (ending != nullptr) {
-        ending->barrier_out = open_.barriers;
+        ending->barriers.out = open_.barriers;
         ending->early = waits ? ending->early : Early::at_once;
         open_.fence = nullptr;
         queue_.close(*ending, request, polls);
@@ -104,12 +104,13 @@ void Synchronization::open_for_operations(Epoch& epoch, int polls) noexcept
     queue_.open(epoch, polls);
 }
 
-void Synchronization::close_for_operations(Epoch*& epoch, Request* request, int polls) noexcept
+void Synchronization::close_for_operations(Epoch*& epoch, Request* request, int polls,
+                                           bool waits) noexcept
 {
     for (const PeerEpoch& peer : epoch->peers) {
         with_.contacts.peer(peer.rank).lead_to(nullptr);
     }
-    queue_.close(*std::exchange(epoch, nullptr), request, polls);
+    queue_.close(*std::exchange(epoch, nullptr), request, polls, waits);
 }
 
 Status Synchronization::post(std::span<const int> origins, Request* request) noexcept
@@ -153,19 +154,19 @@ Status Synchronization::complete(Request* request, bool may_return_early, int po
     }
     const bool early = may_return_early && queue_.early().wanted();
     epoch->early = may_return_early ? epoch->early : Early::at_once;
-    close_for_operations(open_.access, request, early ? polls : 0);
+    close_for_operations(open_.access, request, early ? polls : 0, may_return_early);
     if (early && !request->complete) {
         queue_.let_return_early(*epoch);
     }
     return Status::ok;
 }
 
-Status Synchronization::wait(Request* request, int polls) noexcept
+Status Synchronization::wait(Request* request, int polls, bool waits) noexcept
 {
     if (open_.exposure == nullptr) {
         return Status::rma_sync;
     }
-    queue_.close(*std::exchange(open_.exposure, nullptr), request, polls);
+    queue_.close(*std::exchange(open_.exposure, nullptr), request, polls, waits);
     return Status::ok;
 }
 
@@ -192,8 +193,8 @@ Status Synchronization::test(bool& flag) noexcept
     return flag && is_lost ? Status::lost : Status::ok;
 }
 
-Status Synchronization::lock(LockType type, int target, Assertion assertion,
-                             Request* request) noexcept
+Status Synchronization::lock(LockType type, int target, Assertion assertion, Request* request,
+                             bool grant_waited) noexcept
 {
     if (!with_.contacts.is_rank(target)) {
         return Status::rank;
@@ -217,6 +218,7 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion,
     }
     leave_fence();
     epoch->lock_type = type;
+    epoch->grant_waited = grant_waited;
     epoch->concurrent = assertion.concurrent;
     epoch->no_check = !rules::takes_place(type, assertion.no_check, with_.no_exclusive_locks);
     epoch->peers[0].begin(target);
@@ -241,13 +243,13 @@ Status Synchronization::unlock(int target, Request* request, bool waits) noexcep
     }
     --open_.locks;
     locked.epoch->early = waits ? locked.epoch->early : Early::at_once;
-    queue_.close(*std::exchange(locked.epoch, nullptr), request);
+    queue_.close(*std::exchange(locked.epoch, nullptr), request, 0, waits);
     return Status::ok;
 }
 
 /// Where places are needed every member is a peer, in rank order. Else nobody is asked: the peers
 /// are those on this node, and others when something is issued.
-Status Synchronization::lock_all(Assertion assertion, Request* request) noexcept
+Status Synchronization::lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept
 {
     if (open_.any_access() || fence_in_use()) {
         return Status::rma_sync;
@@ -262,6 +264,7 @@ Status Synchronization::lock_all(Assertion assertion, Request* request) noexcept
     }
     epoch->lock_type = LockType::shared;
     epoch->no_check = !places;
+    epoch->grant_waited = grant_waited;
     epoch->concurrent = assertion.concurrent;
     open_.lock_all = epoch;
     if (places) { // each is found by its rank
@@ -279,7 +282,7 @@ Status Synchronization::unlock_all(Request* request) noexcept
         return Status::rma_sync;
     }
     if (open_.lock_all->no_check) {
-        close_for_operations(open_.lock_all, request);
+        close_for_operations(open_.lock_all, request, 0, false);
     } else {
         queue_.close(*std::exchange(open_.lock_all, nullptr), request);
     }
@@ -296,7 +299,7 @@ Status Synchronization::close(Request* request) noexcept
         return Status::no_memory;
     }
     leave_fence();
-    last->barrier_in = ++open_.barriers;
+    last->barriers.in = ++open_.barriers;
     last->last = true;
     with_.credit.set_awaited(true);
     with_.credit.request_all();

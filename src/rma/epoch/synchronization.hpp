@@ -23,11 +23,12 @@ public:
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls) noexcept;
     Status complete(Request* request, bool may_return_early, int polls) noexcept;
-    Status wait(Request* request, int polls) noexcept;
+    Status wait(Request* request, int polls, bool waits) noexcept;
     Status test(bool& flag) noexcept;
-    Status lock(LockType type, int target, Assertion assertion, Request* request) noexcept;
+    Status lock(LockType type, int target, Assertion assertion, Request* request,
+                bool grant_waited) noexcept;
     Status unlock(int target, Request* request, bool waits) noexcept;
-    Status lock_all(Assertion assertion, Request* request) noexcept;
+    Status lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept;
     Status unlock_all(Request* request) noexcept;
 
     /// The first step of MPI_Win_free.
@@ -44,7 +45,7 @@ private:
     template <class RankOf>
     [[nodiscard]] Epoch* take_group(EpochKind kind, std::size_t size, RankOf rank_of) noexcept;
     void open_for_operations(Epoch& epoch, int polls = 0) noexcept;
-    void close_for_operations(Epoch*& epoch, Request* request, int polls = 0) noexcept;
+    void close_for_operations(Epoch*& epoch, Request* request, int polls, bool waits) noexcept;
     [[nodiscard]] Epoch* take_fence() noexcept;
 
     EpochSurroundings with_;

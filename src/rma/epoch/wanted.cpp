@@ -25,7 +25,7 @@ bool any_deferred_acts(const EpochQueue& queue, const EpochSurroundings& with) n
     for (const Epoch* epoch = queue.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
         if (!epoch->active() &&
             rules::acts_when_activated(epoch->kind, has_recorded(*epoch), is_closed(*epoch),
-                                       with.barrier.has_arrived(epoch->barrier_in))) {
+                                       with.barrier.has_arrived(epoch->barriers.in))) {
             return true;
         }
     }
@@ -81,7 +81,7 @@ void WantedEvents::add_epoch(const EpochSurroundings& with, const Epoch& epoch,
     const bool of_end = closed && rules::end_is_awaited(holds_back);
     if (epoch.kind == EpochKind::fence) {
         const bool carried = with.barrier.leads();
-        const std::uint64_t number = granted ? epoch.barrier_out : epoch.barrier_in;
+        const std::uint64_t number = granted ? epoch.barriers.out : epoch.barriers.in;
         if ((granted ? of_end : of_grant) || rules::barrier_is_carried(carried)) {
             wanted_.add(
                 event_in(with, carried ? EventClass::arrival : EventClass::passage, 0, number));
