@@ -112,9 +112,12 @@ public:
     /// `boxes` are zeroed, and stay.
     explicit FastInbox(FastBoxes& boxes) noexcept : boxes_(&boxes) {}
 
+    /// Boxes that are claimed by now are never looked at again, whatever their senders put there.
+    void begin_anew() noexcept { first_ = claimed(); }
+
     [[nodiscard]] bool empty() const noexcept
     {
-        for (std::uint32_t index = 0; index < claimed(); ++index) {
+        for (std::uint32_t index = first_; index < claimed(); ++index) {
             if (filled(index)) {
                 return false;
             }
@@ -130,7 +133,7 @@ public:
     {
         bool any = false;
         const std::uint32_t boxes = claimed();
-        for (std::uint32_t index = 0; index < boxes; ++index) {
+        for (std::uint32_t index = first_; index < boxes; ++index) {
             for (std::size_t count = 0; count < FastBox::slots; ++count) {
                 const auto message = take_one(index);
                 if (!message) {
@@ -189,6 +192,7 @@ private:
     }
 
     FastBoxes* boxes_;
+    std::uint32_t first_ = 0; ///< box that is looked at
     std::array<Progress, FastBoxes::count> progress_{};
     alignas(64) std::array<std::byte, FastBox::capacity> message_{};
 };

@@ -29,7 +29,7 @@ constexpr std::chrono::nanoseconds for_ever = std::chrono::seconds(120);
 /// Where two processes find each other.
 struct Meeting {
     struct Entry {
-        std::atomic<bool> there{false};
+        std::atomic<int> lives{0}; ///< networks that it has opened
         fabric::PeerAddress address;
         std::size_t bytes = 0;
         std::array<std::byte, 32768> network;
@@ -62,6 +62,7 @@ public:
 struct End {
     JoinedFabric fabric{{.transports = "posix,self"}};
     Counter counter;
+    int lives = 0;
     int peer = -1;
     std::uint64_t sent = 0;
     Clock::duration longest_sleep{};
@@ -76,9 +77,10 @@ struct End {
         std::copy(address.begin(), address.end(), own.network.begin());
         own.bytes = address.size();
         own.address = fabric.address();
-        own.there = true;
+        ++own.lives;
+        ++lives;
         Meeting::Entry& other = meeting.entries.at(1 - rank);
-        while (!other.there) {
+        while (other.lives < lives) {
             usleep(100);
         }
         peer = fabric.meet(other.address, std::span(other.network).first(other.bytes));
@@ -100,6 +102,17 @@ struct End {
             fabric.poll(counter);
             usleep(0);
         }
+    }
+
+    /// Answers whether so many have come within some seconds.
+    bool poll_briefly_for(std::uint64_t count)
+    {
+        const Clock::time_point end = Clock::now() + std::chrono::seconds(20);
+        while (counter.received < count && Clock::now() < end) {
+            fabric.poll(counter);
+            usleep(0);
+        }
+        return counter.received >= count;
     }
 
     /// Sleeps at the bell alone, as a thread does while another one listens to the network.
@@ -262,6 +275,66 @@ TEST(JoinedFabric, ANetworkThatWasClosedIsOpenedAgain)
         return good;
     });
     EXPECT_TRUE(unit::went_well(process));
+}
+
+/// Waits until the other one says so, while it polls nothing.
+void wait_for(const std::atomic<int>& word, int value)
+{
+    while (word < value) {
+        usleep(100);
+    }
+}
+
+/// Rank 0 sends once more when rank 1 has closed its network. Both open another, and what comes
+/// there must be what is sent there.
+bool leave_one_in_a_box(Meeting& meeting, std::size_t rank)
+{
+    constexpr std::uint64_t rounds = 50;
+    End end;
+    bool good = true;
+    for (int life = 1; life <= 2; ++life) {
+        end.counter = {};
+        end.sent = 0;
+        if (!end.meet(meeting, rank)) {
+            return false;
+        }
+        for (std::uint64_t round = 1; round <= 2 * rounds; ++round) {
+            if (rank == 0) {
+                end.send(8);
+            }
+            good = good && end.poll_briefly_for(round);
+            if (rank == 1) {
+                end.send(8);
+            }
+            if (life == 1 && round == rounds) {
+                break;
+            }
+        }
+        good = good && end.counter.in_order;
+        if (rank == 0) {
+            wait_for(meeting.over, 2 * life - 1);
+        }
+        if (rank == 0 && life == 1) {
+            end.sent = 4711; // what it says differs from that of any other
+            end.send(8);
+        }
+        end.fabric.close_network(end.counter, std::chrono::seconds(2));
+        ++meeting.over;
+        wait_for(meeting.over, 2 * life);
+    }
+    return good;
+}
+
+TEST(JoinedFabric, WhatIsLeftInABoxIsNotOfTheNextNetwork)
+{
+    const File file = create_memory_file();
+    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
+    ASSERT_TRUE(memory);
+    Meeting& meeting = *new (memory.data()) Meeting;
+    const pid_t first = unit::start_process([&] { return leave_one_in_a_box(meeting, 0); });
+    const pid_t second = unit::start_process([&] { return leave_one_in_a_box(meeting, 1); });
+    EXPECT_TRUE(unit::went_well(first));
+    EXPECT_TRUE(unit::went_well(second));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bells, Joined, testing::Bool(), [](const auto& parameter) {

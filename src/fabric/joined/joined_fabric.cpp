@@ -24,7 +24,9 @@ bool JoinedFabric::open_network()
     return network_ != nullptr;
 }
 
-/// Boxes that were claimed stay as they are: their numbers do not begin anew with another network.
+/// Batches are numbered anew in another network, so one that is left in a box, or put there by a
+/// peer that does not know of the end yet, would be taken for a later one. Neither side uses these
+/// boxes again: peers stay `asked_for_box`.
 bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
 {
     if (network_ == nullptr) {
@@ -33,6 +35,7 @@ bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds li
     const bool left = network_->close(receiver, limit);
     network_.reset();
     tried_ = false;
+    mapped_.inbox().begin_anew();
     for (const int peer : to_ring_) {
         peers_[static_cast<std::size_t>(peer)].to_ring = false;
     }
