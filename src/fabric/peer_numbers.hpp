@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 
 namespace sidelight::fabric {
 
@@ -15,6 +16,14 @@ public:
     {}
 
     [[nodiscard]] std::uint64_t own_identity() const noexcept { return own_identity_; }
+
+    /// This process has another identity from now on, and keeps its number.
+    void rename_own(std::uint64_t identity) noexcept
+    {
+        auto entry = numbers_.extract(own_identity_); // so that nothing is allocated
+        own_identity_ = entry.key() = identity;
+        numbers_.insert(std::move(entry));
+    }
 
     /// The number of that process; the same each time. Throws std::bad_alloc.
     int number(std::uint64_t identity)

@@ -52,8 +52,9 @@ public:
         return nullptr;
     }
     void placed(int, std::span<const std::byte>, std::size_t) noexcept override {}
-    void lost(int) noexcept override { in_order = false; }
+    void lost(int peer) noexcept override { in_order = in_order && peer <= departed; }
 
+    int departed = -1; ///< the end of that peer, and of those before it, is no loss
     std::uint64_t received = 0;
     bool in_order = true;
 };
@@ -79,12 +80,24 @@ struct End {
         own.address = fabric.address();
         ++own.lives;
         ++lives;
-        Meeting::Entry& other = meeting.entries.at(1 - rank);
+        peer = peer_at(meeting.entries.at(1 - rank));
+        return true;
+    }
+
+    /// This one has the network that it had.
+    void meet_again(Meeting& meeting, std::size_t rank)
+    {
+        ++meeting.entries.at(rank).lives;
+        ++lives;
+        peer = peer_at(meeting.entries.at(1 - rank));
+    }
+
+    int peer_at(Meeting::Entry& other)
+    {
         while (other.lives < lives) {
             usleep(100);
         }
-        peer = fabric.meet(other.address, std::span(other.network).first(other.bytes));
-        return true;
+        return fabric.meet(other.address, std::span(other.network).first(other.bytes));
     }
 
     void send(std::size_t bytes)
@@ -333,6 +346,55 @@ TEST(JoinedFabric, WhatIsLeftInABoxIsNotOfTheNextNetwork)
     Meeting& meeting = *new (memory.data()) Meeting;
     const pid_t first = unit::start_process([&] { return leave_one_in_a_box(meeting, 0); });
     const pid_t second = unit::start_process([&] { return leave_one_in_a_box(meeting, 1); });
+    EXPECT_TRUE(unit::went_well(first));
+    EXPECT_TRUE(unit::went_well(second));
+}
+
+/// Rank 1 closes its network and opens another, while that of rank 0 goes on.
+bool come_back(Meeting& meeting, std::size_t rank)
+{
+    constexpr std::uint64_t rounds = 50;
+    constexpr int lives = 3;
+    End end;
+    bool good = true;
+    for (int life = 1; life <= lives; ++life) {
+        end.counter = {};
+        end.counter.departed = rank == 0 ? end.peer : -1;
+        end.sent = 0;
+        if (rank == 0 && life > 1) {
+            end.meet_again(meeting, rank);
+        } else if (!end.meet(meeting, rank)) {
+            return false;
+        }
+        for (std::uint64_t round = 1; round <= rounds + static_cast<std::uint64_t>(life); ++round) {
+            if (rank == 0) {
+                end.send(round % 7 == 3 ? 1000 : 8);
+            }
+            good = good && end.poll_briefly_for(round);
+            if (rank == 1) {
+                end.send(round % 7 == 3 ? 1000 : 8);
+            }
+        }
+        good = good && end.counter.in_order;
+        ++meeting.over;
+        while (meeting.over < 2 * life) {
+            end.fabric.poll(end.counter);
+        }
+        if (rank == 1) {
+            end.fabric.close_network(end.counter, std::chrono::seconds(2));
+        }
+    }
+    return good;
+}
+
+TEST(JoinedFabric, AProcessComesBackToOneThatStays)
+{
+    const File file = create_memory_file();
+    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
+    ASSERT_TRUE(memory);
+    Meeting& meeting = *new (memory.data()) Meeting;
+    const pid_t first = unit::start_process([&] { return come_back(meeting, 0); });
+    const pid_t second = unit::start_process([&] { return come_back(meeting, 1); });
     EXPECT_TRUE(unit::went_well(first));
     EXPECT_TRUE(unit::went_well(second));
 }

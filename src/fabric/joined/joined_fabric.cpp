@@ -24,9 +24,9 @@ bool JoinedFabric::open_network()
     return network_ != nullptr;
 }
 
-/// Batches are numbered anew in another network, so one that is left in a box, or put there by a
-/// peer that does not know of the end yet, would be taken for a later one. Neither side uses these
-/// boxes again: peers stay `asked_for_box`.
+/// To peers whose network goes on this process is another one when it comes back: they have counted
+/// batches of the old one, know where that was reached, and may still send to it. What is left in
+/// its boxes, too, would be taken for a later batch.
 bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
 {
     if (network_ == nullptr) {
@@ -35,7 +35,8 @@ bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds li
     const bool left = network_->close(receiver, limit);
     network_.reset();
     tried_ = false;
-    mapped_.inbox().begin_anew();
+    mapped_.begin_anew();
+    numbers_.rename_own(mapped_.address().identity);
     for (const int peer : to_ring_) {
         peers_[static_cast<std::size_t>(peer)].to_ring = false;
     }

@@ -26,8 +26,8 @@ public:
     /// said why, once. May take some ms. Throws std::bad_alloc.
     bool open_network();
 
-    /// Ends all connections, as NetworkFabric::close. It may be opened again. Answers whether all
-    /// has left.
+    /// Ends all connections, as NetworkFabric::close. It may be opened again; `address` is another
+    /// one then. No window is left. Answers whether all has left.
     bool close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept;
 
     /// Null: it is not open. Its address goes to the other members of a window, it can be slept at,

@@ -74,6 +74,14 @@ MappedFabric::MappedFabric()
     numbers_.emplace(address_.identity, own_peer);
 }
 
+void MappedFabric::begin_anew() noexcept
+{
+    inbox_.begin_anew();
+    auto entry = numbers_.extract(address_.identity); // so that nothing is allocated
+    address_.identity = entry.key() = random_identity();
+    numbers_.insert(std::move(entry));
+}
+
 int MappedFabric::meet(const PeerAddress& peer)
 {
     const auto known = numbers_.find(peer.identity);

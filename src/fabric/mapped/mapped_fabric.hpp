@@ -39,6 +39,10 @@ public:
     /// Where small messages of peers that have a box come in.
     [[nodiscard]] FastInbox& inbox() noexcept { return inbox_; }
 
+    /// Who meets this process from now on takes it for another one, with the same bell and boxes
+    /// that nobody has claimed.
+    void begin_anew() noexcept;
+
     /// The number of that process; the same each time, and `own_peer` for this process itself.
     /// A doorbell that cannot be mapped is as good as none: who sleeps there looks again by itself
     /// within a millisecond. Throws std::bad_alloc.
