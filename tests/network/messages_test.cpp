@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <malloc.h>
+
 #include <random>
 
 #include "network/traffic.hpp"
@@ -260,6 +262,37 @@ TEST_P(Messages, TooLongForTheirCallAreRefused)
         EXPECT_EQ(member.fabric().send(peer, std::span(bytes).first(1), bytes), Status::argument);
         const std::vector<std::byte> header(1 << 20);
         EXPECT_EQ(member.fabric().send_zero_copy(peer, header, {}, never), Status::argument);
+    }));
+}
+
+std::size_t allocated() { return mallinfo2().uordblks; }
+
+/// They wait for the address of the peer, each in a batch of its own.
+TEST(SpareBatches, AreGivenBackAfterABurst)
+{
+    EXPECT_TRUE(run_team(2, "posix,self", [](Member& member) {
+        constexpr std::uint64_t batches = 2000; // of 8 KB
+        constexpr std::size_t most_kept = std::size_t{4} << 20;
+        Checker checker(member);
+        Sender sender(member, 1);
+        if (member.rank() == 0) {
+            member.expect_peer(1, 1);
+            const std::size_t before = allocated();
+            for (std::uint64_t i = 0; i < batches; ++i) {
+                sender.send_short(1000);
+                member.fabric().push();
+            }
+            EXPECT_GT(allocated() - before, 2 * most_kept);
+            member.meet_all();
+            EXPECT_EQ(member.peer(1), 1);
+            EXPECT_TRUE(member.barrier(checker));
+            EXPECT_LT(allocated(), before + most_kept);
+        } else {
+            member.meet_all();
+            EXPECT_TRUE(
+                member.poll_until(checker, [&] { return checker.short_from(0) == batches; }));
+            EXPECT_TRUE(member.barrier(checker));
+        }
     }));
 }
 

@@ -80,7 +80,7 @@ private:
     bool has_long_batches_; ///< hardware would have their memory registered
     PeerQueue<&QueuePlaces::held> held_;
     PeerQueue<&QueuePlaces::unconnected> unconnected_;
-    Spare short_{.capacity = Batch::short_capacity, .most = SIZE_MAX};
+    Spare short_{.capacity = Batch::short_capacity, .most = 256}; // 2 MB
     Spare long_{.capacity = Batch::long_capacity, .most = 16};
     Fifo<Outgoing> finished_; ///< zero-copy messages, and not told yet
 };
