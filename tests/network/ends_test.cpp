@@ -235,6 +235,32 @@ TEST_P(Ends, WithoutTheOtherTakesItsTimeOnly)
     }));
 }
 
+/// As where they were chosen for the host, which has other ways.
+TEST(Unreachable, APeerIsExplainedByTheSettingsOfUcx)
+{
+    setenv("UCX_TLS", "self", 1);
+    setenv("UCX_NET_DEVICES", "lo", 1);
+    EXPECT_TRUE(run_team(2, "auto", [](Member& member) {
+        member.meet_all();
+        Checker checker(member);
+        if (member.rank() == 0) {
+            testing::internal::CaptureStderr();
+            Sender sender(member, 1);
+            sender.send_short(8);
+            member.fabric().push();
+            EXPECT_TRUE(member.poll_until(checker, [&] { return !checker.lost_ranks.empty(); }));
+            const std::string said = testing::internal::GetCapturedStderr();
+            EXPECT_NE(said.find("cannot connect"), std::string::npos) << said;
+            EXPECT_NE(said.find("UCX_TLS=self"), std::string::npos) << said;
+            EXPECT_NE(said.find("SIDELIGHT_NETWORK"), std::string::npos) << said;
+            EXPECT_NE(said.find("UCX_NET_DEVICES=lo"), std::string::npos) << said;
+        }
+        EXPECT_TRUE(member.barrier(checker));
+    }));
+    unsetenv("UCX_TLS");
+    unsetenv("UCX_NET_DEVICES");
+}
+
 INSTANTIATE_TEST_SUITE_P(Over, Sleepers, testing::ValuesIn(all_transports), transports_name);
 INSTANTIATE_TEST_SUITE_P(Over, Ends, testing::ValuesIn(all_ways), transports_name);
 

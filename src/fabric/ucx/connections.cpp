@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "fabric/ucx/transports.hpp"
 
 namespace sidelight::fabric::ucx {
 
@@ -45,6 +46,9 @@ bool Connections::connect(Peer& peer) noexcept
         peer.endpoint = nullptr;
         log(LogLevel::error, "cannot connect to peer %d: %s", peer.number,
             ucx_.status_string(status));
+        if (status == UCS_ERR_UNREACHABLE) {
+            explain_unreachable(worker_.transports());
+        }
         fail(peer, status);
     }
     return status == UCS_OK;

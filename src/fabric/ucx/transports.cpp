@@ -48,6 +48,23 @@ bool may_share_memory(const std::string& transports)
     return may_choose(chosen_transports(transports), {"shm", "sm", "mm", "posix", "sysv"});
 }
 
+void explain_unreachable(const std::string& transports) noexcept
+{
+    const char* inherited = std::getenv("UCX_TLS");
+    if (inherited != nullptr && transports == "auto") {
+        log(LogLevel::error,
+            "UCX_TLS=%s may have no transport to it: SIDELIGHT_NETWORK, as in "
+            "SIDELIGHT_NETWORK=tcp, chooses others for Sidelight alone",
+            inherited);
+    }
+    if (const char* devices = std::getenv("UCX_NET_DEVICES"); devices != nullptr) {
+        log(LogLevel::error,
+            "UCX_NET_DEVICES=%s may have no network to it: it holds for Sidelight, too, and "
+            "needs one that reaches all nodes",
+            devices);
+    }
+}
+
 bool have_hardware(const std::vector<std::string>& transports) noexcept
 {
     return std::any_of(transports.begin(), transports.end(), [](std::string_view transport) {

@@ -17,6 +17,10 @@ namespace sidelight::fabric::ucx {
 /// Whether that choice, which may be "auto", leaves room for shared memory.
 [[nodiscard]] bool may_share_memory(const std::string& transports);
 
+/// Says in the log which settings of the user's, made for the host perhaps, may have left UCX no
+/// way to a peer, and what to do.
+void explain_unreachable(const std::string& transports) noexcept;
+
 /// Whether any of them accesses memory of peers by hardware. With all others UCX sends messages of
 /// its own, which take longer than ours.
 [[nodiscard]] bool have_hardware(const std::vector<std::string>& transports) noexcept;

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] ucp_context_h context() const noexcept { return context_; }
     [[nodiscard]] ucp_worker_h handle() const noexcept { return worker_; }
 
+    /// What UCX may choose of, as UCX_TLS, or "auto".
+    [[nodiscard]] const std::string& transports() const noexcept { return transports_; }
     /// How others reach it.
     [[nodiscard]] std::span<const std::byte> address() const noexcept { return address_; }
     /// So long the header of an active message may be.
