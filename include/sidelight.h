@@ -69,7 +69,9 @@ int MPIX_Win_iwait(MPI_Win win, MPI_Request *request);
 /* --- Passive target epochs (MPI-4.1, 12.5.3) -------------------------------------------------- */
 
 /* Request the lock at rank; operations start as soon as it is granted. Before direct loads and
- * stores on memory that the lock protects, complete a flush. */
+ * stores on memory that the lock protects, complete a flush. Locks at several ranks are asked for
+ * one after the other, each when those before are granted, unless
+ * MPI_WIN_ACCESS_AFTER_ACCESS_REORDER is set. */
 int MPIX_Win_ilock(int lock_type, int rank, int assert, MPI_Win win, MPI_Request *request);
 
 /* Close the epoch at rank. Complete when every operation of the epoch is complete at the origin and
