@@ -6,9 +6,11 @@ It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (for Fortran also m
 mpi_*notify*_, and of Fortran's the calls that src/api/fortran.cpp explains; of UCX's the one of
 src/host/mpi/worker_hook.hpp, where the host has no other hook), and is not linked to any MPI: it
 needs no MPI library, calls no MPI function by name, and the host's predefined handles are weak.
-Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library."""
+Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library. Whatever
+src/api/front.def lists is exported: a name that cmake/exports.map lacks goes past the library."""
 
 import argparse
+import pathlib
 import re
 import subprocess
 import sys
@@ -16,6 +18,9 @@ import sys
 EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|ucp_worker_progress|"
                       r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr_(f08_)?)$")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
+
+LISTED = re.compile(r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((\w+)\)", re.MULTILINE)
+FOR_SOME_HOSTS = re.compile(r"^#if .*?^#endif$", re.MULTILINE | re.DOTALL)
 
 
 def dynamic_symbols(library):
@@ -34,6 +39,12 @@ def complaint(kind, name):
     return None if EXPORTED.match(name) else "exported"
 
 
+def listed_names(front):
+    """What that front.def exports on every host."""
+    for of_fortran, name in LISTED.findall(FOR_SOME_HOSTS.sub("", front.read_text())):
+        yield from [name] if of_fortran else [f"MPI_{name}", f"PMPI_{name}"]
+
+
 def needed_libraries(library):
     listing = subprocess.run(["readelf", "-d", library], check=True,
                              capture_output=True, text=True)
@@ -43,6 +54,7 @@ def needed_libraries(library):
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--calls", default="MPI_Put", help="a call that it takes over")
+    options.add_argument("--front", type=pathlib.Path, help="a list of names that it exports")
     options.add_argument("library")
     chosen = options.parse_args()
     library = chosen.library
@@ -52,8 +64,8 @@ def main():
     functions = {name for kind, name in symbols if kind == "T"}
     wrong += [f"{name}: no P{name}" for name in sorted(functions)
               if name.startswith("MPI_") and "P" + name not in functions]
-    if chosen.calls not in functions:
-        wrong.append(f"{chosen.calls}: not exported")
+    wanted = [chosen.calls, *(listed_names(chosen.front) if chosen.front else [])]
+    wrong += [f"{name}: not exported" for name in wanted if name not in functions]
     print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")
     return 1 if wrong else 0
 

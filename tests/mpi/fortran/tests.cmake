@@ -135,3 +135,6 @@ endforeach()
 # Between nodes the bindings are the same: one program will do.
 sidelight_mpi_test(fortran.operations_mpi_f08 PROGRAM fortran/operations_mpi_f08 RANKS 4 NODES 2
     ARGS sidelight SKIP_HOSTS ${without_fortran} ${SIDELIGHT_FINALIZE_HANGS})
+
+# The names of its bindings, called from C.
+sidelight_mpi_test(fortran_attributes RANKS 2 SKIP_HOSTS ${without_fortran})

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Attributes by the names of Fortran's bindings, and what they mean for windows of memory handles.
+ */
+#define _GNU_SOURCE
+#include "check.h"
+#include <dlfcn.h>
+#include <sidelight.h>
+
+#if defined(OPEN_MPI)
+#define FORTRAN_LIBRARY "libmpi_mpifh.so.40"
+#elif defined(I_MPI_VERSION)
+#define FORTRAN_LIBRARY "libmpifort.so.12"
+#else
+#define FORTRAN_LIBRARY "libmpichfort.so.12"
+#endif
+
+typedef void set_attr(const MPI_Fint *win, const MPI_Fint *key, const MPI_Aint *value,
+                      MPI_Fint *error);
+
+/* Sets `function` to what a call by that name comes to. */
+static void find(const char *name, void *function)
+{
+    void *const found = dlsym(RTLD_DEFAULT, name);
+    check_that(found != NULL, name, __FILE__, __LINE__);
+    memcpy(function, &found, sizeof found); /* ISO C converts no object to a function */
+}
+
+static int deleted;
+
+static int note_delete(MPI_Win win, int key, void *value, void *state)
+{
+    (void)win, (void)key, (void)value, (void)state;
+    ++deleted;
+    return MPI_SUCCESS;
+}
+
+static bool has(MPI_Win win, int key)
+{
+    void *value = NULL;
+    int found = 0;
+    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
+    return found;
+}
+
+static void set_by(const char *name, MPI_Win win, int key)
+{
+    MPI_Fint const window = MPI_Win_c2f(win), number = key;
+    MPI_Aint const value = 4711;
+    MPI_Fint error = -1;
+    set_attr *set;
+    find(name, &set);
+    set(&window, &number, &value, &error);
+    CHECK_EQ(error, MPI_SUCCESS);
+}
+
+/* --- Windows of memory handles ---------------------------------------------------------------- */
+
+static unsigned char handle[MPIX_MAX_MEMHANDLE_SIZE];
+static int64_t memory[8];
+
+static MPI_Win open_in(MPI_Win parent)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK_OK(MPIX_Win_from_memhandle(handle, sizeof memory, 1, MPI_INFO_NULL, rank, parent, &win));
+    return win;
+}
+
+/* What is set goes with its window, and the next one does not have it. */
+static void gone_with_its_window(MPI_Win parent, const char *name)
+{
+    int key = MPI_KEYVAL_INVALID;
+    check_step(name);
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, NULL));
+    MPI_Win win = open_in(parent);
+    set_by(name, win, key);
+    CHECK(has(win, key));
+    deleted = 0;
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_EQ(deleted, 1);
+    win = open_in(parent);
+    CHECK(!has(win, key));
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_EQ(deleted, 1);
+    CHECK_OK(MPI_Win_free_keyval(&key));
+}
+
+static void of_memory_handles(void)
+{
+    MPI_Win parent;
+    int bytes = 0;
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &parent));
+    CHECK_OK(MPIX_Memhandle_create(memory, sizeof memory, MPI_INFO_NULL, parent, handle, &bytes));
+    gone_with_its_window(parent, "mpi_win_set_attr_");
+    gone_with_its_window(parent, "pmpi_win_set_attr_");
+    CHECK_OK(MPIX_Memhandle_release(handle, parent));
+    CHECK_OK(MPI_Win_free(&parent));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    CHECK(dlopen(FORTRAN_LIBRARY, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    of_memory_handles();
+    return check_end();
+}
