@@ -157,6 +157,8 @@ void note_set(WindowObject& object, int keyval)
 {
     if (may_be_set(keyval)) {
         note(object, keyval);
+    } else {
+        object.keeps_handle = false;
     }
 }
 

@@ -16,7 +16,8 @@ void learn(int keyval, MPI_Win_copy_attr_function* copy, void* extra_state);
 void retire(int keyval) noexcept;
 
 /// Before the attribute is set, so that none is missed when there is no memory: throws
-/// std::bad_alloc.
+/// std::bad_alloc. Of a key that is not known nobody could delete it later, so the handle ends with
+/// its window.
 void note_set(WindowObject& object, int keyval);
 void note_deleted(WindowObject& object, int keyval) noexcept;
 

@@ -18,6 +18,10 @@
 typedef void set_attr(const MPI_Fint *win, const MPI_Fint *key, const MPI_Aint *value,
                       MPI_Fint *error);
 
+typedef void callback(void);
+typedef void create_keyval(callback *copy, callback *remove, MPI_Fint *key, const MPI_Aint *state,
+                           MPI_Fint *error);
+
 /* Sets `function` to what a call by that name comes to. */
 static void find(const char *name, void *function)
 {
@@ -33,6 +37,15 @@ static int note_delete(MPI_Win win, int key, void *value, void *state)
     (void)win, (void)key, (void)value, (void)state;
     ++deleted;
     return MPI_SUCCESS;
+}
+
+/* The same, as Fortran calls it. */
+static void note_fortran_delete(const MPI_Fint *win, const MPI_Fint *key, const MPI_Aint *value,
+                                const MPI_Aint *state, MPI_Fint *error)
+{
+    (void)win, (void)key, (void)value, (void)state;
+    ++deleted;
+    *error = MPI_SUCCESS;
 }
 
 static bool has(MPI_Win win, int key)
@@ -54,6 +67,20 @@ static void set_by(const char *name, MPI_Win win, int key)
     CHECK_EQ(error, MPI_SUCCESS);
 }
 
+/* A key that Fortran makes, with a copy function of that name. */
+static int key_of_fortran(const char *copy_name)
+{
+    MPI_Aint const state = 0;
+    MPI_Fint key = MPI_KEYVAL_INVALID, error = -1;
+    create_keyval *create;
+    callback *copy;
+    find("mpi_win_create_keyval_", &create);
+    find(copy_name, &copy);
+    create(copy, (callback *)note_fortran_delete, &key, &state, &error);
+    CHECK_EQ(error, MPI_SUCCESS);
+    return key;
+}
+
 /* --- Windows of memory handles ---------------------------------------------------------------- */
 
 static unsigned char handle[MPIX_MAX_MEMHANDLE_SIZE];
@@ -68,14 +95,15 @@ static MPI_Win open_in(MPI_Win parent)
     return win;
 }
 
-/* What is set goes with its window, and the next one does not have it. */
-static void gone_with_its_window(MPI_Win parent, const char *name)
+/* What is set, by the binding of that name or by C, goes with its window; the next one does not
+ * have it. */
+static void gone_with_its_window(MPI_Win parent, const char *name, int key)
 {
-    int key = MPI_KEYVAL_INVALID;
-    check_step(name);
-    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, NULL));
     MPI_Win win = open_in(parent);
-    set_by(name, win, key);
+    if (name != NULL)
+        set_by(name, win, key);
+    else
+        CHECK_OK(MPI_Win_set_attr(win, key, memory));
     CHECK(has(win, key));
     deleted = 0;
     CHECK_OK(MPI_Win_free(&win));
@@ -84,17 +112,24 @@ static void gone_with_its_window(MPI_Win parent, const char *name)
     CHECK(!has(win, key));
     CHECK_OK(MPI_Win_free(&win));
     CHECK_EQ(deleted, 1);
-    CHECK_OK(MPI_Win_free_keyval(&key));
 }
 
 static void of_memory_handles(void)
 {
     MPI_Win parent;
-    int bytes = 0;
+    int bytes = 0, key = MPI_KEYVAL_INVALID;
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &parent));
     CHECK_OK(MPIX_Memhandle_create(memory, sizeof memory, MPI_INFO_NULL, parent, handle, &bytes));
-    gone_with_its_window(parent, "mpi_win_set_attr_");
-    gone_with_its_window(parent, "pmpi_win_set_attr_");
+    check_step("keys of C");
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, NULL));
+    gone_with_its_window(parent, "mpi_win_set_attr_", key);
+    gone_with_its_window(parent, "pmpi_win_set_attr_", key);
+    CHECK_OK(MPI_Win_free_keyval(&key));
+    check_step("keys of Fortran");
+    key = key_of_fortran("mpi_win_null_copy_fn_");
+    gone_with_its_window(parent, NULL, key);
+    gone_with_its_window(parent, "mpi_win_set_attr_", key);
+    CHECK_OK(MPI_Win_free_keyval(&key));
     CHECK_OK(MPIX_Memhandle_release(handle, parent));
     CHECK_OK(MPI_Win_free(&parent));
 }
