@@ -16,10 +16,10 @@ import subprocess
 import sys
 
 EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|ucp_worker_progress|"
-                      r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr_(f08_)?)$")
+                      r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2})$")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
-LISTED = re.compile(r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((\w+)\)", re.MULTILINE)
+LISTED = re.compile(r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((?:\w+, )?(\w+)\)", re.MULTILINE)
 FOR_SOME_HOSTS = re.compile(r"^#if .*?^#endif$", re.MULTILINE | re.DOTALL)
 
 

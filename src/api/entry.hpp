@@ -45,5 +45,5 @@ template <class Type>
 
 #define SIDELIGHT_FRONT(name) SIDELIGHT_OWN decltype(PMPI_##name) own_##name;
 #define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
-#define SIDELIGHT_FORTRAN_FRONT(name)
+#define SIDELIGHT_FORTRAN_FRONT(call, name)
 #include "api/front.def"

@@ -7,9 +7,9 @@
 /// Fortran comes to us through the C functions that its bindings call, with one exception: asking a
 /// window for an attribute goes from the binding straight into the host, which knows its handle and
 /// not our window. So the bindings of that call are taken over, under the names that MPI-4.1
-/// (19.1.5) and gfortran give them: one for mpif.h and the module mpi, one for mpi_f08, and the
-/// same for PMPI, where MPICH has a name of its own. Those of setting one are watched, because what
-/// they set the host alone knows.
+/// (19.1.5) and gfortran give them: for mpif.h and the module mpi one for each way in which
+/// compilers spell names, one for mpi_f08, and the same for PMPI, where MPICH has a name of its
+/// own. Those of setting one are watched, because what they set the host alone knows.
 using namespace sidelight;
 using namespace sidelight::api;
 using namespace sidelight::runtime;
@@ -57,7 +57,7 @@ void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint*
 
 } // namespace
 
-#define SIDELIGHT_GET_ATTR(binding)                                                                \
+#define SIDELIGHT_OWN_get_attr(binding)                                                            \
     SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, \
                                      MPI_Fint* flag, MPI_Fint* error)                              \
     {                                                                                              \
@@ -65,13 +65,7 @@ void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint*
         get_attr(of_host, win, keyval, value, flag, error);                                        \
     }
 
-SIDELIGHT_GET_ATTR(mpi_win_get_attr_)
-SIDELIGHT_GET_ATTR(pmpi_win_get_attr_)
-SIDELIGHT_GET_ATTR(mpi_win_get_attr_f08_)
-SIDELIGHT_GET_ATTR(pmpi_win_get_attr_f08_)
-SIDELIGHT_GET_ATTR(pmpir_win_get_attr_f08_)
-
-#define SIDELIGHT_SET_ATTR(binding)                                                                \
+#define SIDELIGHT_OWN_set_attr(binding)                                                            \
     SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval,                  \
                                      const MPI_Aint* value, MPI_Fint* error)                       \
     {                                                                                              \
@@ -80,8 +74,8 @@ SIDELIGHT_GET_ATTR(pmpir_win_get_attr_f08_)
         set_attr(of_host, win, keyval, value, error);                                              \
     }
 
-SIDELIGHT_SET_ATTR(mpi_win_set_attr_)
-SIDELIGHT_SET_ATTR(pmpi_win_set_attr_)
-SIDELIGHT_SET_ATTR(mpi_win_set_attr_f08_)
-SIDELIGHT_SET_ATTR(pmpi_win_set_attr_f08_)
-SIDELIGHT_SET_ATTR(pmpir_win_set_attr_f08_)
+// All spellings that front.def has.
+#define SIDELIGHT_FRONT(name)
+#define SIDELIGHT_TRACED_FRONT(name)
+#define SIDELIGHT_FORTRAN_FRONT(call, name) SIDELIGHT_OWN_##call(name)
+#include "api/front.def"

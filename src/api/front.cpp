@@ -22,7 +22,7 @@ using Served = Word(SIDELIGHT_EACH_WORD(Word)) noexcept;
 enum class Place : std::size_t {
 #define SIDELIGHT_FRONT(name) name,
 #define SIDELIGHT_TRACED_FRONT(name) name,
-#define SIDELIGHT_FORTRAN_FRONT(name) name,
+#define SIDELIGHT_FORTRAN_FRONT(call, name) name,
 #include "api/front.def"
     count
 };
@@ -35,7 +35,7 @@ constexpr auto places = static_cast<std::size_t>(Place::count);
 #define SIDELIGHT_FRONT(name)                                                                      \
     SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("own_" #name);
 #define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
-#define SIDELIGHT_FORTRAN_FRONT(name) SIDELIGHT_FRONT(name)
+#define SIDELIGHT_FORTRAN_FRONT(call, name) SIDELIGHT_FRONT(name)
 #include "api/front.def"
 
 namespace {
@@ -47,28 +47,28 @@ Word decide(SIDELIGHT_EACH_WORD(Word)) noexcept;
 std::array<std::atomic<Served*>, places> serving{
 #define SIDELIGHT_FRONT(name) &decide<Place::name>,
 #define SIDELIGHT_TRACED_FRONT(name) &decide<Place::name>,
-#define SIDELIGHT_FORTRAN_FRONT(name) &decide<Place::name>,
+#define SIDELIGHT_FORTRAN_FRONT(call, name) &decide<Place::name>,
 #include "api/front.def"
 };
 
 constexpr std::array<Served*, places> own{
 #define SIDELIGHT_FRONT(name) &words_of_own_##name,
 #define SIDELIGHT_TRACED_FRONT(name) &words_of_own_##name,
-#define SIDELIGHT_FORTRAN_FRONT(name) &words_of_own_##name,
+#define SIDELIGHT_FORTRAN_FRONT(call, name) &words_of_own_##name,
 #include "api/front.def"
 };
 
 constexpr std::array<bool, places> only_traced{
 #define SIDELIGHT_FRONT(name) false,
 #define SIDELIGHT_TRACED_FRONT(name) true,
-#define SIDELIGHT_FORTRAN_FRONT(name) false,
+#define SIDELIGHT_FORTRAN_FRONT(call, name) false,
 #include "api/front.def"
 };
 
 constexpr std::array<const char*, places> names_of_host{
 #define SIDELIGHT_FRONT(name) "PMPI_" #name,
 #define SIDELIGHT_TRACED_FRONT(name) "PMPI_" #name,
-#define SIDELIGHT_FORTRAN_FRONT(name) #name,
+#define SIDELIGHT_FORTRAN_FRONT(call, name) #name,
 #include "api/front.def"
 };
 
@@ -107,7 +107,7 @@ Word decide(SIDELIGHT_EACH_WORD(Word)) noexcept
         "PMPI_" #name) __attribute__((alias("MPI_" #name)));                                       \
     SIDELIGHT_SERVED(front_##name, name)
 #define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
-#define SIDELIGHT_FORTRAN_FRONT(name) SIDELIGHT_SERVED(name, name)
+#define SIDELIGHT_FORTRAN_FRONT(call, name) SIDELIGHT_SERVED(name, name)
 #include "api/front.def"
 
 } // namespace sidelight::api

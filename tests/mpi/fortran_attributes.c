@@ -18,6 +18,8 @@
 typedef void set_attr(const MPI_Fint *win, const MPI_Fint *key, const MPI_Aint *value,
                       MPI_Fint *error);
 
+typedef void get_attr(const MPI_Fint *win, const MPI_Fint *key, MPI_Aint *value, MPI_Fint *found,
+                      MPI_Fint *error);
 typedef void callback(void);
 typedef void create_keyval(callback *copy, callback *remove, MPI_Fint *key, const MPI_Aint *state,
                            MPI_Fint *error);
@@ -81,6 +83,57 @@ static int key_of_fortran(const char *copy_name)
     return key;
 }
 
+/* --- Spellings ------------------------------------------------------------------------------ */
+
+/* Of an option or a compiler each; with and without P. */
+static const char *const getters[] = {
+    "mpi_win_get_attr_",  "mpi_win_get_attr__",  "mpi_win_get_attr",  "MPI_WIN_GET_ATTR",
+    "pmpi_win_get_attr_", "pmpi_win_get_attr__", "pmpi_win_get_attr", "PMPI_WIN_GET_ATTR"};
+static const char *const setters[] = {
+    "mpi_win_set_attr_",  "mpi_win_set_attr__",  "mpi_win_set_attr",  "MPI_WIN_SET_ATTR",
+    "pmpi_win_set_attr_", "pmpi_win_set_attr__", "pmpi_win_set_attr", "PMPI_WIN_SET_ATTR"};
+enum { SPELLINGS = sizeof getters / sizeof *getters };
+
+static MPI_Aint got_by(const char *name, MPI_Win win, int key)
+{
+    MPI_Fint const window = MPI_Win_c2f(win), number = key;
+    MPI_Aint value = -1;
+    MPI_Fint found = 0, error = -1;
+    get_attr *get;
+    find(name, &get);
+    get(&window, &number, &value, &found, &error);
+    CHECK_EQ(error, MPI_SUCCESS);
+    CHECK(found);
+    return value;
+}
+
+/* MPICH numbers the predefined keys of Fortran one higher. */
+static int of_fortran(int predefined)
+{
+    return MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? predefined + 1 : predefined;
+}
+
+/* All answer as our window does, and not as the host's small one. */
+static void spellings(void)
+{
+    MPI_Win win;
+    void *base;
+    int key = MPI_KEYVAL_INVALID;
+    CHECK_OK(MPI_Win_allocate(4096, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, NULL));
+    for (int k = 0; k < SPELLINGS; ++k) {
+        check_step(getters[k]);
+        CHECK(got_by(getters[k], win, of_fortran(MPI_WIN_BASE)) == (MPI_Aint)base);
+        CHECK_EQ(got_by(getters[k], win, of_fortran(MPI_WIN_SIZE)), 4096);
+        CHECK_EQ(got_by(getters[k], win, of_fortran(MPI_WIN_DISP_UNIT)), 8);
+        set_by(setters[k], win, key);
+        CHECK_EQ(got_by(getters[k], win, key), 4711);
+        CHECK_OK(MPI_Win_delete_attr(win, key));
+    }
+    CHECK_OK(MPI_Win_free_keyval(&key));
+    CHECK_OK(MPI_Win_free(&win));
+}
+
 /* --- Windows of memory handles ---------------------------------------------------------------- */
 
 static unsigned char handle[MPIX_MAX_MEMHANDLE_SIZE];
@@ -122,8 +175,8 @@ static void of_memory_handles(void)
     CHECK_OK(MPIX_Memhandle_create(memory, sizeof memory, MPI_INFO_NULL, parent, handle, &bytes));
     check_step("keys of C");
     CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, note_delete, &key, NULL));
-    gone_with_its_window(parent, "mpi_win_set_attr_", key);
-    gone_with_its_window(parent, "pmpi_win_set_attr_", key);
+    for (int k = 0; k < SPELLINGS; ++k)
+        gone_with_its_window(parent, setters[k], key);
     CHECK_OK(MPI_Win_free_keyval(&key));
     check_step("keys of Fortran");
     key = key_of_fortran("mpi_win_null_copy_fn_");
@@ -138,6 +191,7 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     CHECK(dlopen(FORTRAN_LIBRARY, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    spellings();
     of_memory_handles();
     return check_end();
 }
