@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+
 #include "api/entry.hpp"
 #include "api/window_query.hpp"
 #include "host/mpi/fortran_handles.hpp"
@@ -22,15 +24,43 @@ using Binding = void(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* valu
 /// MPICH has two numbers for each predefined key; that of Fortran is the next one after that of C.
 constexpr MPI_Fint fortran_above_c = MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
 
-/// `error` is null where a program with mpi_f08 leaves the argument out.
-void get_attr(Binding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
+/// A binding of the host's, which is looked for until it is there: Fortran's libraries may be
+/// loaded at any time.
+class OfHost {
+public:
+    explicit constexpr OfHost(const char* name) noexcept : m_name(name) {}
+
+    /// Calls it; where there is none, `error` says so. That is null where a program with mpi_f08
+    /// leaves the argument out.
+    template <class Called, class... Arguments>
+    void call(MPI_Fint* error, Arguments... arguments) noexcept
+    {
+        void* found = m_found.load(std::memory_order_relaxed);
+        if (found == nullptr) {
+            found = host::mpi::find_anywhere(m_name);
+            m_found.store(found, std::memory_order_relaxed);
+        }
+        if (found != nullptr) {
+            reinterpret_cast<Called*>(found)(arguments..., error);
+        } else if (error != nullptr) {
+            *error = MPI_ERR_OTHER;
+        }
+    }
+
+private:
+    const char* m_name;
+    std::atomic<void*> m_found{nullptr}; ///< relaxed: whoever reads null looks for it, too
+};
+
+/// `error` as in OfHost.
+void get_attr(OfHost& binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
               MPI_Fint* flag, MPI_Fint* error) noexcept
 {
     WindowObject* object = window_table::find(host::mpi::c_handle<MPI_Win>(*win));
     const auto predefined =
         object == nullptr ? std::nullopt : predefined_attribute(*object, *keyval - fortran_above_c);
     if (!predefined) {
-        host_binding(win, keyval, value, flag, error);
+        binding.call<Binding>(error, win, keyval, value, flag);
         return;
     }
     *value = predefined->value;
@@ -45,14 +75,14 @@ using SettingBinding = void(const MPI_Fint* win, const MPI_Fint* keyval, const M
 
 /// The host keeps it, and nobody can ask whether it is there: so the handle may not be another's
 /// afterwards.
-void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint* keyval,
-              const MPI_Aint* value, MPI_Fint* error) noexcept
+void set_attr(OfHost& binding, const MPI_Fint* win, const MPI_Fint* keyval, const MPI_Aint* value,
+              MPI_Fint* error) noexcept
 {
     if (WindowObject* object = window_table::find(host::mpi::c_handle<MPI_Win>(*win));
         object != nullptr) {
         object->keeps_handle = false;
     }
-    host_binding(win, keyval, value, error);
+    binding.call<SettingBinding>(error, win, keyval, value);
 }
 
 } // namespace
@@ -61,7 +91,7 @@ void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint*
     SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, \
                                      MPI_Fint* flag, MPI_Fint* error)                              \
     {                                                                                              \
-        static const auto of_host = reinterpret_cast<Binding*>(host::mpi::find_symbol(#binding));  \
+        static constinit OfHost of_host{#binding};                                                 \
         get_attr(of_host, win, keyval, value, flag, error);                                        \
     }
 
@@ -69,8 +99,7 @@ void set_attr(SettingBinding* host_binding, const MPI_Fint* win, const MPI_Fint*
     SIDELIGHT_OWN void own_##binding(const MPI_Fint* win, const MPI_Fint* keyval,                  \
                                      const MPI_Aint* value, MPI_Fint* error)                       \
     {                                                                                              \
-        static const auto of_host =                                                                \
-            reinterpret_cast<SettingBinding*>(host::mpi::find_symbol(#binding));                   \
+        static constinit OfHost of_host{#binding};                                                 \
         set_attr(of_host, win, keyval, value, error);                                              \
     }
 

@@ -72,12 +72,23 @@ constexpr std::array<const char*, places> names_of_host{
 #include "api/front.def"
 };
 
-Served* server(std::size_t place) noexcept
+using Find = void*(const char* name) noexcept;
+
+/// Null where the host's function is not to be found, or not yet.
+Served* server(std::size_t place, Find* find) noexcept
 {
     const bool is_own = !only_traced[place] || !settings().trace.empty();
-    return is_own && host::mpi::fits_host()
-               ? own[place]
-               : reinterpret_cast<Served*>(host::mpi::find_symbol(names_of_host[place]));
+    return is_own && host::mpi::fits_host() ? own[place]
+                                            : reinterpret_cast<Served*>(find(names_of_host[place]));
+}
+
+bool decide_one(std::size_t place, Find* find) noexcept
+{
+    Served* found = server(place, find);
+    if (found != nullptr) {
+        serving[place].store(found, std::memory_order_relaxed);
+    }
+    return found != nullptr;
 }
 
 [[gnu::always_inline]] inline Served* serves(Place place) noexcept
@@ -89,7 +100,11 @@ template <Place place>
 Word decide(SIDELIGHT_EACH_WORD(Word)) noexcept
 {
     for (std::size_t other = 0; other < places; ++other) {
-        serving[other].store(server(other), std::memory_order_relaxed);
+        decide_one(other, host::mpi::find_symbol);
+    }
+    // What is not found stays undecided: its library may be loaded later.
+    if (!decide_one(static_cast<std::size_t>(place), host::mpi::find_anywhere)) {
+        return MPI_ERR_OTHER;
     }
     return serves(place)(a, b, c, d, e, f, g, h, i, j, k, l, m);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attributes by the names of Fortran's bindings, and what they mean for windows of memory handles.
+ *
+ * fortran_attributes [local]: Fortran's library is loaded for the program alone, as what an
+ * extension of Python is linked to.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -24,10 +27,14 @@ typedef void callback(void);
 typedef void create_keyval(callback *copy, callback *remove, MPI_Fint *key, const MPI_Aint *state,
                            MPI_Fint *error);
 
+static void *fortran; /* the library */
+
 /* Sets `function` to what a call by that name comes to. */
 static void find(const char *name, void *function)
 {
-    void *const found = dlsym(RTLD_DEFAULT, name);
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (found == NULL)
+        found = dlsym(fortran, name);
     check_that(found != NULL, name, __FILE__, __LINE__);
     memcpy(function, &found, sizeof found); /* ISO C converts no object to a function */
 }
@@ -134,6 +141,72 @@ static void spellings(void)
     CHECK_OK(MPI_Win_free(&win));
 }
 
+/* An error as long as the host's binding is not there. */
+static void before_it_is_loaded(void)
+{
+    MPI_Fint const window = MPI_Win_c2f(MPI_WIN_NULL), number = MPI_KEYVAL_INVALID;
+    MPI_Aint value = -1;
+    MPI_Fint error = MPI_SUCCESS;
+    get_attr *get;
+    check_step("before the library is loaded");
+    for (int k = 0; k < 2; ++k) {
+        find(getters[0], &get);
+        get(&window, &number, &value, &error, &error);
+        CHECK(error != MPI_SUCCESS);
+        set_attr *set;
+        find(setters[0], &set);
+        error = MPI_SUCCESS;
+        set(&window, &number, &value, &error);
+        CHECK(error != MPI_SUCCESS);
+    }
+}
+
+/* --- MPI_BOTTOM ------------------------------------------------------------------------------- */
+
+typedef void rrput(const void *origin, const MPI_Fint *count, const MPI_Fint *type,
+                   const MPI_Fint *target, const MPI_Aint *place, const MPI_Fint *target_count,
+                   const MPI_Fint *target_type, const MPI_Fint *win, MPI_Fint *request,
+                   MPI_Fint *error);
+
+/* Of Fortran it is a variable of the host's; then addresses in the datatype are absolute. */
+static void bottom(void)
+{
+#ifdef OPEN_MPI
+    const char *const name = "mpi_fortran_bottom_";
+#else
+    const char *const name = "MPIR_F08_MPI_BOTTOM";
+#endif
+    int64_t const value = 42;
+    int64_t *base;
+    void *variable;
+    rrput *put;
+    MPI_Win win;
+    MPI_Datatype absolute;
+    MPI_Aint address, place = 3;
+    int rank, length = 1;
+    MPI_Fint error = -1, one = 1, started = 0;
+    check_step("MPI_BOTTOM");
+    find(name, &variable);
+    find("mpix_rrput_", &put);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK_OK(MPI_Get_address(&value, &address));
+    CHECK_OK(MPI_Type_create_hindexed(1, &length, &address, MPI_INT64_T, &absolute));
+    CHECK_OK(MPI_Type_commit(&absolute));
+    CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    base[3] = 0;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win));
+    MPI_Fint const window = MPI_Win_c2f(win), self = rank, type = MPI_Type_c2f(absolute),
+                   word = MPI_Type_c2f(MPI_INT64_T);
+    put(variable, &one, &type, &self, &place, &one, &word, &window, &started, &error);
+    CHECK_EQ(error, MPI_SUCCESS);
+    MPI_Request request = MPI_Request_f2c(started);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_unlock(rank, win));
+    CHECK_EQ(base[3], 42);
+    CHECK_OK(MPI_Type_free(&absolute));
+    CHECK_OK(MPI_Win_free(&win));
+}
+
 /* --- Windows of memory handles ---------------------------------------------------------------- */
 
 static unsigned char handle[MPIX_MAX_MEMHANDLE_SIZE];
@@ -190,8 +263,12 @@ static void of_memory_handles(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    CHECK(dlopen(FORTRAN_LIBRARY, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    int const scope = argc > 1 && strcmp(argv[1], "local") == 0 ? RTLD_LOCAL : RTLD_GLOBAL;
+    before_it_is_loaded();
+    fortran = dlopen(FORTRAN_LIBRARY, RTLD_NOW | scope);
+    CHECK(fortran != NULL);
     spellings();
+    bottom();
     of_memory_handles();
     return check_end();
 }

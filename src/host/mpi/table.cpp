@@ -5,6 +5,9 @@
 #include <link.h>
 
 #include <cstring>
+#include <new>
+#include <string>
+#include <vector>
 
 namespace sidelight::host::mpi {
 namespace {
@@ -51,6 +54,58 @@ void* find_in(void* library, const char* name) noexcept
     return found == nullptr && library == RTLD_NEXT ? find_in_host(name) : found;
 }
 
+using Files = std::vector<std::string>;
+
+/// Names alone: the loader's lock is held, under which no library may be asked for.
+int note_file(dl_phdr_info* library, std::size_t /*size*/, void* files) noexcept
+{
+    try {
+        static_cast<Files*>(files)->emplace_back(library->dlpi_name);
+    } catch (const std::bad_alloc&) {
+        return 1;
+    }
+    return 0;
+}
+
+const void* start_of_library(const void* address) noexcept
+{
+    Dl_info info{};
+    return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// This library, or one of ours for another host.
+bool is_ours(void* library, const void* symbol) noexcept
+{
+    const void* of_sidelight = dlsym(library, "sidelight_version");
+    return of_sidelight != nullptr && start_of_library(of_sidelight) == start_of_library(symbol);
+}
+
+/// What that file, or one that it is linked to, has of that name; it is open already.
+void* find_in_file(const std::string& file, const char* name) noexcept
+{
+    void* library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+    if (library == nullptr) {
+        return nullptr;
+    }
+    void* found = dlsym(library, name);
+    if (found != nullptr && is_ours(library, found)) {
+        found = nullptr;
+    }
+    dlclose(library); // whoever loaded it has it still
+    return found;
+}
+
+void* find_in_files(const char* name) noexcept
+{
+    Files files;
+    dl_iterate_phdr(note_file, &files);
+    void* found = nullptr;
+    for (auto file = files.begin(); found == nullptr && file != files.end(); ++file) {
+        found = find_in_file(*file, name);
+    }
+    return found;
+}
+
 template <typename Function>
 void fill(void* library, const char* symbol, Function*& function) noexcept
 {
@@ -83,6 +138,16 @@ void* find_in_host(const char* name) noexcept
     return library != nullptr ? dlsym(library, name) : nullptr;
 }
 
-void* find_in_program(const char* name) noexcept { return dlsym(RTLD_DEFAULT, name); }
+void* find_anywhere(const char* name) noexcept
+{
+    void* found = find_symbol(name);
+    return found != nullptr ? found : find_in_files(name);
+}
+
+void* find_in_program(const char* name) noexcept
+{
+    void* found = dlsym(RTLD_DEFAULT, name);
+    return found != nullptr ? found : find_in_files(name);
+}
 
 } // namespace sidelight::host::mpi

@@ -23,8 +23,12 @@ struct Table {
 /// The same, past any library that stands between the program and its host.
 [[nodiscard]] void* find_in_host(const char* name) noexcept;
 
-/// The program's, or that of a library which it is linked to: the host's Fortran is in libraries of
-/// its own. Null where there is none.
+/// As find_symbol, and where the host's own libraries do not have it, in any other that is loaded
+/// and not ours: the host's Fortran is in libraries of its own, which come with an extension of
+/// Python, say, and are seen by that one alone. A library that comes later may have it.
+[[nodiscard]] void* find_anywhere(const char* name) noexcept;
+
+/// The program's, or that of any library which is loaded. Null where there is none.
 [[nodiscard]] void* find_in_program(const char* name) noexcept;
 
 } // namespace sidelight::host::mpi

@@ -138,3 +138,5 @@ sidelight_mpi_test(fortran.operations_mpi_f08 PROGRAM fortran/operations_mpi_f08
 
 # The names of its bindings, called from C.
 sidelight_mpi_test(fortran_attributes RANKS 2 SKIP_HOSTS ${without_fortran})
+sidelight_mpi_test(fortran_attributes_local RANKS 2 PROGRAM fortran_attributes ARGS local
+    SKIP_HOSTS ${without_fortran})
