@@ -2,6 +2,7 @@
 """Which host belongs to a program, and how it is started."""
 
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -50,6 +51,17 @@ class Command(unittest.TestCase):
         os.environ.pop("LD_PRELOAD", None)
         command = host().command(2, ["./a"], preload="/l.so", extra_env={"SIDELIGHT_A": "b c"})
         self.assertEqual(command[3:], ["env", "SIDELIGHT_A=b c", "LD_PRELOAD=/l.so", "./a"])
+
+    def test_a_program_whose_path_has_an_equals_sign(self):
+        """Its arguments and its exit status are the program's."""
+        with tempfile.TemporaryDirectory() as place:
+            program = Path(place) / "eps=0.1" / "program"
+            program.parent.mkdir()
+            program.write_text('#!/bin/sh\necho "$SIDELIGHT_A" "$@"\nexit 3\n')
+            program.chmod(0o755)
+            command = host().command(1, [program, "c d", "e=f"], extra_env={"SIDELIGHT_A": "b"})
+            ended = subprocess.run(command[3:], capture_output=True, text=True, check=False)
+        self.assertEqual((ended.stdout, ended.returncode), ("b c d e=f\n", 3))
 
 
 class Environment(unittest.TestCase):

@@ -121,7 +121,7 @@ class Host:
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))
         assignments = [f"{key}={value}" for key, value in variables.items()]
         launcher = [str(self.mpiexec), "-n", str(ranks), *mpiexec_arguments]
-        return launcher + (["env", *assignments] if assignments else []) + [str(a) for a in argv]
+        return launcher + _with_variables(assignments, [str(word) for word in argv])
 
     def preloaded(self, library: str | Path) -> list[str]:
         """What is preloaded with Sidelight: host libraries that must be there as early, too.
@@ -148,6 +148,15 @@ class Host:
         if not library.exists():
             raise HostError(f"there is no {library} beside {self.library}: run `make`")
         return library
+
+
+def _with_variables(assignments: Sequence[str], argv: list[str]) -> list[str]:
+    """The command that runs `argv` with further variables. `env` takes a program that has a `=` in
+    its path for one more assignment, and a shell between them does not."""
+    if not assignments:
+        return argv
+    shell = ["sh", "-c", 'exec "$0" "$@"'] if "=" in argv[0] else []
+    return ["env", *assignments, *shell, *argv]
 
 
 def _debian(
