@@ -63,6 +63,30 @@ class Command(unittest.TestCase):
             ended = subprocess.run(command[3:], capture_output=True, text=True, check=False)
         self.assertEqual((ended.stdout, ended.returncode), ("b c d e=f\n", 3))
 
+    @mock.patch.dict(os.environ)
+    def test_each_program_of_a_job_of_several(self):
+        os.environ.pop("LD_PRELOAD", None)
+        jobs = {
+            "./a x : -n 2 ./b y": "ENV ./a x : -n 2 ENV ./b y",
+            "./a : -env K v -host h ./b -n": "ENV ./a : -env K v -host h ENV ./b -n",
+            "./a :": None,
+            "./a : -np 1 -mca k v --wdir=d ./b -z": "ENV ./a : -np 1 -mca k v --wdir=d ENV ./b -z",
+            "./a : -unheard of ./b": None,
+            "./a : -n 2": None,
+            ": ./a": None,
+        }
+        for job, expected in jobs.items():
+            with self.subTest(job=job):
+                if expected is None:
+                    with self.assertRaises(hosts.HostError):
+                        host().command(1, job.split(), preload="/l.so")
+                    continue
+                command = host().command(1, job.split(), preload="/l.so")
+                text = " ".join(command[3:]).replace("env LD_PRELOAD=/l.so", "ENV")
+                self.assertEqual(text, expected)
+        alone = host().command(1, ["./a", ":", "-unheard", "of", "./b"])
+        self.assertEqual(alone[3:], ["./a", ":", "-unheard", "of", "./b"])
+
 
 class Environment(unittest.TestCase):
     @mock.patch.dict(os.environ, {"OMPI_MCA_osc": "rdma"})

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import interpreters, records, versions
+from . import interpreters, parts, records, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -151,12 +151,18 @@ class Host:
 
 
 def _with_variables(assignments: Sequence[str], argv: list[str]) -> list[str]:
-    """The command that runs `argv` with further variables. `env` takes a program that has a `=` in
-    its path for one more assignment, and a shell between them does not."""
-    if not assignments:
-        return argv
-    shell = ["sh", "-c", 'exec "$0" "$@"'] if "=" in argv[0] else []
-    return ["env", *assignments, *shell, *argv]
+    """The command that runs `argv`, each program of it where there are several, with further
+    variables. `env` takes a program that has a `=` in its path for one more assignment, and a shell
+    between them does not."""
+
+    def with_them(part: list[str]) -> list[str]:
+        shell = ["sh", "-c", 'exec "$0" "$@"'] if "=" in part[0] else []
+        return ["env", *assignments, *shell, *part]
+
+    try:
+        return parts.each(argv, with_them) if assignments else argv
+    except parts.PartError as error:
+        raise HostError(str(error)) from error
 
 
 def _debian(
