@@ -55,6 +55,9 @@ sidelight_mpi_test(memory_handles_many RANKS 2 NO_SANITIZER PROGRAM memory_handl
 sidelight_mpi_test(created_windows RANKS 2 4)
 sidelight_mpi_test(dynamic_windows RANKS 2 4)
 sidelight_mpi_test(locks_beside RANKS 2)
+sidelight_mpi_test(spawned RANKS 2 ENVIRONMENT SIDELIGHT_TEST_SIZE=3
+    SKIP_HOSTS mpich4 "starts no processes, as Debian has it"
+        openmpi5 "its launcher has no way to give variables to processes that ranks start")
 
 # Memory of the program: as it is, and where windows replace its pages
 sidelight_mpi_test(allocated_memory RANKS 2 3)

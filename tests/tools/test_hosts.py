@@ -87,6 +87,25 @@ class Command(unittest.TestCase):
         alone = host().command(1, ["./a", ":", "-unheard", "of", "./b"])
         self.assertEqual(alone[3:], ["./a", ":", "-unheard", "of", "./b"])
 
+    @mock.patch.dict(os.environ)
+    def test_a_launcher_that_gives_variables_to_processes_that_ranks_start(self):
+        os.environ.pop("LD_PRELOAD", None)
+        with tempfile.TemporaryDirectory() as place:
+            hydra, orterun = Path(place) / "mpiexec", Path(place) / "orterun"
+            for file in (hydra, orterun, Path(place) / "hydra_pmi_proxy"):
+                file.touch()
+            of_mpich = host(mpiexec=hydra)
+            of_open_mpi = host(mpiexec=orterun, family="openmpi", libmpi=Path("/m.so"))
+            settings = {"extra_env": {"SIDELIGHT_A": "b c"}, "preload": "/l.so"}
+            command = of_mpich.command(2, ["./a"], **settings)
+            expected = ["-genv", "SIDELIGHT_A", "b c", "-genv", "LD_PRELOAD", "/l.so", "./a"]
+            self.assertEqual(command[3:], expected)
+            command = of_open_mpi.command(2, ["./a"], **settings)
+            expected = ["-x", "SIDELIGHT_A=b c", "-x", "LD_PRELOAD=/l.so:/m.so", "./a"]
+            self.assertEqual(command[3:], expected)
+            with mock.patch.dict(os.environ, {"OMPI_MCA_mca_base_env_list": "A=1"}):
+                self.assertEqual(of_open_mpi.command(2, ["./a"], **settings)[3], "env")
+
 
 class Environment(unittest.TestCase):
     @mock.patch.dict(os.environ, {"OMPI_MCA_osc": "rdma"})

@@ -3,7 +3,7 @@
 
 import contextlib
 import os
-import shlex
+import re
 import subprocess
 import sys
 import unittest
@@ -48,8 +48,8 @@ class Messages(unittest.TestCase):
         for host in ("mpich4", "openmpi4", "mpich5", "openmpi5"):
             ended = run("--host", host, "--dry-run", *arguments, "true")
             if ended.returncode == 0:
-                (word,) = [w for w in shlex.split(ended.stdout) if w.startswith("LD_PRELOAD=")]
-                return word.partition("=")[2].split(":"), ended.stdout
+                (text,) = re.findall(r"LD_PRELOAD[= ](\S+)", ended.stdout)
+                return text.split(":"), re.sub(r"-genv (\S+) ", r"\1=", ended.stdout)
         raise unittest.SkipTest("Sidelight is built for no host")
 
     def test_only_with_smart(self):

@@ -112,16 +112,38 @@ class Host:
         """The command line that runs `argv` on `ranks` ranks; to be run with `environment()` added.
 
         The library in `preload` goes behind whatever LD_PRELOAD names already, so that tools stay
-        above it. It reaches the program alone: neither mpiexec nor the launchers load it.
+        above it. It reaches the program and, where the launcher lets it, those that MPI_Comm_spawn
+        starts, but neither mpiexec nor the launchers on other nodes.
         """
         variables = dict(extra_env or {})
         if preload is not None:
             existing = variables.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
             libraries = [existing, *self.preloaded(preload)]
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))
-        assignments = [f"{key}={value}" for key, value in variables.items()]
         launcher = [str(self.mpiexec), "-n", str(ranks), *mpiexec_arguments]
-        return launcher + _with_variables(assignments, [str(word) for word in argv])
+        words = [str(word) for word in argv]
+        options = self._options_for_all(variables, mpiexec_arguments)
+        if options is not None:
+            return [*launcher, *options, *words]
+        assignments = [f"{key}={value}" for key, value in variables.items()]
+        return launcher + _with_variables(assignments, words)
+
+    def _options_for_all(
+        self, variables: Mapping[str, str], others: Sequence[str]
+    ) -> list[str] | None:
+        """Options of the launcher that give variables to each program, those that MPI_Comm_spawn
+        starts too; None where it has none: Open MPI 5's -x is for one program and not for those."""
+        real = self.mpiexec.resolve()
+        if self.family == "mpich":
+            is_hydra = real.name.startswith("mpi") and real.with_name("hydra_pmi_proxy").exists()
+            pairs = [("-genv", name, value) for name, value in variables.items()]
+            return [word for pair in pairs for word in pair] if is_hydra else None
+        # Open MPI 4, which refuses -x beside its other way to say the same.
+        other_way = "mca_base_env_list"
+        is_free = other_way not in others and f"OMPI_MCA_{other_way}" not in os.environ
+        pairs = [("-x", f"{name}={value}") for name, value in variables.items()]
+        fits = real.name == "orterun" and is_free
+        return [word for pair in pairs for word in pair] if fits else None
 
     def preloaded(self, library: str | Path) -> list[str]:
         """What is preloaded with Sidelight: host libraries that must be there as early, too.
