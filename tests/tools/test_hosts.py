@@ -202,6 +202,43 @@ class Finding(unittest.TestCase):
         ):
             self.assertEqual(hosts.find(None, "script").name, "mpich5")
 
+    def test_program_behind_others(self):
+        self.install("mpich5", "libmpi.so.12")
+        program = self.install("openmpi5", "libmpi.so.40") / "bin/mpicc"
+        library = self.place / "openmpi5/lib/libmpi.so.40"
+        linked = {str(program): library}
+        with mock.patch.object(hosts, "_linked_library", side_effect=linked.get):
+            for words in (
+                ["env", "A=1", program, "x"],
+                ["taskset", "-c", "0", program],
+                ["sh", "-c", f"cd / && A=1 {program}; true"],
+            ):
+                found, telling = hosts.find_for([str(word) for word in words])
+                self.assertEqual((found.name, telling), ("openmpi5", str(program)))
+                self.assertEqual(found.preloaded("/l.so"), ["/l.so", str(library)])
+
+    def test_open_mpi_is_not_loaded_for_what_a_shell_may_start(self):
+        place = self.install("openmpi5", "libmpi.so.40")
+        script, other = place / "bin/script", place / "bin/other"
+        script.write_text("#!/bin/sh\n")
+        script.chmod(0o755)
+        other.touch(mode=0o755)
+        library = str(place / "lib/libmpi.so.40")
+        with (
+            mock.patch.object(hosts, "_linked_library", return_value=None),
+            mock.patch.dict(os.environ, {"PATH": str(place / "bin")}),
+            mock.patch.object(hosts, "_library_of", return_value=Path(library)),
+        ):
+            for argv, launcher, expected in (
+                (["script"], None, ["/l.so"]),
+                (["other", "script"], None, ["/l.so"]),
+                (["script"], "mpiexec", ["/l.so", library]),
+                (["other"], None, ["/l.so", library]),
+            ):
+                with self.subTest(argv=argv, launcher=launcher):
+                    found, telling = hosts.find_for(argv, launcher)
+                    self.assertEqual((found.preloaded("/l.so"), telling), (expected, argv[0]))
+
 
 class OwnMpi(unittest.TestCase):
     """An MPI that is not one of the five, such as a wheel in an active environment."""

@@ -62,6 +62,8 @@ class Host:
     # Others, without which its windows take long or cannot be had. They are set under Sidelight,
     # whose handles are windows of the host, and where hosts alone are compared with it.
     for_windows: Mapping[str, str] = field(default_factory=dict)
+    # Nobody has said that the program loads this MPI: it may be another one.
+    is_guess: bool = False
 
     @property
     def major(self) -> str:
@@ -150,8 +152,10 @@ class Host:
 
         Open MPI's predefined handles are addresses in its library. The loader binds Sidelight's
         references to them when the program starts, to null where an interpreter loads MPI later.
+        A program that loads MPICH would crash with it.
         """
-        return [str(library), *([str(self.libmpi)] if self.family == "openmpi" else [])]
+        is_needed = self.family == "openmpi" and not self.is_guess
+        return [str(library), *([str(self.libmpi)] if is_needed else [])]
 
     def require_library(self) -> Path:
         """The library for this host. Raises HostError if it is not built."""
@@ -314,6 +318,27 @@ def find(
         loaded = _loaded_library(program) if program is not None else None
         host = _default(given) if loaded is None else _owner_of(loaded, program)
     return _installed(host if given is None else replace(host, mpiexec=given))
+
+
+def find_for(argv: Sequence[str], mpiexec: str | Path | None = None) -> tuple[Host, str]:
+    """The host of a command line, and the program in it that has told the MPI; where none does, the
+    first word of it, and the host of the launcher."""
+    telling = program_in(argv)
+    host = find(None, telling or argv[0], mpiexec)
+    # Whatever a shell starts may be of any MPI, if not even the launcher is the user's choice.
+    is_guess = telling is None and mpiexec is None and any(map(interpreters.is_shell, argv))
+    return replace(host, is_guess=is_guess), telling or argv[0]
+
+
+def program_in(argv: Sequence[str]) -> str | None:
+    """The first program in a command line that tells which MPI it loads: it may stand behind env,
+    numactl or time, or in the words of a shell."""
+    for word in argv:
+        for part in (word, *word.split()):
+            program = part.strip("\"'();&|")
+            if program and shutil.which(program) and _loaded_library(program) is not None:
+                return program
+    return None
 
 
 def _launcher(path: str | Path) -> Path:

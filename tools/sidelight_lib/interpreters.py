@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which MPI library a program in Python will load: the one that mpi4py opens there."""
+"""Which MPI library a program in Python will load: the one that mpi4py opens there. And which
+programs are shells, of which nobody can tell."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -10,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
+_SHELL = re.compile(r"(?:a|ba|c|da|fi|k|tc|z)?sh$")
 _LIBRARY = re.compile(r"libmpi(?:ch)?\.so")
 _ASK_SECONDS = 60
 
@@ -22,6 +25,7 @@ print(*{line.split()[-1] for line in open("/proc/self/maps") if "/libmpi" in lin
 """
 
 
+@functools.cache
 def mpi_library(program: str | Path) -> Path | None:
     """None of a program that is not in Python, or has no mpi4py."""
     found = shutil.which(str(program))
@@ -45,7 +49,17 @@ def mpi_library(program: str | Path) -> Path | None:
 
 def python_of(program: Path) -> list[str] | None:
     """The command of the Python that a program is, or whose script it is."""
-    if _PYTHON.match(program.name):
+    return _interpreter(program, _PYTHON)
+
+
+def is_shell(program: str | Path) -> bool:
+    """Whether a program is a shell, or a script for one."""
+    found = shutil.which(str(program))
+    return found is not None and _interpreter(Path(found), _SHELL) is not None
+
+
+def _interpreter(program: Path, name: re.Pattern[str]) -> list[str] | None:
+    if name.match(program.name):
         return [str(program)]
     try:
         with program.open("rb") as file:
@@ -53,4 +67,4 @@ def python_of(program: Path) -> list[str] | None:
     except OSError:
         return None
     words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
-    return words if any(_PYTHON.match(os.path.basename(word)) for word in words) else None
+    return words if any(name.match(os.path.basename(word)) for word in words) else None

@@ -19,8 +19,9 @@ from .traces import folders
 _DESCRIPTION = """\
 Run an MPI program with Sidelight between it and its host MPI. The program needs no recompiling.
 The host is the MPI that the program will load: the one that it is linked to, or, in Python, that of
-mpi4py. Where that does not tell (a shell script), it is that of the launcher: of --mpiexec, PATH,
-or an active virtual or conda environment. SIDELIGHT_LOG=info says what was found. A profiler stays
+mpi4py; it may stand behind env or numactl, or in a command for a shell. Where nothing tells (a
+shell script), it is that of the launcher: of --mpiexec, PATH, or an active virtual or conda
+environment. SIDELIGHT_LOG=info says what was found. A profiler stays
 above Sidelight, whether LD_PRELOAD names it already or the program is linked to it. All SIDELIGHT_*
 variables reach every rank. With --nodes the ranks run as if on several machines, which is for
 tests: the nodes are made of Linux namespaces, and gone afterwards.
@@ -94,7 +95,7 @@ def _refuse_launcher(program: str) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
     _refuse_launcher(arguments.program)
-    host = hosts.find(arguments.host, arguments.program, arguments.mpiexec)
+    host, arguments.telling = _host(arguments)
     if arguments.trace is not None:
         os.environ["SIDELIGHT_TRACE"] = str(_folder_for_trace(arguments))
     if arguments.progress is not None:
@@ -112,6 +113,13 @@ def main(arguments: argparse.Namespace) -> int:
         os.execvpe(command[0], command, os.environ | added)
     except OSError as error:
         raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def _host(arguments: argparse.Namespace) -> tuple[hosts.Host, str]:
+    """The host, and the program that loads it, as far as that can be seen."""
+    if arguments.host is None:
+        return hosts.find_for([arguments.program, *arguments.arguments], arguments.mpiexec)
+    return hosts.find(arguments.host, None, arguments.mpiexec), arguments.program
 
 
 def _folder_for_trace(arguments: argparse.Namespace) -> Path:
@@ -158,7 +166,7 @@ def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:
     libraries = [host.require_library()]
     if arguments.progress == "smart":
         libraries.insert(0, host.require_message_library())
-    tools = profilers.linked_to(arguments.program, libraries)
+    tools = profilers.linked_to(arguments.telling, libraries)
     return ":".join(str(part) for part in [*tools, *libraries])
 
 

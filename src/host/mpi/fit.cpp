@@ -97,7 +97,8 @@ bool decide() noexcept
         if (is_first_rank()) {
             log(LogLevel::error,
                 "Open MPI was loaded after this library: it steps aside and leaves all calls to "
-                "that MPI; preload its libmpi.so.40 behind this library, as `sidelight run` does");
+                "that MPI; preload its libmpi.so.40 behind this library, as `sidelight run --host` "
+                "does");
         }
         return false;
     }
