@@ -6,10 +6,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import support
+from sidelight_lib import hosts
 
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
 
@@ -70,6 +73,23 @@ class Messages(unittest.TestCase):
             names.index("libsidelight_messages.so") + 1, names.index("libsidelight.so")
         )
         self.assertIn("SIDELIGHT_PROGRESS=smart", command)
+
+
+class Paths(unittest.TestCase):
+    def test_what_the_loader_would_take_for_two_names(self):
+        host = next(iter(hosts.all()), None)
+        if host is None:
+            raise unittest.SkipTest("no host is installed")
+        for name in ("a b", "a:b"):
+            with tempfile.TemporaryDirectory() as place:
+                library = Path(place) / name / host.name / "libsidelight.so"
+                library.parent.mkdir(parents=True)
+                library.touch()
+                variables = {"SIDELIGHT_BUILD_DIR": f"{place}/{name}"}
+                with self.subTest(name=name), mock.patch.dict(os.environ, variables):
+                    ended = run("--host", host.name, "--dry-run", "true")
+                    self.assertEqual(ended.returncode, 127)
+                    self.assertIn("SIDELIGHT_BUILD_DIR", ended.stderr)
 
 
 class DryRun(unittest.TestCase):

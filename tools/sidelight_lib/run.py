@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import signal
 import sys
@@ -167,7 +168,20 @@ def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:
     if arguments.progress == "smart":
         libraries.insert(0, host.require_message_library())
     tools = profilers.linked_to(arguments.telling, libraries)
-    return ":".join(str(part) for part in [*tools, *libraries])
+    names = [str(part) for part in [*tools, *libraries]]
+    _refuse_what_the_loader_splits([*names, *host.preloaded("")])
+    return ":".join(names)
+
+
+def _refuse_what_the_loader_splits(libraries: Sequence[str]) -> None:
+    """It goes on without what it does not find, and the program would run on its host alone."""
+    for library in libraries:
+        if re.search(r"[\s:]", library):
+            raise hosts.HostError(
+                f"the loader cannot preload {library!r}: white space and colons end a name in "
+                "LD_PRELOAD. Build or install at a path without them; for what is built already, "
+                "set SIDELIGHT_BUILD_DIR to a link to the build folder that has none"
+            )
 
 
 def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:
