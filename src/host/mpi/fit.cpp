@@ -87,8 +87,25 @@ void say_misfit(const Version& loaded)
         own.c_str(), other.c_str(), file.c_str());
 }
 
+/// The MPI ABI has other handles than the <mpi.h> that this library is built with, and its library
+/// answers with the same version.
+bool is_abi(const std::string& file)
+{
+    return file.compare(file.find_last_of('/') + 1, 10, "libmpi_abi") == 0;
+}
+
 bool decide() noexcept
 {
+    if (const std::string file = file_of_host(); is_abi(file)) {
+        if (is_first_rank()) {
+            log(LogLevel::error,
+                "the program has loaded the library of the MPI ABI (%s), for which there is no "
+                "Sidelight: it steps aside and leaves all calls to that MPI; link the program to "
+                "the MPI's own library",
+                file.c_str());
+        }
+        return false;
+    }
     const Version loaded = loaded_version();
     const bool fits = loaded.family == Family::unknown ? is_same_family() : loaded == built_for;
     if (!fits) {
