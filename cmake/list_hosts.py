@@ -25,10 +25,15 @@ def of_compiler(mpicc):
     version = versions.of_compiler(mpicc)
     if version is None:
         sys.exit(f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI")
-    # Debian's have their family behind their names.
-    mpiexec = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
+    mpiexec = mpicc.with_name(launcher_name(mpicc.name))
     library = linked_library(mpicc, version.family)
     return hosts.own(version.line, version.line, mpiexec, mpicc, library)
+
+
+def launcher_name(compiler_name):
+    """Debian's have their family behind their names. Intel's compilers have others: mpiicx."""
+    is_mpicc = "mpicc" in compiler_name
+    return compiler_name.replace("mpicc", "mpiexec") if is_mpicc else "mpiexec"
 
 
 def linked_library(mpicc, family):

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -309,6 +310,21 @@ class Versions(unittest.TestCase):
         self.assertEqual(versions.in_header(text), versions.Version("openmpi", "5.0.11"))
         self.assertEqual(versions.in_header('#define MPICH_VERSION "4.1.3"').line, "mpich-4.1")
         self.assertIsNone(versions.in_header("#define OTHER 1"))
+
+
+class Compilers(unittest.TestCase):
+    def test_the_launcher_beside_a_compiler(self):
+        sys.path.insert(0, str(support.ROOT / "cmake"))
+        self.addCleanup(sys.path.remove, str(support.ROOT / "cmake"))
+        import list_hosts
+
+        for compiler, launcher in (
+            ("mpicc", "mpiexec"),
+            ("mpicc.openmpi", "mpiexec.openmpi"),
+            ("mpigcc", "mpiexec"),
+            ("mpiicx", "mpiexec"),
+        ):
+            self.assertEqual(list_hosts.launcher_name(compiler), launcher)
 
 
 class Interpreters(unittest.TestCase):
