@@ -93,6 +93,14 @@ class Paths(unittest.TestCase):
 
 
 class DryRun(unittest.TestCase):
+    def test_arguments_of_the_program_are_left_as_they_are(self):
+        for host in ("mpich4", "openmpi4"):
+            with self.subTest(host=host), contextlib.suppress(unittest.SkipTest):
+                for words in ("true -- b", "true -n 3 -- --dry-run", "true a -- -- b"):
+                    for before in ((), ("--",)):
+                        ended = dry_run(host, *before, *words.split())
+                        self.assertTrue(ended.stdout.rstrip().endswith(f" -n 1 {words}"), ended)
+
     @mock.patch.dict(os.environ)
     def test_without_is_the_host_as_it_comes(self):
         os.environ.pop("OMPI_MCA_osc", None)

@@ -66,9 +66,25 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="write a trace into this folder, for `sidelight report` and `sidelight trace`",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the command, do not run it")
-    parser.add_argument("program", metavar="PROGRAM")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER)
+    # Two arguments would lose a `--` between them.
+    parser.add_argument("program", metavar="PROGRAM", nargs=argparse.PARSER, action=_Program)
     parser.set_defaults(action=main)
+
+
+class _Program(argparse.Action):
+    """A program and its arguments, which are its own whatever they look like."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        words = values[1:] if values[0] == "--" else values
+        if not words:
+            parser.error("a program is missing behind --")
+        namespace.program, namespace.arguments = words[0], words[1:]
 
 
 def _positive(text: str) -> int:
