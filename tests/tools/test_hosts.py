@@ -163,7 +163,8 @@ class Finding(unittest.TestCase):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.place = Path(place.name)
-        patched = mock.patch.dict(os.environ, {"SIDELIGHT_HOSTS_DIR": place.name})
+        places = {"SIDELIGHT_HOSTS_DIR": place.name, "SIDELIGHT_BUILD_DIR": f"{place.name}/build"}
+        patched = mock.patch.dict(os.environ, places)
         patched.start()
         self.addCleanup(patched.stop)
 
@@ -179,6 +180,19 @@ class Finding(unittest.TestCase):
             hosts.find("lam")
 
     def test_host_that_is_not_installed(self):
+        with self.assertRaisesRegex(hosts.HostError, "make hosts"):
+            hosts.find("openmpi5")
+
+    def test_host_that_is_where_the_library_was_built_for_it(self):
+        there = self.install("elsewhere", "libmpi.so.40")
+        paths = [there / name for name in ("bin/mpicc", "bin/mpiexec", "lib/libmpi.so.40")]
+        folder = self.place / "build/openmpi5"
+        records.write(records.Record("openmpi5", "openmpi-5.0", *map(str, paths)), folder)
+        (folder / "libsidelight.so").touch()
+        found = hosts.find("openmpi5")
+        self.assertEqual([found.mpicc, found.mpiexec, found.libmpi], paths)
+        self.assertEqual(found.environment()["LD_LIBRARY_PATH"].split(":")[0], str(there / "lib"))
+        paths[1].unlink()
         with self.assertRaisesRegex(hosts.HostError, "make hosts"):
             hosts.find("openmpi5")
 

@@ -229,7 +229,21 @@ def _wheel(
 
 
 def known() -> list[Host]:
-    """The hosts with names of their own, installed or not."""
+    """The hosts with names of their own, installed or not: where they usually are, or else where
+    the library was built for them. An installed command has no .hosts beside it."""
+    recorded = {record.name: record for record in _records()}
+    return [_found_again(host, recorded.get(host.name)) for host in _usual()]
+
+
+def _found_again(host: Host, record: records.Record | None) -> Host:
+    if record is None or not host.missing():
+        return host
+    mpiexec, mpicc, libmpi = map(Path, (record.mpiexec, record.mpicc, record.libmpi))
+    there = replace(host, mpiexec=mpiexec, mpicc=mpicc, libmpi=libmpi)
+    return host if there.missing() else there
+
+
+def _usual() -> list[Host]:
     return [
         _debian("mpich4", "mpich", "libmpich.so.12", "mpich libmpich-dev", {}),
         _debian(
