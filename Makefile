@@ -129,7 +129,7 @@ bench: build
 	tools/sidelight bench latency
 
 setup:
-	@tools/setup
+	@tools/setup $(if $(MPICC),--own-mpi)
 
 # MPICH 5 and Open MPI 5 from PyPI, into .hosts/.
 hosts:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tools/setup asks for, and what it does where there are no Debian packages."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+
+
+def setup(*options, **variables):
+    return subprocess.run(
+        [support.ROOT / "tools" / "setup", *options],
+        env=os.environ | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+class Packages(unittest.TestCase):
+    def test_hosts_of_debian_are_not_for_an_mpi_of_the_users_own(self):
+        usual = set(setup("--list").stdout.split())
+        hosts = {"mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev"}
+        self.assertLess(hosts, usual)
+        self.assertEqual(set(setup("--own-mpi", "--list").stdout.split()), usual - hosts)
+
+
+class OtherSystems(unittest.TestCase):
+    def test_a_note_and_no_failure(self):
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "dirname").symlink_to(shutil.which("dirname"))
+            ended = setup(PATH=place)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("on Debian alone", ended.stderr)
+
+
+if __name__ == "__main__":
+    support.main()
