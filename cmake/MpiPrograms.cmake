@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MPI programs in C, once per host: build/<host>/<kind>/<program>.
 
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+    pkg_check_modules(OPENBLAS QUIET IMPORTED_TARGET openblas)
+endif()
+if(NOT TARGET PkgConfig::OPENBLAS)
+    message(STATUS "OpenBLAS: pkg-config finds none, so no examples/lu (package libopenblas-dev)")
+endif()
 
 # sidelight_mpi_program(<host> <kind> <name> SOURCES <files> [LIBRARIES <libraries>])
 # A program that includes <sidelight.h> calls the library by name and is linked to it, ahead of the
