@@ -19,7 +19,12 @@ install(FILES include/sidelight.h include/sidelight_am.h include/sidelight_notif
     include/sidelight_f08.f90 include/sidelight_mpi.f90 include/sidelight_notify_f08.f90
     include/sidelight_notify_mpi.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(PROGRAMS tools/sidelight DESTINATION ${destination}/tools)
+# The command runs with the Python of the build, which may be the only one that is recent enough.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tools/sidelight)
+file(READ tools/sidelight command)
+string(REGEX REPLACE "^#![^\n]*" "#!${SIDELIGHT_PYTHON}" command "${command}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/sidelight CONTENT "${command}" @ONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/package/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
     FILES_MATCHING PATTERN "*.py" PATTERN "page.*")
 install(CODE "

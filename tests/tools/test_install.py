@@ -2,6 +2,7 @@
 """What `make install` puts in its place, used from an empty project."""
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -76,6 +77,14 @@ class Installed(unittest.TestCase):
         self.assertIn(self.host.name, [record.name for record in records.read(place)])
         library = next(self.prefix.glob(f"lib*/sidelight/{self.host.name}/libsidelight.so"))
         self.assertNotIn(".debug_info", run("readelf", "--sections", "--wide", library))
+
+    def test_command_runs_with_the_python_of_the_build(self):
+        cache = (BUILD / "CMakeCache.txt").read_text()
+        (python,) = re.findall(r"^SIDELIGHT_PYTHON:\w+=(.*)$", cache, re.MULTILINE)
+        command = (self.prefix / "bin" / "sidelight").read_text()
+        self.assertEqual(command.splitlines()[0], f"#!{python}")
+        source = (support.ROOT / "tools" / "sidelight").read_text()
+        self.assertEqual(command.splitlines()[1:], source.splitlines()[1:])
 
     def test_report(self):
         """The page is made of files beside the Python modules."""

@@ -75,6 +75,15 @@ class Messages(unittest.TestCase):
         self.assertIn("SIDELIGHT_PROGRESS=smart", command)
 
 
+class OldPython(unittest.TestCase):
+    def test_it_is_told(self):
+        script = "import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1])"
+        command = [sys.executable, "-c", script, str(_SIDELIGHT)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(ended.returncode, 127)
+        self.assertIn("needs Python 3.10", ended.stderr)
+
+
 class Paths(unittest.TestCase):
     def test_what_the_loader_would_take_for_two_names(self):
         host = next(iter(hosts.all()), None)
