@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
-# With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI.
+# With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI. WERROR=OFF is
+# for compilers that warn of what those of Debian 12 do not.
 
 N ?= 2
 NODES ?= 1
 SUITES ?= unit network sim $(if $(MPICC),mpi,mpich4 openmpi4)
 PREFIX ?= /usr/local
+WERROR ?= ON
 SEEDS ?= 2000000
 ROUNDS ?= 1000000
 SECONDS ?= 600
@@ -29,7 +31,8 @@ build: configure
 	cmake --build build --parallel $(JOBS)
 
 configure: setup
-	cmake --preset default --log-level=WARNING -DSIDELIGHT_MPICC="$(MPICC)"
+	cmake --preset default --log-level=WARNING -DSIDELIGHT_MPICC="$(MPICC)" \
+		-DSIDELIGHT_WARNINGS_ARE_ERRORS=$(WERROR)
 
 # LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs; on N
 # ranks, and with NODES as if on several machines.

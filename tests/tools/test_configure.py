@@ -5,27 +5,42 @@ import os
 import subprocess
 import tempfile
 import unittest
+from pathlib import Path
 
 import support
 
 
 def configure(*options, **variables):
+    """How it ended, and the commands by which it would compile."""
     with tempfile.TemporaryDirectory() as place:
-        return subprocess.run(
-            ["cmake", "-S", support.ROOT, "-B", place, "-DBUILD_TESTING=OFF", *options],
+        command = ["cmake", "-S", support.ROOT, "-B", place, "-DBUILD_TESTING=OFF", *options]
+        ended = subprocess.run(
+            command,
             env=os.environ | variables,
             capture_output=True,
             text=True,
             timeout=300,
             check=False,
         )
+        commands = Path(place) / "compile_commands.json"
+        return ended, commands.read_text() if commands.exists() else ""
 
 
 class Optional(unittest.TestCase):
     def test_openblas(self):
-        ended = configure("-DSIDELIGHT_HOSTS=mpich4;openmpi4", PKG_CONFIG_LIBDIR="/nowhere")
+        ended, _ = configure("-DSIDELIGHT_HOSTS=mpich4;openmpi4", PKG_CONFIG_LIBDIR="/nowhere")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("so no examples/lu", ended.stdout)
+
+
+class Warnings(unittest.TestCase):
+    def test_they_are_errors_for_who_works_on_it(self):
+        ended, commands = configure("-DSIDELIGHT_HOSTS=none")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("-Wshadow", commands)
+        self.assertNotIn("-Werror", commands)
+        _, commands = configure("--preset", "default", "-DSIDELIGHT_HOSTS=none")
+        self.assertIn("-Werror", commands)
 
 
 if __name__ == "__main__":
