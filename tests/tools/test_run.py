@@ -75,6 +75,15 @@ class Messages(unittest.TestCase):
         self.assertIn("SIDELIGHT_PROGRESS=smart", command)
 
 
+class Version(unittest.TestCase):
+    def test_it_is_that_of_the_project(self):
+        project = (support.ROOT / "CMakeLists.txt").read_text()
+        (version,) = re.findall(r"^project\(sidelight VERSION (\S+)", project, re.MULTILINE)
+        command = [sys.executable, str(_SIDELIGHT), "--version"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        self.assertEqual(said, f"sidelight {version}\n")
+
+
 class OldPython(unittest.TestCase):
     def test_it_is_told(self):
         script = "import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1])"
