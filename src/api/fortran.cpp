@@ -28,17 +28,17 @@ constexpr MPI_Fint fortran_above_c = MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
 /// loaded at any time.
 class OfHost {
 public:
-    explicit constexpr OfHost(const char* name) noexcept : m_name(name) {}
+    explicit constexpr OfHost(const char* name) noexcept : name_(name) {}
 
     /// Calls it; where there is none, `error` says so. That is null where a program with mpi_f08
     /// leaves the argument out.
     template <class Called, class... Arguments>
     void call(MPI_Fint* error, Arguments... arguments) noexcept
     {
-        void* found = m_found.load(std::memory_order_relaxed);
+        void* found = found_.load(std::memory_order_relaxed);
         if (found == nullptr) {
-            found = host::mpi::find_anywhere(m_name);
-            m_found.store(found, std::memory_order_relaxed);
+            found = host::mpi::find_anywhere(name_);
+            found_.store(found, std::memory_order_relaxed);
         }
         if (found != nullptr) {
             reinterpret_cast<Called*>(found)(arguments..., error);
@@ -48,8 +48,8 @@ public:
     }
 
 private:
-    const char* m_name;
-    std::atomic<void*> m_found{nullptr}; ///< relaxed: whoever reads null looks for it, too
+    const char* name_;
+    std::atomic<void*> found_{nullptr}; ///< relaxed: whoever reads null looks for it, too
 };
 
 /// `error` as in OfHost.
