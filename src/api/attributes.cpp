@@ -29,6 +29,17 @@ SIDELIGHT_OWN int own_Win_create_keyval(MPI_Win_copy_attr_function* copy,
     return MPI_SUCCESS;
 }
 
+/// MPICH's own, by which its bindings of Fortran and C++ say how the functions of a key are called
+/// that they have just made: not as those of C are, so that only the host can do it.
+SIDELIGHT_OWN void own_MPII_Keyval_set_proxy(int keyval, void* copy_proxy, void* delete_proxy)
+{
+    using SetProxy = void(int keyval, void* copy_proxy, void* delete_proxy);
+    attribute_keys::forget(keyval);
+    if (void* of_host = host::mpi::find_anywhere("MPII_Keyval_set_proxy"); of_host != nullptr) {
+        reinterpret_cast<SetProxy*>(of_host)(keyval, copy_proxy, delete_proxy);
+    }
+}
+
 /// Before the host may give its number to another key.
 SIDELIGHT_OWN int own_Win_free_keyval(int* keyval)
 {

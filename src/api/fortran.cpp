@@ -103,7 +103,8 @@ void set_attr(OfHost& binding, const MPI_Fint* win, const MPI_Fint* keyval, cons
         set_attr(of_host, win, keyval, value, error);                                              \
     }
 
-// All spellings that front.def has.
+// What front.def has of Fortran's, but for what is in attributes.cpp.
+#define SIDELIGHT_OWN_set_proxy(name)
 #define SIDELIGHT_FRONT(name)
 #define SIDELIGHT_TRACED_FRONT(name)
 #define SIDELIGHT_FORTRAN_FRONT(call, name) SIDELIGHT_OWN_##call(name)

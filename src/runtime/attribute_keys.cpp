@@ -46,7 +46,10 @@ Keys keys_of(const WindowObject& from)
     const std::scoped_lock lock(all.mutex);
     Keys found;
     for (const int keyval : from.attribute_keys) {
-        found.emplace_back(keyval, all.by_number.at(keyval));
+        // A number may be another key's by now, where Fortran's binding has deleted the attribute.
+        if (const auto key = all.by_number.find(keyval); key != all.by_number.end()) {
+            found.emplace_back(*key);
+        }
     }
     return found;
 }
@@ -142,6 +145,13 @@ void learn(int keyval, MPI_Win_copy_attr_function* copy, void* extra_state)
     Known& all = known();
     const std::scoped_lock lock(all.mutex);
     all.by_number.insert_or_assign(keyval, Key{.copy = copy, .extra_state = extra_state});
+}
+
+void forget(int keyval) noexcept
+{
+    Known& all = known();
+    const std::scoped_lock lock(all.mutex);
+    all.by_number.erase(keyval);
 }
 
 void retire(int keyval) noexcept

@@ -5,13 +5,16 @@
 #include "runtime/window_object.hpp"
 
 /// What a duplicate needs to know of the program's attributes, which live on the handle: the copy
-/// callback of each key, and which keys a handle has a value for. Keys and values that Fortran's
-/// bindings set are not known: they go straight into the host. Any thread.
+/// callback of each key, and which keys a handle has a value for. Keys that the bindings of Fortran
+/// and C++ make are not known, nor are values that Fortran's set: those go straight into the host,
+/// or have callbacks that only the host can call. Any thread.
 namespace sidelight::runtime::attribute_keys {
 
 /// After the host has made a key. A number that was used before is another key now. Throws
 /// std::bad_alloc.
 void learn(int keyval, MPI_Win_copy_attr_function* copy, void* extra_state);
+/// The key turns out to have callbacks that are none of C. Its attributes are the host's alone.
+void forget(int keyval) noexcept;
 /// The program frees the key: nobody sets it any more, but where it is set it stays.
 void retire(int keyval) noexcept;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes by the names of Fortran's bindings, and what they mean for windows of memory handles.
+ * Attributes by the names of Fortran's bindings, and what they mean for windows of memory handles
+ * and for duplicates.
  *
  * fortran_attributes [local]: Fortran's library is loaded for the program alone, as what an
  * extension of Python is linked to.
@@ -161,6 +162,28 @@ static void before_it_is_loaded(void)
     }
 }
 
+/* --- Duplicates ------------------------------------------------------------------------------- */
+
+/* The copy function is none of C: nobody here may call it, and the duplicate has no copy. */
+static void duplicated(void)
+{
+    MPI_Win win, copy = MPI_WIN_NULL;
+    void *base;
+    check_step("a duplicate");
+    int key = key_of_fortran("mpi_win_dup_fn_");
+    CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    CHECK_OK(MPI_Win_set_attr(win, key, base));
+    deleted = 0;
+    CHECK_OK(MPIX_Win_dup_with_info(win, MPI_INFO_NULL, &copy));
+    CHECK(!has(copy, key));
+    CHECK_OK(MPI_Win_free(&copy));
+    CHECK_EQ(deleted, 0);
+    CHECK(has(win, key));
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_EQ(deleted, 1);
+    CHECK_OK(MPI_Win_free_keyval(&key));
+}
+
 /* --- MPI_BOTTOM ------------------------------------------------------------------------------- */
 
 typedef void rrput(const void *origin, const MPI_Fint *count, const MPI_Fint *type,
@@ -269,6 +292,7 @@ int main(int argc, char **argv)
     CHECK(fortran != NULL);
     spellings();
     bottom();
+    duplicated();
     of_memory_handles();
     return check_end();
 }
