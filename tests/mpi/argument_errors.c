@@ -209,8 +209,9 @@ static void wrong_counts(struct window *w, MPI_Aint at)
         expect(w, (enum operation)o, at_cell(0, at, -1), MPI_ERR_COUNT);
         expect(w, (enum operation)o, at_cell(0, at, INT_MIN), MPI_ERR_COUNT);
     }
+    /* What is sent does not fit. */
     CHECK(MPI_Put(values, 8, MPI_INT, 0, at, 4, MPI_INT, w->win) != MPI_SUCCESS);
-    CHECK(MPI_Put(values, 4, MPI_INT, 0, at, 8, MPI_INT, w->win) != MPI_SUCCESS);
+    CHECK(MPI_Accumulate(values, 8, MPI_INT, 0, at, 4, MPI_INT, MPI_SUM, w->win) != MPI_SUCCESS);
     CHECK(MPI_Get(values, 4, MPI_INT, 0, at, 8, MPI_INT, w->win) != MPI_SUCCESS);
 #if MPI_VERSION >= 4
     /* So many bytes that their number in 64 bits is none. */
