@@ -84,6 +84,18 @@ class Version(unittest.TestCase):
         self.assertEqual(said, f"sidelight {version}\n")
 
 
+class Pipes(unittest.TestCase):
+    def test_one_that_is_closed_ends_it_quietly(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "w") as closed:
+            command = [sys.executable, str(_SIDELIGHT), "info"]
+            ended = subprocess.run(
+                command, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
+            )
+        self.assertEqual((ended.returncode, ended.stderr), (141, ""))
+
+
 class OldPython(unittest.TestCase):
     def test_it_is_told(self):
         script = "import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1])"
