@@ -41,18 +41,19 @@ static pthread_t start_blocked(void *(*run)(void *), const struct window *w)
     return thread;
 }
 
-/* Everybody takes the locks of ranks 0, 1 and 2 in this order, each thread those that it needs. */
-static void locks_in_order(const struct window *w)
+/* Everybody takes the locks of ranks 0, 1 and 2 in this order, each thread those that it needs. One
+ * of rank 0 waits for the first, another one has the second, which rank 1 wants, and must get on.
+ */
+static void beside_blocked_lock(const struct window *w, void get_on(const struct window *))
 {
-    check_step("locks in order");
     if (w->rank == 0) {
         check_hear(1);
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
+        put_to(w, 1);
         pthread_t const other = start_blocked(lock_first, w);
         check_tell(1);
         usleep(BLOCKED_MICROSECONDS);
-        put_locked(w, 2);
-        put_to(w, 1);
+        get_on(w);
         CHECK_OK(MPI_Win_unlock(1, w->win));
         pthread_join(other, NULL);
     } else if (w->rank == 1) {
@@ -65,27 +66,21 @@ static void locks_in_order(const struct window *w)
     }
 }
 
-/* The same order; a flush of all waits for operations, and not for another thread's lock. */
+static void lock_third(const struct window *w) { put_locked(w, 2); }
+
+static void locks_in_order(const struct window *w)
+{
+    check_step("locks in order");
+    beside_blocked_lock(w, lock_third);
+}
+
+static void flush_all(const struct window *w) { CHECK_OK(MPI_Win_flush_all(w->win)); }
+
+/* It waits for operations, and not for another thread's lock. */
 static void flush_beside_lock(const struct window *w)
 {
     check_step("a flush beside a thread that waits for a lock");
-    if (w->rank == 0) {
-        check_hear(1);
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
-        put_to(w, 1);
-        pthread_t const other = start_blocked(lock_first, w);
-        check_tell(1);
-        usleep(BLOCKED_MICROSECONDS);
-        CHECK_OK(MPI_Win_flush_all(w->win));
-        CHECK_OK(MPI_Win_unlock(1, w->win));
-        pthread_join(other, NULL);
-    } else if (w->rank == 1) {
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
-        check_tell(0);
-        check_hear(0);
-        put_locked(w, 1);
-        CHECK_OK(MPI_Win_unlock(0, w->win));
-    }
+    beside_blocked_lock(w, flush_all);
 }
 
 static MPI_Group neighbour; /* of ranks 0 and 1: the other one */
