@@ -53,7 +53,7 @@ demo-nwchem: configure
 	cmake --build build --parallel $(JOBS)
 	tools/demo_nwchem -n $(N)
 
-# SUITES are ctest labels: unit, network, sim, mpi, hosts, or the name of a host; WITHOUT, if given,
+# SUITES are ctest labels: unit, network, sim, mpi, nodes, or the name of a host; WITHOUT, if given,
 # is a regular expression of tests that are left out.
 test: build
 	@mkdir -p $(results)

@@ -30,7 +30,7 @@ function(sidelight_find_ucx)
 endfunction()
 sidelight_find_ucx()
 
-# The carrier between hosts, for a library that contains src/fabric.
+# The carrier between nodes, for a library that contains src/fabric.
 function(sidelight_network library)
     if(SIDELIGHT_UCX_INCLUDE)
         target_include_directories(${library} SYSTEM PRIVATE ${SIDELIGHT_UCX_INCLUDE})

@@ -17,7 +17,7 @@
 # rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data:
 # SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of users that
 # are next to it as well, or with its version line (mpich-4.1). The test is mpi.<name>.<n>.<host>;
-# with NODES the ranks are on k nodes made of namespaces, and it is hosts.<name>.<n>.<k>.<host>,
+# with NODES the ranks are on k nodes made of namespaces, and it is nodes.<name>.<n>.<k>.<host>,
 # skipped where the machine cannot have nodes.
 
 # For SKIP_HOSTS of tests across nodes. Ranks wait in a barrier of the launcher's, where they make
@@ -71,8 +71,8 @@ endfunction()
 # A macro only to see the arguments of sidelight_mpi_test.
 macro(sidelight_register_mpi_test host ranks)
     if(arg_NODES)
-        set(suite hosts)
-        set(test hosts.${name}.${ranks}.${arg_NODES}.${host})
+        set(suite nodes)
+        set(test nodes.${name}.${ranks}.${arg_NODES}.${host})
     else()
         set(suite mpi)
         set(test mpi.${name}.${ranks}.${host})

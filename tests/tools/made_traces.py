@@ -45,8 +45,8 @@ class Rank:
     """What is told of one rank. Epochs are known by their numbers. Addresses are a call's kind and
     the line that is given with it."""
 
-    def __init__(self, number, ranks, host, flavor):
-        self.number, self.all, self.host = number, ranks, host
+    def __init__(self, number, ranks, node, flavor):
+        self.number, self.all, self.node = number, ranks, node
         self.records, self.helper = [], []
         self.epochs = self.requests = 0
         self.fenced = None
@@ -68,7 +68,7 @@ class Rank:
         begin, end = Clocks(0, 0, REAL), Clocks(last, last, REAL + last)
         name = f"rank-{self.number:05d}.maps"
         return Process(
-            self.number, self.all, 4000 + self.number, False, begin, end, self.host,
+            self.number, self.all, 4000 + self.number, False, begin, end, self.node,
             "/none/program", threads, files.Path(name),
         )
 

@@ -105,7 +105,7 @@ class Program(Folder):
     def check_whole(self, job, ranks):
         """Nothing is missing."""
         self.assertEqual(list(job.ranks), list(range(ranks)))
-        self.assertEqual([rank.host for rank in job.ranks.values()],
+        self.assertEqual([rank.node for rank in job.ranks.values()],
                          [f"node{rank // 8}" for rank in range(ranks)])
         (window,) = job.windows
         self.assertEqual(window.members, {rank: rank for rank in range(ranks)})

@@ -13,12 +13,12 @@ from sidelight_lib.traces import files, model
 from sidelight_lib.traces.files import Clocks, Event, Process, Record, recorded
 
 
-def process(rank=0, begin=Clocks(0, 0, REAL), end=Clocks(100, 100, REAL + 100), host="one",
+def process(rank=0, begin=Clocks(0, 0, REAL), end=Clocks(100, 100, REAL + 100), node="one",
             records=(), own=()):
     threads = [recorded(1, False, records)]
     if own:
         threads.append(recorded(2, True, own))
-    return Process(rank, 2, 17, False, begin, end, host, "/bin/program", threads, Path())
+    return Process(rank, 2, 17, False, begin, end, node, "/bin/program", threads, Path())
 
 
 class Files(unittest.TestCase):
@@ -36,7 +36,7 @@ class Files(unittest.TestCase):
         call = Record(7, Event.CALL_ENTERED, 0x84, -1, 2, 0, 0xFFFFFFFFFFFFFFF0)
         files.write(self.folder, process(records=[*many, call], own=[Record(5, Event.MOVED)]))
         (found,) = files.read(self.folder)
-        self.assertEqual((found.rank, found.ranks, found.process, found.host), (0, 2, 17, "one"))
+        self.assertEqual((found.rank, found.ranks, found.process, found.node), (0, 2, 17, "one"))
         self.assertEqual(found.program, "/bin/program")
         self.assertEqual(found.maps, self.folder / "rank-00000.maps")
         self.assertEqual([thread.own for thread in found.threads], [False, True])

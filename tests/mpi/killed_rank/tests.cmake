@@ -9,11 +9,11 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     endforeach()
 endforeach()
 
-# mpi.killed_rank.<ranks>.<host>, hosts.<name>.<ranks>.<nodes>.<host>
+# mpi.killed_rank.<ranks>.<host>, nodes.<name>.<ranks>.<nodes>.<host>
 function(sidelight_killed_rank_test name host ranks nodes)
     if(nodes GREATER 0)
-        set(suite hosts)
-        set(test hosts.${name}.${ranks}.${nodes}.${host})
+        set(suite nodes)
+        set(test nodes.${name}.${ranks}.${nodes}.${host})
     else()
         set(suite mpi)
         set(test mpi.${name}.${ranks}.${host})
@@ -37,7 +37,7 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     endif()
 endforeach()
 
-# Across nodes, without MPICH before 4.2 (tests/hosts/tests.cmake says why). Who survives must not
+# Across nodes, without MPICH before 4.2 (tests/nodes/tests.cmake says why). Who survives must not
 # share a node with the dead: there nobody would be told (docs/design/lost-peers.md).
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     if(NOT host MATCHES "^mpich(4$|-4[.][01])")

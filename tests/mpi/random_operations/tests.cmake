@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Ten thousand operations and more on each route: to oneself, in mapped memory on each kind of
-# window, by messages, by both at once; across nodes in tests/hosts/tests.cmake.
+# window, by messages, by both at once; across nodes in tests/nodes/tests.cmake.
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} tests random_operations

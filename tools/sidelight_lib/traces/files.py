@@ -133,7 +133,7 @@ class Process:
     full: bool  # what came later is missing
     begin: Clocks
     end: Clocks
-    host: str
+    node: str
     program: str
     threads: list[Thread]
     maps: Path  # which may not be there
@@ -159,7 +159,7 @@ def _read_file(path: Path) -> Process:
     _, version, rank, ranks, process, full, _, *words = _HEADER.unpack_from(data)
     if version != VERSION:
         raise HostError(f"{path} has version {version} of the format, this command reads {VERSION}")
-    *clocks, host, program = words
+    *clocks, node, program = words
     return Process(
         rank,
         ranks,
@@ -167,7 +167,7 @@ def _read_file(path: Path) -> Process:
         bool(full),
         Clocks(*clocks[:3]),
         Clocks(*clocks[3:]),
-        _text(host),
+        _text(node),
         _text(program),
         list(_threads(data)),
         path.with_suffix(".maps"),
@@ -210,20 +210,20 @@ def _align(processes: Sequence[Process]) -> None:
     """Turns ticks into nanoseconds: by one line for each machine, whose processes have the same
     ticks, from the first to the last moment that its headers know. Machines are compared by
     CLOCK_REALTIME."""
-    hosts: dict[str, list[Process]] = {}
+    nodes: dict[str, list[Process]] = {}
     for each in processes:
-        hosts.setdefault(each.host, []).append(each)
+        nodes.setdefault(each.node, []).append(each)
     lines = {}
-    for host, those in hosts.items():
+    for node, those in nodes.items():
         first = min((each.begin for each in those), key=lambda clocks: clocks.ticks)
         last = max((each.end for each in those), key=lambda clocks: clocks.ticks)
         ticks = last.ticks - first.ticks
         rate = (last.monotonic - first.monotonic) / ticks if ticks > 0 else 1.0
-        shown = first.real if len(hosts) > 1 else first.monotonic
-        lines[host] = (first.ticks, rate, shown)
+        shown = first.real if len(nodes) > 1 else first.monotonic
+        lines[node] = (first.ticks, rate, shown)
     zero = min(shown for _, _, shown in lines.values())
     for each in processes:
-        ticks, rate, shown = lines[each.host]
+        ticks, rate, shown = lines[each.node]
         for thread in each.threads:
             thread.records.set_clock(ticks, rate, shown - zero)
 
@@ -254,7 +254,7 @@ def write(folder: Path, process: Process) -> Path:
         0,
         *process.begin,
         *process.end,
-        process.host.encode(),
+        process.node.encode(),
         process.program.encode(),
     )
     with path.open("wb") as file:

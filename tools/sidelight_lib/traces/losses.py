@@ -264,8 +264,8 @@ class _Finder:
             yield Loss(self._progress_pattern(call, peer, epoch), part, call, peer)
 
     def _progress_pattern(self, call: Call, peer: int, epoch: Epoch | None) -> str:
-        hosts = [self._job.ranks[rank].host for rank in (call.rank, peer)]
-        private = call.window.flavor in ("create", "dynamic") and hosts[0] == hosts[1]
+        nodes = [self._job.ranks[rank].node for rank in (call.rank, peer)]
+        private = call.window.flavor in ("create", "dynamic") and nodes[0] == nodes[1]
         moves = epoch is not None and bool(epoch.operations)
         return patterns.PRIVATE_MEMORY if private and moves else patterns.WAIT_FOR_PROGRESS
 

@@ -165,7 +165,7 @@ class Rank:
     """What one process did. Calls by when they were entered, epochs by when they were opened."""
 
     rank: int
-    host: str
+    node: str
     program: str
     maps: Path
     full: bool
@@ -297,7 +297,7 @@ class _Reader:
         self._own = False
         self._rank = Rank(
             rank,
-            process.host,
+            process.node,
             process.program,
             process.maps,
             process.full,

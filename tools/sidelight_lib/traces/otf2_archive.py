@@ -77,10 +77,10 @@ class _Writer:
         root = definitions.system_tree_node("job")
         nodes: dict[str, Any] = {}
         for rank in self._job.ranks.values():
-            if rank.host not in nodes:
-                nodes[rank.host] = definitions.system_tree_node(rank.host, parent=root)
+            if rank.node not in nodes:
+                nodes[rank.node] = definitions.system_tree_node(rank.node, parent=root)
             group = definitions.location_group(
-                f"rank {rank.rank}", system_tree_parent=nodes[rank.host]
+                f"rank {rank.rank}", system_tree_parent=nodes[rank.node]
             )
             threads = sorted({call.thread for call in rank.calls}) or [0]
             self._locations[rank.rank] = {

@@ -303,7 +303,7 @@ class Timeline {
       }
       return found;
     };
-    const lines = [`rank ${rank.rank} on ${rank.host}, ${duration(time)}`];
+    const lines = [`rank ${rank.rank} on ${rank.node}, ${duration(time)}`];
     const at = this.parts(place);
     const epoch = at.withEpochs && y < at.line ? under(rank.epochs) : null;
     if (epoch) {

@@ -238,7 +238,7 @@ def _rank(
     ]
     return {
         "rank": rank.rank,
-        "host": rank.host,
+        "node": rank.node,
         "span": [at(rank.begin), at(rank.end)],
         "calls": _merged(calls, close),
         "losses": _merged(lost, close),

@@ -80,7 +80,7 @@ def _process(rank: Rank) -> int:
 
 def _describe_rank(rank: Rank, tracks: _Tracks, job: Job) -> Iterator[bytes]:
     process = _varint_field(1, _process(rank)) + _text_field(6, f"rank {rank.rank}")
-    process += _text_field(2, f"{rank.program} on {rank.host}")
+    process += _text_field(2, f"{rank.program} on {rank.node}")
     body = _varint_field(1, tracks.number("rank", rank.rank)) + _bytes_field(3, process)
     yield _packet(_bytes_field(60, body), cleared=rank is next(iter(job.ranks.values())))
     numbers = {call.thread for call in rank.calls} | {sleep.thread for sleep in rank.sleeps}

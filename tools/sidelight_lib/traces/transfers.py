@@ -46,7 +46,7 @@ class Transfers:
                         seen.add(alike)
         self._least = least
         self._seen = seen
-        self._hosts = {rank.rank: rank.host for rank in job.ranks.values()}
+        self._nodes = {rank.rank: rank.node for rank in job.ranks.values()}
 
     def end(self, epoch: Epoch, target: int | None = None) -> float:
         """When its transfers are over, all of them or those to one target, which need not wait for
@@ -79,8 +79,8 @@ class Transfers:
         return self._kinds[epoch]
 
     def _bound(self, epoch: Epoch) -> float:
-        host = self._hosts.get(epoch.rank)
-        if any(self._hosts.get(each.target) != host for each in epoch.operations):
+        node = self._nodes.get(epoch.rank)
+        if any(self._nodes.get(each.target) != node for each in epoch.operations):
             return float("inf")
         return _LATENCY + epoch.bytes / _BYTES_PER_NANOSECOND
 
