@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds the host MPIs. For each, two targets: <host>-headers to compile against its <mpi.h>, and
 # <host>-mpi to link a program to it as its mpicc would. SIDELIGHT_FOUND_HOSTS holds their names,
+# and SIDELIGHT_LIBRARY_HOSTS those and mpi-abi, which is no MPI of its own: it has the library, and
+# only the programs and tests of tests/mpi/abi.cmake, unless SIDELIGHT_HOSTS names it.
 # SIDELIGHT_MPICC_<host> its compiler, SIDELIGHT_MPIFORT_<host> where that for Fortran would be.
 
 # Ask mpicc for its flags; compile and link flags are told apart by their first letters.
@@ -15,9 +17,13 @@ function(sidelight_ask_mpicc mpicc)
     set(directories ${words})
     list(FILTER directories INCLUDE REGEX "^-I")
     list(TRANSFORM directories REPLACE "^-I" "")
+    set(definitions ${words}) # MPI_ABI, by which an <mpi.h> is that of the MPI ABI
+    list(FILTER definitions INCLUDE REGEX "^-D")
+    list(TRANSFORM definitions REPLACE "^-D" "")
     set(link_flags ${words})
     list(FILTER link_flags INCLUDE REGEX "^(-L|-l|-Wl,|-pthread)")
     set(include_directories ${directories} PARENT_SCOPE)
+    set(definitions ${definitions} PARENT_SCOPE)
     set(link_flags ${link_flags} PARENT_SCOPE)
 endfunction()
 
@@ -48,7 +54,8 @@ function(sidelight_add_host host mpicc)
     add_library(${host}-headers INTERFACE)
     target_include_directories(${host}-headers SYSTEM INTERFACE ${include_directories})
     # The C++ bindings that MPI removed; the two macros are the hosts' own.
-    target_compile_definitions(${host}-headers INTERFACE MPICH_SKIP_MPICXX OMPI_SKIP_MPICXX)
+    target_compile_definitions(${host}-headers INTERFACE
+        MPICH_SKIP_MPICXX OMPI_SKIP_MPICXX ${definitions})
 
     # GCC takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array that is too small.
     target_compile_options(${host}-headers INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
@@ -67,6 +74,7 @@ function(sidelight_list_hosts result)
 endfunction()
 
 set(SIDELIGHT_FOUND_HOSTS "")
+set(SIDELIGHT_LIBRARY_HOSTS "")
 set(hosts_present "")
 if(SIDELIGHT_MPICC OR NOT SIDELIGHT_HOSTS STREQUAL none)
     sidelight_list_hosts(hosts_present)
@@ -83,7 +91,10 @@ foreach(line IN LISTS hosts_present)
             string(REGEX REPLACE "[^/]*$" "mpifort" SIDELIGHT_MPIFORT_${host} ${mpicc})
         endif()
         set(SIDELIGHT_MPICC_${host} ${mpicc})
-        list(APPEND SIDELIGHT_FOUND_HOSTS ${host})
+        list(APPEND SIDELIGHT_LIBRARY_HOSTS ${host})
+        if(SIDELIGHT_MPICC OR NOT host STREQUAL mpi-abi OR host IN_LIST SIDELIGHT_HOSTS)
+            list(APPEND SIDELIGHT_FOUND_HOSTS ${host})
+        endif()
     endif()
 endforeach()
-message(STATUS "Host MPIs: ${SIDELIGHT_FOUND_HOSTS}")
+message(STATUS "Host MPIs: ${SIDELIGHT_LIBRARY_HOSTS}")

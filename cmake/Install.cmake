@@ -4,7 +4,7 @@
 # sidelight-<host>, and sidelight::<host> of a CMake package. `make install` also strips.
 
 set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
-foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
+foreach(host IN LISTS SIDELIGHT_LIBRARY_HOSTS)
     install(TARGETS ${host}-sidelight ${host}-sidelight-messages
         LIBRARY DESTINATION ${destination}/${host})
     install(FILES ${PROJECT_BINARY_DIR}/${host}/host.json DESTINATION ${destination}/${host})

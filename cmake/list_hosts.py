@@ -25,7 +25,7 @@ def of_compiler(mpicc):
     version = versions.of_compiler(mpicc)
     if version is None:
         sys.exit(f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI")
-    mpiexec = mpicc.with_name(launcher_name(mpicc.name))
+    mpiexec = mpicc.with_name(launcher_name(mpicc.name.removesuffix("_abi")))
     library = linked_library(mpicc, version.family)
     return hosts.own(version.line, version.line, mpiexec, mpicc, library)
 
@@ -39,7 +39,9 @@ def launcher_name(compiler_name):
 def linked_library(mpicc, family):
     """The MPI library that programs of this compiler are linked to. One of another family may lie
     beside it."""
-    names = ["libmpi.so.40"] if family == "openmpi" else ["libmpich.so.12", "libmpi.so.12"]
+    names = {"openmpi": ["libmpi.so.40"], "mpi-abi": ["libmpi_abi.so.1"]}.get(
+        family, ["libmpich.so.12", "libmpi.so.12"]
+    )
     shown = subprocess.run([mpicc, "-show"], capture_output=True, text=True, check=True).stdout
     usual = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
     for place in [*re.findall(r"-L\s*(\S+)", shown), str(mpicc.parent.parent / "lib"), *usual]:
@@ -47,6 +49,10 @@ def linked_library(mpicc, family):
             if (path := pathlib.Path(place) / name).exists():
                 return path
     sys.exit(f"no MPI library is where {mpicc} would look for one: {shown}")
+
+
+def present():
+    return [host for host in hosts.known() + hosts.built() if not host.missing()]
 
 
 def compiler(text):
@@ -58,7 +64,7 @@ def compiler(text):
 
 def main():
     build, *compilers = sys.argv[1:]
-    chosen = [of_compiler(compiler(text)) for text in compilers] if compilers else hosts.all()
+    chosen = [of_compiler(compiler(text)) for text in compilers] if compilers else present()
     for host in chosen:
         # What other compilers were used for stays where it is, and is not built anew.
         if not compilers and host.origin == "own":

@@ -6,6 +6,7 @@
 #include "api/entry.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/fit.hpp"
+#include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 
 /// Who serves the calls of front.def: this library, or, where it does not fit, the host. Decided at
@@ -77,7 +78,8 @@ using Find = void*(const char* name) noexcept;
 /// Null where the host's function is not to be found, or not yet.
 Served* server(std::size_t place, Find* find) noexcept
 {
-    const bool is_own = !only_traced[place] || !settings().trace.empty();
+    const bool is_own =
+        !only_traced[place] || !settings().trace.empty() || !host::mpi::host_polls_requests();
     return is_own && host::mpi::fits_host() ? own[place]
                                             : reinterpret_cast<Served*>(find(names_of_host[place]));
 }

@@ -11,6 +11,7 @@
 #include "host/allocated/huge_pages.hpp"
 #include "host/memory_limit.hpp"
 #include "host/mpi/errors.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/life.hpp"
 
@@ -23,11 +24,10 @@ using host::mpi::table;
 namespace {
 
 /// Intel MPI asks the kernel for huge pages in its MPI_Alloc_mem.
-#ifdef I_MPI_VERSION
-constexpr bool host_advises_huge_pages = true;
-#else
-constexpr bool host_advises_huge_pages = false;
-#endif
+bool host_advises_huge_pages() noexcept
+{
+    return host::mpi::host_family() == host::mpi::Family::intel;
+}
 
 /// How a block is wanted.
 struct Wish {
@@ -100,7 +100,7 @@ void* allocate(MPI_Aint size, MPI_Info info) noexcept
     }
     const auto& system = host::allocated::huge_pages();
     const bool huge =
-        host::allocated::would_have_huge_pages(system, bytes, host_advises_huge_pages);
+        host::allocated::would_have_huge_pages(system, bytes, host_advises_huge_pages());
     if (huge && !system.for_shared && wish->policy == SharePolicy::automatic) {
         return nullptr;
     }
@@ -139,6 +139,6 @@ SIDELIGHT_ENTRY size_t sidelight_allocated_private_from(void)
 {
     const auto& system = host::allocated::huge_pages();
     const bool lost = !system.for_shared && host::allocated::would_have_huge_pages(
-                                                system, system.bytes, host_advises_huge_pages);
+                                                system, system.bytes, host_advises_huge_pages());
     return lost ? system.bytes : 0;
 }

@@ -6,6 +6,7 @@
 #include "api/call_site.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
+#include "api/polled_wait.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/tracing.hpp"
 
@@ -48,36 +49,48 @@ int TracedWait::left(int code) noexcept
     return code;
 }
 
-/// The calls of front.def that are ours only while there is a trace. MPI_Wait is always, see
-/// wait.cpp.
+/// The calls of front.def that are ours only while there is a trace, or where the host polls
+/// nothing of ours. MPI_Wait is always, see wait.cpp.
 SIDELIGHT_OWN int own_Waitall(int count, MPI_Request* requests, MPI_Status* statuses)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(table().Waitall(count, requests, statuses));
+    return traced.left(
+        wait_for([=](int& flag) { return table().Testall(count, requests, &flag, statuses); },
+                 [=] { return table().Waitall(count, requests, statuses); }));
 }
 
 SIDELIGHT_OWN int own_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(table().Waitany(count, requests, index, status));
+    return traced.left(
+        wait_for([=](int& flag) { return table().Testany(count, requests, index, &flag, status); },
+                 [=] { return table().Waitany(count, requests, index, status); }));
 }
 
 SIDELIGHT_OWN int own_Waitsome(int count, MPI_Request* requests, int* ended, int* indices,
                                MPI_Status* statuses)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(table().Waitsome(count, requests, ended, indices, statuses));
+    return traced.left(wait_for(
+        [=](int& flag) {
+            const int code = table().Testsome(count, requests, ended, indices, statuses);
+            flag = ended == nullptr || *ended != 0 ? 1 : 0;
+            return code;
+        },
+        [=] { return table().Waitsome(count, requests, ended, indices, statuses); }));
 }
 
 SIDELIGHT_OWN int own_Test(MPI_Request* request, int* flag, MPI_Status* status)
 {
     TracedWait traced(1, request, nullptr);
+    sweep_before_test();
     return traced.left(table().Test(request, flag, status));
 }
 
 SIDELIGHT_OWN int own_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses)
 {
     TracedWait traced(count, requests, nullptr);
+    sweep_before_test();
     return traced.left(table().Testall(count, requests, flag, statuses));
 }
 
@@ -85,6 +98,7 @@ SIDELIGHT_OWN int own_Testany(int count, MPI_Request* requests, int* index, int*
                               MPI_Status* status)
 {
     TracedWait traced(count, requests, nullptr);
+    sweep_before_test();
     return traced.left(table().Testany(count, requests, index, flag, status));
 }
 
@@ -92,5 +106,6 @@ SIDELIGHT_OWN int own_Testsome(int count, MPI_Request* requests, int* ended, int
                                MPI_Status* statuses)
 {
     TracedWait traced(count, requests, nullptr);
+    sweep_before_test();
     return traced.left(table().Testsome(count, requests, ended, indices, statuses));
 }

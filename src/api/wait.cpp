@@ -2,6 +2,7 @@
 #include "api/call_site.hpp"
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
+#include "api/polled_wait.hpp"
 #include "api/traced_wait.hpp"
 #include "host/mpi/completed_request.hpp"
 #include "host/mpi/requests.hpp"
@@ -31,6 +32,11 @@ namespace {
     if (Requests::may_be_pending(handle) && Runtime::existing()->wait_for(*handle)) [[unlikely]] {
         *handle = MPI_REQUEST_NULL;
         return tell_nothing(status);
+    }
+    if (!host::mpi::host_polls_requests()) {
+        auto* told = reinterpret_cast<MPI_Status*>(status);
+        return wait_for([=](int& flag) { return host::mpi::table().Test(handle, &flag, told); },
+                        [=] { return host::mpi::table().Wait(handle, told); });
     }
     return as_it_came<&host::mpi::Table::Wait>(reinterpret_cast<Word>(handle), status);
 }

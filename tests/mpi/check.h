@@ -22,7 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+/* Programs of the MPI ABI are of MPICH 5 or Intel MPI. */
+#if defined(MPI_ABI) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000)
 #define CHECK_HOST "mpich5"
 #elif defined(MPICH_NUMVERSION)
 #define CHECK_HOST "mpich4"

@@ -151,6 +151,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/traced.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/native.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ordinary_user.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/boundary.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/abi.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/random_operations/tests.cmake)
 
 # Progress of the host's own messages

@@ -202,6 +202,15 @@ class Finding(unittest.TestCase):
         with mock.patch.object(hosts, "_linked_library", return_value=place / "lib/libmpi.so.40"):
             self.assertEqual(hosts.find(None, "./a").name, "openmpi5")
 
+    def test_program_of_the_mpi_abi(self):
+        place = self.install("mpich5", "libmpi_abi.so.1")
+        with mock.patch.object(
+            hosts, "_linked_library", return_value=place / "lib/libmpi_abi.so.1"
+        ):
+            found = hosts.find(None, "./a")
+        self.assertEqual((found.name, found.mpiexec), ("mpi-abi", place / "bin/mpiexec"))
+        self.assertNotIn("mpi-abi", [host.name for host in hosts.all()])
+
     def test_library_of_no_known_host(self):
         with (
             mock.patch.object(hosts, "_linked_library", return_value=Path("/x/libmpi.so.40")),
@@ -288,6 +297,14 @@ class OwnMpi(unittest.TestCase):
         with self.assertRaisesRegex(hosts.HostError, "make MPICC=.*/env/bin/mpicc"):
             found.require_library()
 
+    def test_program_of_the_mpi_abi(self):
+        library = self.place / "env/lib/libmpi_abi.so.1"
+        library.touch()
+        with mock.patch.object(hosts, "_loaded_library", return_value=library):
+            found = hosts.find(None, "./a")
+        there = (found.name, found.mpiexec, found.libmpi)
+        self.assertEqual(there, ("mpi-abi", self.place / "env/bin/mpiexec", library))
+
     def test_library_of_the_same_version_line(self):
         library = self.place / "build/mpich5/libsidelight.so"
         record = records.Record("mpich5", "mpich-5.0", "/a", "/b", "/c")
@@ -323,6 +340,7 @@ class Versions(unittest.TestCase):
         text = "\n".join([*numbers, "#define OMPI_RELEASE_VERSION 11"])
         self.assertEqual(versions.in_header(text), versions.Version("openmpi", "5.0.11"))
         self.assertEqual(versions.in_header('#define MPICH_VERSION "4.1.3"').line, "mpich-4.1")
+        self.assertEqual(versions.in_header("#define MPI_ABI_VERSION 1").line, "mpi-abi")
         self.assertIsNone(versions.in_header("#define OTHER 1"))
 
 

@@ -6,6 +6,9 @@ two are Debian's packages, the others PyPI wheels in a virtual environment each,
 the project's root (`SIDELIGHT_HOSTS_DIR` names another place). Any other MPI is called after its
 version line (`mpich-4.2`). The library and the MPI programs of the project are built once per host,
 in `build/<host>` (`SIDELIGHT_BUILD_DIR` names another place for `build`).
+
+`mpi-abi` is not one more MPI, but the MPI ABI of those that have it: one library for the programs
+of all of them. It is built with MPICH 5's compiler for it.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ from pathlib import Path
 from . import interpreters, parts, records, versions
 
 ROOT = Path(__file__).resolve().parents[2]
+
+ABI = "mpi-abi"
+_ABI_LIBRARY = "libmpi_abi.so.1"
 
 _RUN_AS_ROOT = {
     "mpich": {},
@@ -262,7 +268,14 @@ def _usual() -> list[Host]:
             _FOR_WINDOWS["openmpi5"],
         ),
         _wheel("impi", "mpich", "libmpi.so.12", {}, {}, "make impi"),
+        _abi_of(_wheel("mpich5", "mpich", "libmpi.so.12", {}, {})),
     ]
+
+
+def _abi_of(host: Host) -> Host:
+    """The MPI ABI of a host that has it."""
+    mpicc = host.mpicc.with_name(f"{host.mpicc.name}_abi")
+    return replace(host, name=ABI, mpicc=mpicc, libmpi=host.libmpi.with_name(_ABI_LIBRARY))
 
 
 # What every version line of a family and major number needs.
@@ -312,8 +325,8 @@ def built() -> list[Host]:
 
 
 def all() -> list[Host]:  # noqa: A001 - reads as hosts.all()
-    """The hosts that are installed on this machine."""
-    return [host for host in known() + built() if not host.missing()]
+    """The hosts that are installed on this machine, each once: without the MPI ABI."""
+    return [host for host in known() + built() if host.name != ABI and not host.missing()]
 
 
 def find(
@@ -415,10 +428,6 @@ def mpi_library(ldd_output: str, program: Path) -> Path | None:
 
 
 def _owner_of(library: Path, program: str | Path | None) -> Host:
-    if library.name.startswith("libmpi_abi"):
-        raise HostError(
-            f"{program} is linked to the MPI ABI ({library}), for which there is no Sidelight"
-        )
     return _host_of_library(library) or _refuse(library, program)
 
 
@@ -435,6 +444,8 @@ def _host_of_library(library: Path) -> Host | None:
     for host in known() + built():
         if host.libmpi.exists() and host.libmpi.resolve() == real:
             return host
+    if library.name.startswith("libmpi_abi"):
+        return _abi_at(library)
     version = versions.of_library(library)
     if version is None:
         return None
@@ -449,6 +460,12 @@ def _host_of_library(library: Path) -> Host | None:
         there / "mpicc",
         library,
     )
+
+
+def _abi_at(library: Path) -> Host:
+    """The MPI ABI of another MPI than MPICH 5's wheel, with the launcher that lies beside it."""
+    mpiexec = library.resolve().parent.parent / "bin/mpiexec"
+    return replace(_named(ABI), origin="own", mpiexec=mpiexec, libmpi=library)
 
 
 def _launchers_around() -> list[Path]:

@@ -16,9 +16,12 @@ _WORDS = {
     "mpich": r"MPICH Version:\s*([\d.]+)",
     "impi": r"Intel\(R\) MPI Library ([\d.]+)",
 }
+_ABI_MACRO = r"^#define MPI_ABI_VERSION (\d+)"
 _MACROS = {"impi": r'I_MPI_VERSION "([\d.]+)', "mpich": r'MPICH_VERSION "([\d.]+)'}
 _OPEN_MPI_MACRO = r"^#define OMPI_{}_VERSION (\d+)"
-_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
+_NAMES = {
+    "openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI", "mpi-abi": "the MPI ABI",
+}
 
 # In a process of its own: an MPI library may start what it likes when it is loaded.
 _ASK = """
@@ -38,6 +41,8 @@ class Version:
 
     @property
     def line(self) -> str:
+        if self.family == "mpi-abi":
+            return self.family
         return f"{self.family}-{'.'.join(self.number.split('.')[:2])}"
 
     def __str__(self) -> str:
@@ -69,11 +74,14 @@ def of_compiler(mpicc: Path) -> Version | None:
 
 
 def in_header(macros: str) -> Version | None:
-    """Out of the macros of an <mpi.h>. Intel's has those of MPICH, too."""
+    """Out of the macros of an <mpi.h>. Intel's has those of MPICH, too. One of the MPI ABI does not
+    say whose it is, and need not."""
     parts = [
         re.search(_OPEN_MPI_MACRO.format(part), macros, re.MULTILINE)
         for part in ("MAJOR", "MINOR", "RELEASE")
     ]
+    if found := re.search(_ABI_MACRO, macros, re.MULTILINE):
+        return Version("mpi-abi", found.group(1))
     if all(parts):
         return Version("openmpi", ".".join(part.group(1) for part in parts))
     for family, words in _MACROS.items():

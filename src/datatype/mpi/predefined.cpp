@@ -12,6 +12,7 @@
 #include "datatype/basic_layout.hpp"
 #include "datatype/builder.hpp"
 #include "datatype/mpi/contents.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::datatype {
@@ -241,14 +242,12 @@ Candidates candidates_by_name(MPI_Datatype type)
 /// one of twice a double's precision have the same size.
 bool is_extended(MPI_Datatype type)
 {
-#ifdef I_MPI_VERSION // made for compilers that have no such kind
-    static_cast<void>(type);
-    return false;
-#else
+    if (host::mpi::host_family() == host::mpi::Family::intel) {
+        return false; // made for compilers that have no such kind
+    }
     constexpr int digits = std::numeric_limits<long double>::digits10;
     const int precision = Contents(type).next_integer();
     return precision == MPI_UNDEFINED || precision <= digits;
-#endif
 }
 
 Candidates candidates_by_combiner(MPI_Datatype type, int combiner)

@@ -6,6 +6,15 @@
 
 #include <mpi.h>
 
+/// Whether this is the <mpi.h> of the MPI ABI (MPI-5.0, chapter 20), which is the same for all
+/// hosts that have it. It knows no Fortran, whose handles are C's `int`.
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+#define SIDELIGHT_MPI_ABI 1
+using MPI_Fint = int;
+#else
+#define SIDELIGHT_MPI_ABI 0
+#endif
+
 #ifndef MPI_SESSION_NULL
 struct sidelight_no_session;
 using MPI_Session = sidelight_no_session*;

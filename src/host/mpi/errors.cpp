@@ -61,11 +61,12 @@ const AddedError& notification_error() noexcept
     return known;
 }
 
-/// Whether a handle is no address, or that of something.
+/// Whether a handle is no address, or that of something. In the MPI ABI only its host knows what it
+/// is: MPICH's are numbers.
 template <class Handle>
 bool can_be_read(Handle handle) noexcept
 {
-    if constexpr (std::is_integral_v<Handle>) {
+    if constexpr (std::is_integral_v<Handle> || SIDELIGHT_MPI_ABI) {
         return true;
     } else {
         const std::uintptr_t in_page = reinterpret_cast<std::uintptr_t>(handle) % page_size();

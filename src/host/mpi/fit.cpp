@@ -15,7 +15,9 @@
 namespace sidelight::host::mpi {
 namespace {
 
-#if defined(OPEN_MPI)
+#if SIDELIGHT_MPI_ABI
+const Version built_for{Family::abi, MPI_ABI_VERSION, 0};
+#elif defined(OPEN_MPI)
 const Version built_for{Family::open_mpi, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION};
 #elif defined(I_MPI_VERSION)
 const Version built_for = version_of(Family::intel, I_MPI_VERSION);
@@ -26,13 +28,34 @@ const Version built_for = version_of(Family::mpich, MPICH_VERSION);
 /// The longest that any host answers: MPICH's MPI_MAX_LIBRARY_VERSION_STRING.
 constexpr std::size_t version_bytes = 8192;
 
-Version loaded_version() noexcept
+Version said_version() noexcept
 {
     const auto ask =
         reinterpret_cast<int (*)(char*, int*)>(find_symbol("PMPI_Get_library_version"));
     static char text[version_bytes];
     int length = 0;
     return ask != nullptr && ask(text, &length) == 0 ? version_in(text) : Version{};
+}
+
+std::string file_of_host()
+{
+    Dl_info info{};
+    const void* some_function = find_symbol("PMPI_Init");
+    const bool known = some_function != nullptr && dladdr(some_function, &info) != 0;
+    return known && info.dli_fname != nullptr ? info.dli_fname : "a file without a name";
+}
+
+/// The version whose handles it has. The library of the MPI ABI has those of that, and says the
+/// version of its MPI. Its subversions add to the ABI and change nothing (MPI-5.0, 20.2).
+Version loaded_version(const std::string& file) noexcept
+{
+    if (file.compare(file.find_last_of('/') + 1, std::strlen("libmpi_abi"), "libmpi_abi") != 0) {
+        return said_version();
+    }
+    const auto ask = reinterpret_cast<int (*)(int*, int*)>(find_symbol("PMPI_Abi_get_version"));
+    Version version{.family = Family::abi};
+    int subversion = 0;
+    return ask != nullptr && ask(&version.major, &subversion) == 0 ? version : Version{};
 }
 
 /// The predefined handles of Open MPI are addresses, which the loader puts into this library when
@@ -64,22 +87,13 @@ bool is_first_rank() noexcept
     return true;
 }
 
-std::string file_of_host()
-{
-    Dl_info info{};
-    const void* some_function = find_symbol("PMPI_Init");
-    const bool known = some_function != nullptr && dladdr(some_function, &info) != 0;
-    return known && info.dli_fname != nullptr ? info.dli_fname : "a file without a name";
-}
-
-void say_misfit(const Version& loaded)
+void say_misfit(const Version& loaded, const std::string& file)
 {
     if (!is_first_rank()) {
         return;
     }
     const std::string other = loaded.family == Family::unknown ? "another MPI" : name_of(loaded);
     const std::string own = name_of(built_for);
-    const std::string file = file_of_host();
     log(LogLevel::error,
         "this library is built for %s, and the program has loaded %s (%s): it steps aside and "
         "leaves all calls to that MPI; `sidelight run` takes the library that fits, and `make "
@@ -87,29 +101,13 @@ void say_misfit(const Version& loaded)
         own.c_str(), other.c_str(), file.c_str());
 }
 
-/// The MPI ABI has other handles than the <mpi.h> that this library is built with, and its library
-/// answers with the same version.
-bool is_abi(const std::string& file)
-{
-    return file.compare(file.find_last_of('/') + 1, 10, "libmpi_abi") == 0;
-}
-
 bool decide() noexcept
 {
-    if (const std::string file = file_of_host(); is_abi(file)) {
-        if (is_first_rank()) {
-            log(LogLevel::error,
-                "the program has loaded the library of the MPI ABI (%s), for which there is no "
-                "Sidelight: it steps aside and leaves all calls to that MPI; link the program to "
-                "the MPI's own library",
-                file.c_str());
-        }
-        return false;
-    }
-    const Version loaded = loaded_version();
+    const std::string file = file_of_host();
+    const Version loaded = loaded_version(file);
     const bool fits = loaded.family == Family::unknown ? is_same_family() : loaded == built_for;
     if (!fits) {
-        say_misfit(loaded);
+        say_misfit(loaded, file);
     } else if (!has_predefined_handles()) {
         if (is_first_rank()) {
             log(LogLevel::error,
@@ -128,6 +126,12 @@ bool fits_host() noexcept
 {
     static const bool fits = find_symbol("PMPI_Init") == nullptr || decide();
     return fits;
+}
+
+Family host_family() noexcept
+{
+    static const Family family = said_version().family;
+    return family;
 }
 
 } // namespace sidelight::host::mpi

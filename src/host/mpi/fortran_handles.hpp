@@ -15,24 +15,37 @@ struct Conversions {
     const char* to_fortran;
 };
 
+#if SIDELIGHT_MPI_ABI
+#define SIDELIGHT_CONVERSIONS(of)                                                                  \
+    {                                                                                              \
+        of "_fromint", of "_toint"                                                                 \
+    }
+#else
+#define SIDELIGHT_CONVERSIONS(of)                                                                  \
+    {                                                                                              \
+        of "_f2c", of "_c2f"                                                                       \
+    }
+#endif
+
 template <class Handle>
 [[nodiscard]] constexpr Conversions conversions() noexcept
 {
     if constexpr (std::is_same_v<Handle, MPI_Win>) {
-        return {"PMPI_Win_f2c", "PMPI_Win_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Win");
     } else if constexpr (std::is_same_v<Handle, MPI_Info>) {
-        return {"PMPI_Info_f2c", "PMPI_Info_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Info");
     } else if constexpr (std::is_same_v<Handle, MPI_Group>) {
-        return {"PMPI_Group_f2c", "PMPI_Group_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Group");
     } else if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
-        return {"PMPI_Type_f2c", "PMPI_Type_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Type");
     } else if constexpr (std::is_same_v<Handle, MPI_Op>) {
-        return {"PMPI_Op_f2c", "PMPI_Op_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Op");
     } else {
         static_assert(std::is_same_v<Handle, MPI_Request>);
-        return {"PMPI_Request_f2c", "PMPI_Request_c2f"};
+        return SIDELIGHT_CONVERSIONS("PMPI_Request");
     }
 }
+#undef SIDELIGHT_CONVERSIONS
 
 template <class Handle>
 [[nodiscard]] Handle c_handle(MPI_Fint handle) noexcept

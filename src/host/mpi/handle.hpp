@@ -33,10 +33,10 @@ void give_back_handle(MPI_Win* handle) noexcept;
 [[nodiscard]] int destroy_handle(MPI_Win* handle) noexcept;
 
 /// Whether those callbacks run under a lock that other threads want who make or free handles.
-#ifdef MPICH_VERSION
-inline constexpr bool destroys_under_lock = true;
-#else
+#ifdef OPEN_MPI
 inline constexpr bool destroys_under_lock = false;
+#else
+inline constexpr bool destroys_under_lock = true;
 #endif
 
 } // namespace sidelight::host::mpi

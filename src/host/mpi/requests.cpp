@@ -27,8 +27,11 @@ int ignore_cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCE
 
 ExtendedStart* find_extended_start() noexcept
 {
-    static auto* const found =
-        reinterpret_cast<ExtendedStart*>(find_symbol("PMPIX_Grequest_start"));
+    static auto* const found = [] {
+        void* const start = find_symbol("PMPIX_Grequest_start");
+        return reinterpret_cast<ExtendedStart*>(
+            start != nullptr ? start : find_symbol("MPIX_Grequest_start")); // of the MPI ABI
+    }();
     return found;
 }
 
@@ -111,11 +114,7 @@ int HostRequest::cancel(void* /*state*/, int /*complete*/) noexcept { return MPI
 /// requests and let the host progress in between.
 int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
 {
-    bool (*const sweep)() noexcept = request_sweep.load(std::memory_order_acquire);
-    if (sweep != nullptr) {
-        const bool moved = sweep();
-        request_pause.load(std::memory_order_relaxed)(moved);
-    }
+    sweep_for_requests();
     return MPI_SUCCESS;
 }
 
@@ -134,6 +133,19 @@ void HostRequest::let_go() noexcept
         released_->push(this);
     }
 }
+
+void sweep_for_requests() noexcept
+{
+    bool (*const sweep)() noexcept = request_sweep.load(std::memory_order_acquire);
+    if (sweep != nullptr) {
+        const bool moved = sweep();
+        request_pause.load(std::memory_order_relaxed)(moved);
+    }
+}
+
+#if SIDELIGHT_MPI_ABI
+bool host_polls_requests() noexcept { return find_extended_start() != nullptr; }
+#endif
 
 Status start_idle_request(MPI_Request* handle) noexcept
 {

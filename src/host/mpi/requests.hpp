@@ -139,4 +139,17 @@ void end_idle_request(MPI_Request* handle) noexcept;
 /// request.
 void set_request_sweep(bool (*sweep)() noexcept, void (*pause)(bool moved) noexcept) noexcept;
 
+/// Calls both, as such a function does.
+void sweep_for_requests() noexcept;
+
+/// Whether the host calls something of ours while it waits for a request of ours: that function, or
+/// a hook in its loop. All that have an <mpi.h> of their own do; of those with the MPI ABI, Intel
+/// MPI does not, and its calls that complete requests have to be ours. Not before the host is
+/// loaded. Any thread.
+#if SIDELIGHT_MPI_ABI
+[[nodiscard]] bool host_polls_requests() noexcept;
+#else
+constexpr bool host_polls_requests() noexcept { return true; }
+#endif
+
 } // namespace sidelight::host::mpi

@@ -11,13 +11,14 @@ namespace {
 struct Wording {
     Family family;
     const char* name;
-    const char* before; ///< what its MPI_Get_library_version has before the numbers
+    const char* before; ///< what its MPI_Get_library_version has before the numbers; null: nothing
 };
 
 constexpr std::array wordings{
     Wording{Family::open_mpi, "Open MPI", "Open MPI v"},
     Wording{Family::mpich, "MPICH", "MPICH Version:"},
     Wording{Family::intel, "Intel MPI", "Intel(R) MPI Library"},
+    Wording{Family::abi, "the MPI ABI", nullptr},
 };
 
 } // namespace
@@ -31,7 +32,8 @@ Version version_of(Family family, const char* numbers) noexcept
 Version version_in(const char* text) noexcept
 {
     for (const Wording& wording : wordings) {
-        if (const char* found = std::strstr(text, wording.before); found != nullptr) {
+        const char* found = wording.before != nullptr ? std::strstr(text, wording.before) : nullptr;
+        if (found != nullptr) {
             return version_of(wording.family, found + std::strlen(wording.before));
         }
     }

@@ -5,10 +5,11 @@
 #include <string>
 
 /// Which MPI a text is about. Handles, predefined ones above all, are those of a family and of one
-/// version line of it, which its first two numbers name. Knows no <mpi.h>.
+/// version line of it, which its first two numbers name; those of the MPI ABI, whose versions are
+/// its own, are the same for all that have it. Knows no <mpi.h>.
 namespace sidelight::host::mpi {
 
-enum class Family : std::uint8_t { unknown, mpich, open_mpi, intel };
+enum class Family : std::uint8_t { unknown, mpich, open_mpi, intel, abi };
 
 struct Version {
     Family family = Family::unknown;

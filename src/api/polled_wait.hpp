@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "host/mpi/requests.hpp"
+#include "host/mpi/table.hpp"
+
+/// Calls that complete requests, on a host that polls nothing of ours (docs/design/hooks.md).
+namespace sidelight::api {
+
+/// Of a host that polls nothing of ours, a call that waits is its test, again and again, with a
+/// sweep before each. `test` says whether it is over.
+template <typename Test, typename Wait>
+int wait_for(Test test, Wait wait) noexcept
+{
+    if (host::mpi::host_polls_requests()) {
+        return wait();
+    }
+    int code = MPI_SUCCESS;
+    int is_over = 0;
+    while (code == MPI_SUCCESS && is_over == 0) {
+        host::mpi::sweep_for_requests();
+        code = test(is_over);
+    }
+    return code;
+}
+
+inline void sweep_before_test() noexcept
+{
+    if (!host::mpi::host_polls_requests()) {
+        host::mpi::sweep_for_requests();
+    }
+}
+
+} // namespace sidelight::api
