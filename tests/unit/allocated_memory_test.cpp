@@ -181,6 +181,18 @@ TEST(AllocatedMemory, AChildOfForkHasItsOwn)
     EXPECT_EQ(memory().free(small), Freed::yes);
 }
 
+/// Also of what is not kept when it is freed.
+TEST(AllocatedMemory, WhatAChildOfForkFreesStaysItsParents)
+{
+    constexpr std::size_t bytes = 40UL << 20;
+    std::byte* block = allocate(bytes);
+    std::memset(block, 1, bytes);
+    EXPECT_TRUE(went_well(start_process([&] { return memory().free(block) == Freed::yes; })));
+    EXPECT_EQ(block[0], std::byte{1});
+    EXPECT_EQ(block[bytes - 1], std::byte{1});
+    EXPECT_EQ(memory().free(block), Freed::yes);
+}
+
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
 {
     std::size_t shift = 0;

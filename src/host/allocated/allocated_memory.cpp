@@ -173,7 +173,7 @@ AllocatedMemory::Freed AllocatedMemory::free(const void* block) noexcept
 void AllocatedMemory::drop(const Chunk& chunk) noexcept
 {
     munmap(chunk.data, chunk.bytes);
-    if (file_is_ours()) {
+    if (!inherited_ && file_is_ours()) {
         punch(file_, chunk.offset, chunk.bytes);
     }
     chunks_.erase(chunk.data);
