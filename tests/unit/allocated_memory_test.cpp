@@ -181,6 +181,23 @@ TEST(AllocatedMemory, AChildOfForkHasItsOwn)
     EXPECT_EQ(memory().free(small), Freed::yes);
 }
 
+TEST(AllocatedMemory, AChildsChildHasWhatTheChildWrote)
+{
+    std::byte* block = allocate(100);
+    block[0] = std::byte{1};
+    EXPECT_TRUE(went_well(start_process([&] {
+        block[0] = std::byte{2};
+        const pid_t grandchild = start_process([&] {
+            const bool good = block[0] == std::byte{2};
+            block[0] = std::byte{3};
+            return good;
+        });
+        return went_well(grandchild) && block[0] == std::byte{2};
+    })));
+    EXPECT_EQ(block[0], std::byte{1});
+    EXPECT_EQ(memory().free(block), Freed::yes);
+}
+
 /// Also of what is not kept when it is freed.
 TEST(AllocatedMemory, WhatAChildOfForkFreesStaysItsParents)
 {

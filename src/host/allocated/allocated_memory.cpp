@@ -193,13 +193,16 @@ std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t byt
     return FileRange{address_of(file_), chunk->offset + at, bytes};
 }
 
+/// What a child has is its own already when it forks.
 void AllocatedMemory::after_fork_in_child() noexcept
 {
     if (!file_is_ours()) {
         file_.release(); // it is the program's
     }
-    for (const auto& [first, chunk] : chunks_) {
-        keep_apart_in_child(chunk.data, chunk.bytes, file_, chunk.offset);
+    if (!inherited_) {
+        for (const auto& [first, chunk] : chunks_) {
+            keep_apart_in_child(chunk.data, chunk.bytes, file_, chunk.offset);
+        }
     }
     inherited_ = true;
     mutex_.unlock();
