@@ -173,6 +173,27 @@ TEST(UserMemory, SharedMemoryIsUsedAsItIs)
     shm_unlink(name.c_str());
 }
 
+/// The program closes the descriptor that peers go through, and opens another file in its place.
+TEST(UserMemory, AFileOfTheProgramsInThePlaceOfOneThatItClosedStaysOpen)
+{
+    const File file = create_memory_file();
+    const Mapping mapping = Mapping::shared(file, page);
+    SharedRange range = share(mapping.data(), page, SharePolicy::automatic);
+    ASSERT_TRUE(range) << text(range.refusal());
+    const int number = range.where().file.descriptor;
+    close(number);
+    const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(other, number);
+    EXPECT_EQ(View(range.where()).data, nullptr);
+    {
+        const SharedRange again = share(mapping.data(), page, SharePolicy::automatic);
+        EXPECT_NE(View(again.where()).data, nullptr);
+    }
+    range.release();
+    EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
+    close(other);
+}
+
 TEST(UserMemory, SharedMemoryOfTwoFilesIsNone)
 {
     const File one = create_memory_file();
@@ -361,7 +382,8 @@ TEST_F(ReplacedMemory, AProgramMayCloseOurFile)
     const int other = open("/dev/null", O_RDWR | O_CLOEXEC);
     range.release();
     EXPECT_TRUE(holds(memory.data(), memory.bytes()));
-    EXPECT_LT(fcntl(other, F_GETFD), 1); // whoever has closed it has to live with the number
+    EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
+    close(other);
 }
 
 /// Without a copy, and without a wait.

@@ -95,7 +95,7 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     std::vector<bool> taken(count, false);
     const std::uint64_t offset = round_up(end_, unit);
     std::byte* data = reach(offset + bytes) ? reserve(bytes, std::max(alignment, unit)) : nullptr;
-    if (data == nullptr || !map_over(data, bytes, file_, offset, MAP_SHARED)) {
+    if (data == nullptr || !map_over(data, bytes, file_.file(), offset, MAP_SHARED)) {
         munmap(data, data != nullptr ? bytes : 0);
         return false;
     }
@@ -110,28 +110,20 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     return true;
 }
 
-/// The program may have closed the descriptor, and opened another file in its place.
-bool AllocatedMemory::file_is_ours() const noexcept
-{
-    return file_ && address_of(file_).inode == inode_;
-}
-
-/// Sees to it that the file is there, and as long.
+/// Sees to it that the file is there, and as long. One that the program has closed has no
+/// successor: a place in it is one for good.
 bool AllocatedMemory::reach(std::uint64_t end) noexcept
 {
     constexpr std::uint64_t at_first = std::uint64_t{1} << 30;
-    if (!file_) {
-        file_ = create_memory_file();
-        inode_ = address_of(file_).inode;
+    if (size_ == 0) {
+        file_ = HeldFile(create_memory_file());
     }
-    if (!file_is_ours()) {
-        return false;
-    }
-    if (end > size_) {
+    const File& file = file_.file();
+    if (file && end > size_) {
         const std::uint64_t size = std::max(at_first, std::bit_ceil(end));
-        size_ = grow(file_, size) ? size : size_;
+        size_ = grow(file, size) ? size : size_;
     }
-    return end <= size_;
+    return file && end <= size_;
 }
 
 AllocatedMemory::Chunk* AllocatedMemory::chunk_around(const void* address) noexcept
@@ -173,8 +165,8 @@ AllocatedMemory::Freed AllocatedMemory::free(const void* block) noexcept
 void AllocatedMemory::drop(const Chunk& chunk) noexcept
 {
     munmap(chunk.data, chunk.bytes);
-    if (!inherited_ && file_is_ours()) {
-        punch(file_, chunk.offset, chunk.bytes);
+    if (const File& file = file_.file(); file && !inherited_) {
+        punch(file, chunk.offset, chunk.bytes);
     }
     chunks_.erase(chunk.data);
 }
@@ -183,25 +175,24 @@ std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t byt
 {
     const std::lock_guard guard(mutex_);
     const Chunk* chunk = chunk_around(base);
-    if (chunk == nullptr || inherited_ || !file_is_ours()) {
+    const File& file = file_.file();
+    if (chunk == nullptr || inherited_ || !file) {
         return std::nullopt;
     }
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(base) - chunk->data);
     if (bytes > chunk->bytes - at) {
         return std::nullopt;
     }
-    return FileRange{address_of(file_), chunk->offset + at, bytes};
+    return FileRange{address_of(file), chunk->offset + at, bytes};
 }
 
 /// What a child has is its own already when it forks.
 void AllocatedMemory::after_fork_in_child() noexcept
 {
-    if (!file_is_ours()) {
-        file_.release(); // it is the program's
-    }
     if (!inherited_) {
+        const File& file = file_.file();
         for (const auto& [first, chunk] : chunks_) {
-            keep_apart_in_child(chunk.data, chunk.bytes, file_, chunk.offset);
+            keep_apart_in_child(chunk.data, chunk.bytes, file, chunk.offset);
         }
     }
     inherited_ = true;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/held_file.hpp"
 #include "base/shared_memory.hpp"
 
 /// Memory that this library hands out, for MPI_Alloc_mem. See docs/design/user-memory.md.
@@ -49,15 +50,13 @@ private:
 
     std::byte* take(std::size_t block_bytes, std::size_t alignment, bool huge);
     bool make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge);
-    [[nodiscard]] bool file_is_ours() const noexcept;
     bool reach(std::uint64_t end) noexcept;
     [[nodiscard]] Chunk* chunk_around(const void* address) noexcept;
     void drop(const Chunk& chunk) noexcept;
     void after_fork_in_child() noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
-    File file_;
-    std::uint64_t inode_ = 0;                  ///< of file_
+    HeldFile file_;
     std::uint64_t size_ = 0;                   ///< of file_
     std::uint64_t end_ = 0;                    ///< of what was given away of file_; never goes back
     std::map<const std::byte*, Chunk> chunks_; ///< by first address

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/held_file.hpp"
 #include "host/memory/span.hpp"
 
 /// What the kernel says about this process's memory, in /proc/self.
@@ -35,6 +36,12 @@ enum class Detail : std::uint8_t {
 
 /// The same from a text in the format of maps or smaps.
 [[nodiscard]] std::vector<Area> read_areas(const char* path, Span span);
+
+/// Whether the area is one of that file.
+[[nodiscard]] inline bool is_of(const Area& area, const FileIdentity& file) noexcept
+{
+    return file.inode != 0 && FileIdentity{area.device, area.inode} == file;
+}
 
 /// Whether the areas hold all of the span, without a gap.
 [[nodiscard]] bool cover(const std::vector<Area>& areas, Span span) noexcept;

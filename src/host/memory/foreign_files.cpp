@@ -57,19 +57,11 @@ File open_again(const Area& area, const FileIdentity& wanted) noexcept
 
 } // namespace
 
-FileIdentity identity_of(const File& file) noexcept
-{
-    struct stat status {};
-    return file && fstat(file.descriptor(), &status) == 0
-               ? FileIdentity{status.st_dev, status.st_ino}
-               : FileIdentity{};
-}
-
 bool are_one_file(const std::vector<Area>& areas) noexcept
 {
     return !areas.empty() && std::all_of(areas.begin(), areas.end(), [&](const Area& area) {
         const Area& first = areas.front();
-        return area.shared && FileIdentity{first.device, first.inode}.is_behind(area) &&
+        return area.shared && is_of(area, {first.device, first.inode}) &&
                area.offset - first.offset == area.span.first - first.span.first;
     });
 }
@@ -78,22 +70,25 @@ int ForeignFiles::acquire(const Area& area)
 {
     const FileIdentity file{area.device, area.inode};
     auto found = std::find_if(entries_.begin(), entries_.end(),
-                              [&](const Entry& entry) { return entry.identity == file; });
-    if (found == entries_.end()) {
-        File opened = open_again(area, file);
-        if (!opened) {
+                              [&](const Entry& entry) { return entry.file.identity() == file; });
+    if (found == entries_.end() || !found->file.file()) {
+        HeldFile opened(open_again(area, file));
+        if (!opened.file()) {
             return -1;
         }
-        entries_.push_front({file, std::move(opened), 0});
-        found = entries_.begin();
+        if (found == entries_.end()) {
+            found = entries_.emplace(found);
+        }
+        found->file = std::move(opened);
     }
     ++found->users;
-    return found->file.descriptor();
+    return found->file.file().descriptor();
 }
 
 void ForeignFiles::release(const FileIdentity& file) noexcept
 {
-    entries_.remove_if([&](Entry& entry) { return entry.identity == file && --entry.users == 0; });
+    entries_.remove_if(
+        [&](Entry& entry) { return entry.file.identity() == file && --entry.users == 0; });
 }
 
 } // namespace sidelight::host::memory

@@ -4,24 +4,10 @@
 #include <list>
 #include <vector>
 
-#include "base/shared_memory.hpp"
+#include "base/held_file.hpp"
 #include "host/memory/address_space.hpp"
 
 namespace sidelight::host::memory {
-
-/// A file, whatever its name.
-struct FileIdentity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-
-    [[nodiscard]] bool is_behind(const Area& area) const noexcept
-    {
-        return inode != 0 && area.inode == inode && area.device == device;
-    }
-    bool operator==(const FileIdentity&) const = default;
-};
-/// None where it is not open.
-[[nodiscard]] FileIdentity identity_of(const File& file) noexcept;
 
 /// Whether all areas are shared, of one file, and follow one another in it as they do in memory.
 [[nodiscard]] bool are_one_file(const std::vector<Area>& areas) noexcept;
@@ -38,8 +24,7 @@ public:
 
 private:
     struct Entry {
-        FileIdentity identity;
-        File file;
+        HeldFile file;
         std::size_t users = 0;
     };
     std::list<Entry> entries_;

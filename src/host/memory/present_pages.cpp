@@ -105,32 +105,20 @@ bool PresentPages::holds_something(std::uintptr_t address) noexcept
 
 bool PageMap::is_private(std::uintptr_t address) noexcept
 {
-    if (!is_ours()) {
-        forget();
+    if (!file_.file()) {
         if (!may_keep_) {
             may_keep_ = !lack_of_files(files_left);
         }
-        file_ = open_page_map();
-        identity_ = identity_of(file_);
+        file_ = HeldFile(open_page_map());
     }
+    const File& file = file_.file();
     std::uint64_t entry = 0;
     const auto place = static_cast<off_t>(address / page_size() * sizeof entry);
-    const bool told =
-        file_ && pread(file_.descriptor(), &entry, sizeof entry, place) == sizeof entry;
+    const bool told = file && pread(file.descriptor(), &entry, sizeof entry, place) == sizeof entry;
     if (may_keep_ == false) {
         forget();
     }
     return told && (entry & (present | of_file)) == present;
-}
-
-void PageMap::forget() noexcept
-{
-    if (is_ours()) {
-        file_ = File();
-    } else {
-        file_.release();
-    }
-    identity_ = {};
 }
 
 bool PresentPages::refill(std::uintptr_t address) noexcept

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/shared_memory.hpp"
-#include "host/memory/foreign_files.hpp"
+#include "base/held_file.hpp"
 #include "host/memory/rules.hpp"
 #include "host/memory/span.hpp"
 
@@ -45,25 +44,13 @@ private:
 /// beside it, so that a window that is made costs no opening. Not for several threads at once.
 class PageMap {
 public:
-    PageMap() = default;
-    PageMap(const PageMap&) = delete;
-    PageMap& operator=(const PageMap&) = delete;
-    ~PageMap() { forget(); }
-
     /// Whether the page is there and private. False also where nobody knows.
     [[nodiscard]] bool is_private(std::uintptr_t address) noexcept;
     /// In a child of fork, where the file tells about the parent.
-    void forget() noexcept;
+    void forget() noexcept { file_ = HeldFile(); }
 
 private:
-    /// The program may have closed the descriptor, and opened another file in its place.
-    [[nodiscard]] bool is_ours() const noexcept
-    {
-        return identity_ != FileIdentity{} && identity_of(file_) == identity_;
-    }
-
-    File file_;
-    FileIdentity identity_;
+    HeldFile file_;
     std::optional<bool> may_keep_; ///< whether the process may have others beside it
 };
 

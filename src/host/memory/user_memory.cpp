@@ -181,12 +181,10 @@ Refusal UserMemory::replace(Span range)
     if (const Refusal refusal = refusal_of_range(range); refusal != Refusal::none) {
         return refusal;
     }
-    blocks_.push_back({range, create_memory_file(), {}, 0});
-    Block& block = blocks_.back();
-    block.identity = identity_of(block.file);
+    blocks_.push_back({range, HeldFile(create_memory_file()), 0});
+    const File& file = blocks_.back().file.file();
     const SignalsBlocked blocked;
-    if (block.file && grow(block.file, range.bytes() + room_to_grow) &&
-        move_to_file(range, block.file)) {
+    if (file && grow(file, range.bytes() + room_to_grow) && move_to_file(range, file)) {
         return Refusal::none;
     }
     const int reason = errno;
@@ -198,8 +196,8 @@ Refusal UserMemory::replace(Span range)
 SharedRange UserMemory::claim(Block& block, Span range) noexcept
 {
     SharedRange shared;
-    // The program may have closed the descriptor, and opened another file in its place.
-    if (identity_of(block.file) != block.identity) {
+    const File& file = block.file.file();
+    if (!file) {
         shared.refusal_ = Refusal::unreachable;
         return shared;
     }
@@ -207,7 +205,7 @@ SharedRange UserMemory::claim(Block& block, Span range) noexcept
     shared.refusal_ = Refusal::none;
     shared.claim_ = SharedRange::Claim::replaced;
     shared.range_ = range;
-    shared.where_ = {address_of(block.file), range.first - block.pages.first, range.bytes()};
+    shared.where_ = {address_of(file), range.first - block.pages.first, range.bytes()};
     return shared;
 }
 
@@ -237,7 +235,7 @@ bool UserMemory::in_use(Span pages) const noexcept
 
 void UserMemory::give_back_idle() noexcept
 {
-    blocks_.remove_if([this](const Block& block) {
+    blocks_.remove_if([this](Block& block) {
         const bool idle = block.users == 0 && !has_to_stay(block.pages);
         if (idle) {
             give_back(block);
@@ -272,7 +270,7 @@ std::vector<Span> UserMemory::still_there(const Block& block)
     for (const Area& area : areas_in(block.pages, Detail::mappings)) {
         const Span part = common_part(area.span, block.pages);
         const std::uint64_t offset = area.offset + (part.first - area.span.first);
-        if (area.shared && block.identity.is_behind(area) &&
+        if (area.shared && is_of(area, block.file.identity()) &&
             offset == part.first - block.pages.first) {
             parts.push_back(part);
         }
@@ -281,13 +279,14 @@ std::vector<Span> UserMemory::still_there(const Block& block)
 }
 
 /// Threads that the program has started meanwhile lose nothing, so they need not be asked about.
-void UserMemory::give_back(const Block& block) noexcept
+void UserMemory::give_back(Block& block) noexcept
 {
     try {
-        bool done = identity_of(block.file) == block.identity; // else the program has closed it
+        const File& file = block.file.file();
+        bool done = static_cast<bool>(file);
         const SignalsBlocked blocked;
         for (const Span part : done ? still_there(block) : std::vector<Span>()) {
-            done = move_to_private(part, block.file, part.first - block.pages.first) && done;
+            done = move_to_private(part, file, part.first - block.pages.first) && done;
         }
         log(done ? LogLevel::debug : LogLevel::warn, "%zu bytes of a window %s",
             block.pages.bytes(), done ? "are private again" : "stay shared");
@@ -299,10 +298,7 @@ void UserMemory::give_back(const Block& block) noexcept
 void UserMemory::after_fork_in_child() noexcept
 {
     for (Block& block : blocks_) {
-        if (identity_of(block.file) != block.identity) {
-            block.file.release(); // it is the program's
-        }
-        keep_apart_in_child(block.pages.data(), block.pages.bytes(), block.file, 0);
+        keep_apart_in_child(block.pages.data(), block.pages.bytes(), block.file.file(), 0);
     }
     blocks_.clear();
     kept_.clear();

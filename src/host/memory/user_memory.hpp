@@ -28,8 +28,7 @@ private:
     /// Pages that were replaced: those of a file of their own, from its beginning on.
     struct Block {
         Span pages;
-        File file;
-        FileIdentity identity;
+        HeldFile file;
         std::size_t users; ///< none: it stays for ranges that have a part of it as it is
     };
     using Blocks = std::list<Block>;
@@ -42,7 +41,7 @@ private:
     SharedRange find_shared(Span range);
     static SharedRange claim(Block& block, Span range) noexcept;
     static std::vector<Span> still_there(const Block& block);
-    static void give_back(const Block& block) noexcept;
+    static void give_back(Block& block) noexcept;
     void after_fork_in_child() noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork

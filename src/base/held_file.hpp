@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/shared_memory.hpp"
+
+namespace sidelight {
+
+/// A file, whatever its name.
+struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+
+    bool operator==(const FileIdentity&) const = default;
+};
+/// None where it is not open.
+[[nodiscard]] FileIdentity identity_of(const File& file) noexcept;
+
+/// A file that stays open while the program runs. The program may close its descriptor, and open
+/// another file in its place: that one is never used, and never closed.
+class HeldFile {
+public:
+    HeldFile() = default;
+    explicit HeldFile(File file) noexcept : file_(std::move(file)), identity_(identity_of(file_)) {}
+    ~HeldFile() { file(); }
+    HeldFile(HeldFile&&) noexcept = default;
+    HeldFile& operator=(HeldFile&& other) noexcept;
+
+    /// Not set once the program has closed it.
+    const File& file() noexcept;
+    /// Of the file that it was made of, also afterwards.
+    [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
+
+private:
+    File file_;
+    FileIdentity identity_;
+};
+
+} // namespace sidelight
