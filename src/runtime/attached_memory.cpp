@@ -23,7 +23,8 @@ Status attach_empty(WindowObject& object, const void* base)
     return Status::ok;
 }
 
-/// False: there is none. Where another region begins at the same address that one stays.
+/// False: there is none. Where another region begins at the same address nobody knows which one the
+/// program means: it may still use the other one, so that one stays.
 bool detach_empty(WindowObject& object, const void* base) noexcept
 {
     const EngineToken token(Runtime::existing()->engine());
