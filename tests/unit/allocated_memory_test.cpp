@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -225,6 +226,25 @@ TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
     }
     ASSERT_TRUE(view);
     EXPECT_EQ(view.data()[0], std::byte{0}); // the third and fourth were not kept
+}
+
+/// Neither blocks that are not kept when they are freed, nor sizes that come once.
+TEST(AllocatedMemory, BlocksThatComeAndGoLeaveNothingInTheHeap)
+{
+    std::vector<std::byte*> many; // more than are kept
+    for (std::size_t bytes = 0; bytes < (80UL << 20); bytes += 1UL << 20) {
+        many.push_back(allocate(1UL << 20));
+    }
+    for (const std::byte* block : many) {
+        EXPECT_EQ(memory().free(block), Freed::yes);
+    }
+    const std::size_t before = mallinfo2().uordblks;
+    for (std::size_t i = 0; i < 10'000; ++i) {
+        ASSERT_EQ(memory().free(allocate(40UL << 20)), Freed::yes);
+        ASSERT_EQ(memory().free(allocate((40UL << 20) + i * page)), Freed::yes);
+        ASSERT_EQ(memory().free(allocate(1UL << 17, 2 * page)), Freed::yes);
+    }
+    EXPECT_LT(mallinfo2().uordblks, before + 10'000);
 }
 
 TEST(HugePages, DecideByTheSystemsWords)

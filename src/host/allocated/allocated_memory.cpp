@@ -69,7 +69,7 @@ void* AllocatedMemory::allocate(std::size_t bytes, std::size_t alignment, bool h
 /// All blocks of a size have the alignments up to a page that such blocks are asked for with.
 std::byte* AllocatedMemory::take(std::size_t block_bytes, std::size_t alignment, bool huge)
 {
-    Blocks& free = free_[block_bytes];
+    std::vector<std::byte*>& free = blocks_[block_bytes].free;
     if (free.empty() || alignment > page_size()) {
         if (!make_chunk(block_bytes, alignment, huge)) {
             return nullptr;
@@ -90,8 +90,8 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     const std::size_t unit = huge ? huge_pages().bytes : page_size();
     const std::size_t count = block_bytes > small_block ? 1 : chunk_bytes / block_bytes;
     const std::size_t bytes = round_up(count * block_bytes, page_size());
-    Blocks& free = free_[block_bytes];
-    free.reserve(free.capacity() + count);
+    Blocks& blocks = blocks_[block_bytes];
+    blocks.free.reserve(blocks.count + count);
     std::vector<bool> taken(count, false);
     const std::uint64_t offset = round_up(end_, unit);
     std::byte* data = reach(offset + bytes) ? reserve(bytes, std::max(alignment, unit)) : nullptr;
@@ -104,8 +104,9 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     }
     end_ = offset + bytes;
     chunks_.emplace(data, Chunk{data, bytes, offset, block_bytes, std::move(taken)});
+    blocks.count += count;
     for (std::size_t i = count; i-- > 0;) {
-        free.push_back(data + i * block_bytes);
+        blocks.free.push_back(data + i * block_bytes);
     }
     return true;
 }
@@ -158,12 +159,16 @@ AllocatedMemory::Freed AllocatedMemory::free(const void* block) noexcept
         cached_ += bytes;
     }
     chunk->taken[number] = false;
-    free_.find(bytes)->second.push_back(chunk->data + at);
+    blocks_.find(bytes)->second.free.push_back(chunk->data + at);
     return Freed::yes;
 }
 
+/// One that is a single block.
 void AllocatedMemory::drop(const Chunk& chunk) noexcept
 {
+    if (const auto blocks = blocks_.find(chunk.block_bytes); --blocks->second.count == 0) {
+        blocks_.erase(blocks);
+    }
     munmap(chunk.data, chunk.bytes);
     if (const File& file = file_.file(); file && !inherited_) {
         punch(file, chunk.offset, chunk.bytes);

@@ -46,7 +46,11 @@ private:
         std::size_t block_bytes;
         std::vector<bool> taken; ///< by the number of the block
     };
-    using Blocks = std::vector<std::byte*>;
+    /// Those of one size.
+    struct Blocks {
+        std::vector<std::byte*> free; ///< has room for all
+        std::size_t count = 0;        ///< free and taken
+    };
 
     std::byte* take(std::size_t block_bytes, std::size_t alignment, bool huge);
     bool make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge);
@@ -60,9 +64,9 @@ private:
     std::uint64_t size_ = 0;                   ///< of file_
     std::uint64_t end_ = 0;                    ///< of what was given away of file_; never goes back
     std::map<const std::byte*, Chunk> chunks_; ///< by first address
-    std::map<std::size_t, Blocks> free_; ///< by size; each has room for all blocks of its size
-    std::size_t cached_ = 0;             ///< bytes of chunks that are one block, and free
-    bool inherited_ = false;             ///< this is a child, and file_ its parent's
+    std::map<std::size_t, Blocks> blocks_;     ///< by size
+    std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
+    bool inherited_ = false;                   ///< this is a child, and file_ its parent's
 };
 
 } // namespace sidelight::host::allocated
