@@ -144,6 +144,10 @@ File open_memory_file(const MemoryFileAddress& address) noexcept
 {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.owner, address.descriptor);
+    struct stat status {};
+    if (stat(path, &status) != 0 || status.st_ino != address.inode) {
+        return File(); // opening what the owner has there now might do something
+    }
     File file(open(path, O_RDWR | O_CLOEXEC));
     if (!file || inode_of(file.descriptor()) != address.inode) {
         return File();

@@ -60,7 +60,8 @@ void punch(const File& file, std::uint64_t offset, std::uint64_t bytes) noexcept
 /// can only read them.
 void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
                          std::uint64_t offset) noexcept;
-/// Opens another process's. Not set where it is gone, or in another namespace of processes.
+/// Opens another process's. Not set where it is gone, or in another namespace of processes; what
+/// has its descriptor now is not opened.
 [[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;
 [[nodiscard]] MemoryFileAddress address_of(const File& file) noexcept;
 

@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -220,6 +223,24 @@ TEST(MemoryFile, AnotherFileWithItsDescriptorIsNotTakenForIt)
     address.descriptor = 9999;
     EXPECT_FALSE(open_memory_file(address));
     EXPECT_FALSE(open_memory_file(MemoryFileAddress{}));
+}
+
+/// The owner may have closed its own, and have opened a device there.
+TEST(MemoryFile, AnotherFileWithItsDescriptorIsNotOpened)
+{
+    const File file = create_memory_file();
+    const File watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", file.descriptor());
+    ASSERT_GE(inotify_add_watch(watch.descriptor(), path, IN_OPEN), 0);
+    MemoryFileAddress address = address_of(file);
+    ++address.inode;
+    EXPECT_FALSE(open_memory_file(address));
+    std::array<char, 256> events{};
+    EXPECT_LT(read(watch.descriptor(), events.data(), events.size()), 0);
+    --address.inode;
+    EXPECT_TRUE(open_memory_file(address));
+    EXPECT_GT(read(watch.descriptor(), events.data(), events.size()), 0);
 }
 
 } // namespace
