@@ -155,29 +155,33 @@ File open_memory_file(const MemoryFileAddress& address) noexcept
     return file;
 }
 
-Mapping::Mapping(void* address, std::size_t bytes) noexcept
+Mapping::Mapping(void* address, std::size_t bytes, std::size_t before) noexcept
 {
     if (address != MAP_FAILED) {
-        data_ = static_cast<std::byte*>(address);
+        data_ = static_cast<std::byte*>(address) + before;
         bytes_ = bytes;
+        before_ = before;
     }
 }
 
 Mapping::~Mapping()
 {
     if (data_ != nullptr) {
-        munmap(data_, bytes_);
+        munmap(data_ - before_, bytes_);
     }
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0))
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      before_(std::exchange(other.before_, 0))
 {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept
 {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(before_, other.before_);
     return *this;
 }
 
@@ -190,16 +194,17 @@ Mapping Mapping::shared(const File& file, std::size_t bytes, std::size_t alignme
     return {map_aligned(length, alignment, MAP_SHARED, file.descriptor()), length};
 }
 
-Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
+Mapping Mapping::of(const FileRange& where) noexcept
 {
-    const std::uint64_t first = offset & ~(page_size() - 1);
-    const std::size_t length = whole_pages(bytes + (offset - first));
-    if (length < bytes) {
+    const std::size_t before = where.offset % page_size();
+    const std::size_t length = whole_pages(before + where.bytes);
+    const File file = open_memory_file(where.file);
+    if (length < where.bytes || !file) {
         return {};
     }
     return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(),
-                 static_cast<off_t>(first)),
-            length};
+                 static_cast<off_t>(where.offset - before)),
+            length, before};
 }
 
 Mapping Mapping::anonymous(std::size_t bytes, std::size_t alignment) noexcept

@@ -77,22 +77,23 @@ public:
     /// power of two. Empty on failure, with errno.
     [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes,
                                         std::size_t alignment = 1) noexcept;
-    /// Maps the pages of a file that hold these bytes. Beyond the end of the file they must not be
-    /// touched.
-    [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
-                                      std::size_t bytes) noexcept;
+    /// Maps where another process has said that bytes lie. Beyond the end of the file they must not
+    /// be touched. Empty: the file is gone, or nobody may map it for reading and writing.
+    [[nodiscard]] static Mapping of(const FileRange& where) noexcept;
     /// Zeroed memory of this process alone, aligned likewise.
     [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;
 
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    /// Of whole pages.
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
 private:
-    Mapping(void* address, std::size_t bytes) noexcept;
+    Mapping(void* address, std::size_t bytes, std::size_t before = 0) noexcept;
 
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
+    std::size_t before_ = 0; ///< what the first page has before the data
 };
 
 [[nodiscard]] std::size_t page_size() noexcept;

@@ -71,11 +71,9 @@ std::byte* WindowMembers::map_brought(std::size_t index) noexcept
         mapping = kept_->take(where);
     }
     if (!mapping) {
-        if (const File opened = open_memory_file(where.file)) {
-            mapping = Mapping::part(opened, where.offset, where.bytes);
-        }
+        mapping = Mapping::of(where);
     }
-    return mapping ? mapping.data() + where.offset % page_size() : nullptr;
+    return mapping.data();
 }
 
 void WindowMembers::leave_mappings() noexcept

@@ -35,14 +35,10 @@ std::byte* allocate(std::size_t bytes, std::size_t alignment = 64)
 }
 
 /// What a peer maps of a block.
-Mapping view_of(const void* block, std::size_t bytes, std::size_t& shift)
+Mapping view_of(const void* block, std::size_t bytes)
 {
     const auto where = memory().find(block, bytes);
-    if (!where) {
-        return {};
-    }
-    shift = where->offset % page;
-    return Mapping::part(open_memory_file(where->file), where->offset, where->bytes);
+    return where ? Mapping::of(*where) : Mapping();
 }
 
 TEST(BlockSizes, HoldWhatIsAskedForAndLittleMore)
@@ -70,13 +66,12 @@ TEST(AllocatedMemory, IsSharedFromItsBirth)
         ASSERT_NE(block, nullptr);
         const auto range = host::memory::share(block, bytes, SharePolicy::automatic);
         ASSERT_TRUE(range) << bytes;
-        std::size_t shift = 0;
-        const Mapping view = view_of(block, bytes, shift);
+        const Mapping view = view_of(block, bytes);
         ASSERT_TRUE(view);
         block[bytes - 1] = std::byte{77};
-        EXPECT_EQ(view.data()[shift + bytes - 1], std::byte{77});
+        EXPECT_EQ(view.data()[bytes - 1], std::byte{77});
         EXPECT_EQ(memory().free(block), Freed::yes);
-        EXPECT_EQ(view.data()[shift], view.data()[shift]); // a late peer reads something
+        EXPECT_EQ(view.data()[0], view.data()[0]); // a late peer reads something
     }
 }
 
@@ -213,14 +208,12 @@ TEST(AllocatedMemory, WhatAChildOfForkFreesStaysItsParents)
 
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
 {
-    std::size_t shift = 0;
-    Mapping view;
     std::vector<std::byte*> blocks;
     for (int i = 0; i < 4; ++i) {
         blocks.push_back(allocate(32UL << 20));
         blocks.back()[0] = std::byte{9};
     }
-    view = view_of(blocks.back(), page, shift);
+    const Mapping view = view_of(blocks.back(), page);
     for (const std::byte* block : blocks) {
         EXPECT_EQ(memory().free(block), Freed::yes);
     }

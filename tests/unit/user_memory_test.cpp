@@ -51,10 +51,7 @@ bool holds(const std::byte* memory, std::size_t size, unsigned seed = 0)
 
 /// What a peer maps of it: here the same process, through the same address.
 struct View {
-    explicit View(const FileRange& where)
-        : mapping(Mapping::part(open_memory_file(where.file), where.offset, where.bytes)),
-          data(mapping ? mapping.data() + where.offset % page : nullptr)
-    {}
+    explicit View(const FileRange& where) : mapping(Mapping::of(where)), data(mapping.data()) {}
     Mapping mapping;
     std::byte* data;
 };
@@ -192,6 +189,15 @@ TEST(UserMemory, AFileOfTheProgramsInThePlaceOfOneThatItClosedStaysOpen)
     range.release();
     EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
     close(other);
+}
+
+/// As a compositor seals what it shows to others.
+TEST(UserMemory, MemoryThatOthersCannotWriteToIsNone)
+{
+    const File file = create_memory_file();
+    const Mapping mapping = Mapping::shared(file, page);
+    ASSERT_EQ(fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+    EXPECT_EQ(share(mapping.data(), page, SharePolicy::automatic).refusal(), Refusal::unreachable);
 }
 
 TEST(UserMemory, SharedMemoryOfTwoFilesIsNone)

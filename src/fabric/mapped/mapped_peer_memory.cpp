@@ -30,12 +30,11 @@ void MappedPeerMemory::destroy(std::byte* data, const FileRange& /*where*/) noex
 
 std::byte* MappedPeerMemory::map(const FileRange& range) noexcept
 {
-    const File file = open_memory_file(range.file);
-    Mapping mapping = file ? Mapping::part(file, range.offset, range.bytes) : Mapping();
+    Mapping mapping = Mapping::of(range);
     if (!mapping) {
         return nullptr;
     }
-    std::byte* data = mapping.data() + range.offset % page_size();
+    std::byte* data = mapping.data();
     try {
         mapped_.emplace(data, std::move(mapping));
     } catch (const std::bad_alloc&) {

@@ -45,7 +45,7 @@ const char* text(Refusal refusal) noexcept
         "it cannot be read and written",
         "it is no ordinary memory",
         "it does not begin and end with a page",
-        "it is shared, but other processes cannot open it",
+        "it is shared, but other processes cannot map it",
         "another window uses it as it is",
         "the program has other threads",
         "a device may access memory of this process",

@@ -18,7 +18,7 @@ enum class Refusal : std::uint8_t {
     not_writable,    ///< peers map for reading and writing
     special,         ///< not ordinary memory: of a file, a stack, locked, with flags we do not know
     edges,           ///< its first or last page holds something else
-    unreachable,     ///< shared, but peers cannot open what is behind it
+    unreachable,     ///< shared, but peers cannot map what is behind it
     in_use,          ///< as it is, by another window
     threads,         ///< the program has other threads
     device,          ///< a device may access memory of this process

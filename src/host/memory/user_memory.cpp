@@ -135,7 +135,8 @@ SharedRange UserMemory::share(Span range, SharePolicy policy)
     return shared;
 }
 
-/// What was shared before we came, as it is; or why it cannot be.
+/// What was shared before we came, as it is; or why it cannot be. What peers do with it is tried
+/// here: the file may be sealed.
 SharedRange UserMemory::find_shared(Span range)
 {
     SharedRange shared;
@@ -157,15 +158,21 @@ SharedRange UserMemory::find_shared(Span range)
     const bool writable = std::all_of(areas.begin(), areas.end(), [](const Area& area) {
         return area.readable && area.writable;
     });
+    shared.refusal_ = writable ? Refusal::unreachable : Refusal::not_writable;
     const int descriptor = writable ? foreign_.acquire(first) : -1;
-    shared.refusal_ = descriptor >= 0 ? Refusal::none
-                      : writable      ? Refusal::unreachable
-                                      : Refusal::not_writable;
-    shared.claim_ = descriptor >= 0 ? SharedRange::Claim::file : SharedRange::Claim::nothing;
+    if (descriptor < 0) {
+        return shared;
+    }
     shared.device_ = first.device;
     shared.where_ = {{getpid(), descriptor, first.inode},
                      first.offset + (range.first - first.span.first),
                      range.bytes()};
+    if (Mapping::of(shared.where_)) {
+        shared.refusal_ = Refusal::none;
+        shared.claim_ = SharedRange::Claim::file;
+    } else {
+        foreign_.release({first.device, first.inode});
+    }
     return shared;
 }
 
