@@ -2,6 +2,7 @@
 #include "base/shared_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -13,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/descriptors.hpp"
+
 namespace sidelight {
 namespace {
 
@@ -20,6 +23,27 @@ std::uint64_t inode_of(int descriptor) noexcept
 {
     struct stat status {};
     return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+std::array<char, 64> path_of(const MemoryFileAddress& address) noexcept
+{
+    std::array<char, 64> path{};
+    std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", address.owner, address.descriptor);
+    return path;
+}
+
+/// Whether the file is there, without opening it.
+bool look_at(const MemoryFileAddress& address, struct stat& status) noexcept
+{
+    return stat(path_of(address).data(), &status) == 0 && status.st_ino == address.inode;
+}
+
+/// Whether the file may have been locked through that descriptor of this process.
+bool may_lock(int descriptor, const struct stat& file) noexcept
+{
+    struct stat status {};
+    return fstat(descriptor, &status) == 0 && status.st_ino == file.st_ino &&
+           status.st_dev == file.st_dev && (fcntl(descriptor, F_GETFL) & O_PATH) == 0;
 }
 
 bool may_be_so_long(std::uint64_t bytes) noexcept
@@ -142,13 +166,11 @@ MemoryFileAddress address_of(const File& file) noexcept
 
 File open_memory_file(const MemoryFileAddress& address) noexcept
 {
-    char path[64];
-    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", address.owner, address.descriptor);
     struct stat status {};
-    if (stat(path, &status) != 0 || status.st_ino != address.inode) {
+    if (!look_at(address, status)) {
         return File(); // opening what the owner has there now might do something
     }
-    File file(open(path, O_RDWR | O_CLOEXEC));
+    File file(open(path_of(address).data(), O_RDWR | O_CLOEXEC));
     if (!file || inode_of(file.descriptor()) != address.inode) {
         return File();
     }
@@ -194,15 +216,38 @@ Mapping Mapping::shared(const File& file, std::size_t bytes, std::size_t alignme
     return {map_aligned(length, alignment, MAP_SHARED, file.descriptor()), length};
 }
 
+/// A process that has the file open maps it through that descriptor: closing any other one would
+/// give up the record locks (fcntl) that it has on the file.
 Mapping Mapping::of(const FileRange& where) noexcept
+{
+    struct stat wanted {};
+    if (!look_at(where.file, wanted)) {
+        return {};
+    }
+    Mapping mapping;
+    bool is_open = false;
+    any_descriptor([&](int descriptor) {
+        if (may_lock(descriptor, wanted)) {
+            is_open = true;
+            mapping = map_range(descriptor, where);
+        }
+        return static_cast<bool>(mapping);
+    });
+    if (is_open) {
+        return mapping;
+    }
+    const File file = open_memory_file(where.file);
+    return file ? map_range(file.descriptor(), where) : Mapping();
+}
+
+Mapping Mapping::map_range(int descriptor, const FileRange& where) noexcept
 {
     const std::size_t before = where.offset % page_size();
     const std::size_t length = whole_pages(before + where.bytes);
-    const File file = open_memory_file(where.file);
-    if (length < where.bytes || !file) {
+    if (length < where.bytes) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(),
+    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                  static_cast<off_t>(where.offset - before)),
             length, before};
 }

@@ -78,7 +78,8 @@ public:
     [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes,
                                         std::size_t alignment = 1) noexcept;
     /// Maps where another process has said that bytes lie. Beyond the end of the file they must not
-    /// be touched. Empty: the file is gone, or nobody may map it for reading and writing.
+    /// be touched. Empty: the file is gone, or nobody may map it for reading and writing. Locks
+    /// that this process has on the file stay.
     [[nodiscard]] static Mapping of(const FileRange& where) noexcept;
     /// Zeroed memory of this process alone, aligned likewise.
     [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;
@@ -90,6 +91,7 @@ public:
 
 private:
     Mapping(void* address, std::size_t bytes, std::size_t before = 0) noexcept;
+    static Mapping map_range(int descriptor, const FileRange& where) noexcept;
 
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;

@@ -191,6 +191,23 @@ TEST(UserMemory, AFileOfTheProgramsInThePlaceOfOneThatItClosedStaysOpen)
     close(other);
 }
 
+/// Closing any descriptor of a file gives up all record locks that the process has on it.
+TEST(UserMemory, RecordLocksOfTheProgramStay)
+{
+    const File file = create_memory_file();
+    const Mapping mapping = Mapping::shared(file, page);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    ASSERT_EQ(fcntl(file.descriptor(), F_SETLK, &lock), 0);
+    {
+        const SharedRange range = share(mapping.data(), page, SharePolicy::automatic);
+        ASSERT_TRUE(range) << text(range.refusal());
+        EXPECT_NE(View(range.where()).data, nullptr);
+    }
+    EXPECT_TRUE(went_well(start_process(
+        [&] { return fcntl(file.descriptor(), F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK; })));
+}
+
 /// As a compositor seals what it shows to others.
 TEST(UserMemory, MemoryThatOthersCannotWriteToIsNone)
 {

@@ -3,42 +3,40 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptors.hpp"
 
 namespace sidelight::host::memory {
 namespace {
 
-/// Opens `path` if it is the file wanted, and an ordinary one: memory of a device is not for us.
+/// Names `path` by a descriptor if it is the file wanted, an ordinary one (memory of a device is
+/// not for us), and one that may be opened. The descriptor itself opens nothing: its end takes no
+/// locks.
 File open_if_same(const char* path, const FileIdentity& wanted) noexcept
 {
     struct stat status {};
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        FileIdentity{status.st_dev, status.st_ino} != wanted) {
-        return File();
-    }
-    File file(open(path, O_RDWR | O_CLOEXEC));
-    return identity_of(file) == wanted ? std::move(file) : File();
+    File file(open(path, O_PATH | O_CLOEXEC));
+    const bool same = file && fstat(file.descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
+                      FileIdentity{status.st_dev, status.st_ino} == wanted &&
+                      faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0;
+    return same ? std::move(file) : File();
 }
 
 /// Through a descriptor that somebody in this process has left open.
 File open_descriptor(const FileIdentity& wanted) noexcept
 {
-    const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), closedir);
     File found;
-    while (all != nullptr && !found) {
-        const dirent* entry = readdir(all.get()); // NOLINT: nobody else has this directory
-        if (entry == nullptr) {
-            break;
-        }
-        char path[sizeof "/proc/self/fd/" + sizeof entry->d_name];
-        std::snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+    any_descriptor([&](int descriptor) {
+        char path[32];
+        std::snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
         found = open_if_same(path, wanted);
-    }
+        return static_cast<bool>(found);
+    });
     return found;
 }
 

@@ -16,9 +16,9 @@ namespace sidelight::host::memory {
 /// peers open them through our descriptor. Not for several threads at once.
 class ForeignFiles {
 public:
-    /// The descriptor of the file behind an area, with one more user; -1 where it cannot be opened
-    /// again: its name is gone, no descriptor of this process is left, and the kernel does not open
-    /// mappings for us. Throws std::bad_alloc.
+    /// A descriptor that names the file behind an area, with one more user; -1 where it cannot be
+    /// opened again: its name is gone, no descriptor of this process is left, and the kernel does
+    /// not open mappings for us. Throws std::bad_alloc.
     int acquire(const Area& area);
     void release(const FileIdentity& file) noexcept;
 
