@@ -8,10 +8,12 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/descriptors.hpp"
@@ -59,6 +61,14 @@ bool may_be_so_long(std::uint64_t bytes) noexcept
 std::size_t whole_pages(std::size_t bytes) noexcept
 {
     return round_up(std::max<std::size_t>(bytes, 1), page_size());
+}
+
+/// The unit in which the file is mapped and unmapped.
+std::size_t page_of(int descriptor) noexcept
+{
+    struct statfs system {};
+    const bool huge = fstatfs(descriptor, &system) == 0 && system.f_type == HUGETLBFS_MAGIC;
+    return huge ? static_cast<std::size_t>(system.f_bsize) : page_size();
 }
 
 /// MAP_FAILED on failure. What is aligned to more than a page is mapped over a larger reservation.
@@ -242,12 +252,13 @@ Mapping Mapping::of(const FileRange& where) noexcept
 
 Mapping Mapping::map_range(int descriptor, const FileRange& where) noexcept
 {
-    const std::size_t before = where.offset % page_size();
-    const std::size_t length = whole_pages(before + where.bytes);
+    const std::size_t page = page_of(descriptor);
+    const std::size_t before = where.offset % page;
+    const std::size_t length = round_up(before + where.bytes, page);
     if (length < where.bytes) {
         return {};
     }
-    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+    return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor,
                  static_cast<off_t>(where.offset - before)),
             length, before};
 }

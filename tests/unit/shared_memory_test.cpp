@@ -16,6 +16,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "unit/processes.hpp"
@@ -223,6 +224,28 @@ TEST(MemoryFile, AnotherFileWithItsDescriptorIsNotTakenForIt)
     address.descriptor = 9999;
     EXPECT_FALSE(open_memory_file(address));
     EXPECT_FALSE(open_memory_file(MemoryFileAddress{}));
+}
+
+/// No huge page is taken from the system for it, and nothing stays mapped.
+TEST(Mapping, PartsOfFilesOfHugePagesComeAndGo)
+{
+    const File file(memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB));
+    struct statfs system {};
+    if (!file || fstatfs(file.descriptor(), &system) != 0) {
+        GTEST_SKIP() << "the system has none";
+    }
+    const auto huge = static_cast<std::size_t>(system.f_bsize);
+    ASSERT_TRUE(grow(file, 2 * huge));
+    constexpr std::size_t place = 4096 + 8;
+    std::byte* data = nullptr;
+    {
+        const Mapping part = Mapping::of({address_of(file), huge + place, 100});
+        ASSERT_TRUE(part);
+        data = part.data();
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % huge, place);
+    }
+    unsigned char present = 0;
+    EXPECT_NE(mincore(data - place, page_size(), &present), 0);
 }
 
 /// The owner may have closed its own, and have opened a device there.
