@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include "host/mpi/declarations.hpp"
+#include "host/mpi/word.hpp"
 
 /// How functions are exported. A library that does not fit the MPI that is loaded hands every call
 /// on as it came (host/mpi/fit.hpp), and to the other family's handles: 32 bits in one, 64 in the
@@ -28,18 +25,9 @@
 
 namespace sidelight::api {
 
-/// An argument as it comes: what a register or a place on the stack holds.
-using Word = std::intptr_t;
-
-template <class Type>
-[[gnu::always_inline]] inline Type narrowed(Word word) noexcept
-{
-    if constexpr (std::is_pointer_v<Type>) {
-        return reinterpret_cast<Type>(word);
-    } else {
-        return static_cast<Type>(word);
-    }
-}
+using host::mpi::as_it_came;
+using host::mpi::narrowed;
+using host::mpi::Word;
 
 } // namespace sidelight::api
 

@@ -6,6 +6,7 @@
 #include "api/entry.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/fit.hpp"
+#include "host/mpi/large_counts.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 
@@ -80,8 +81,12 @@ Served* server(std::size_t place, Find* find) noexcept
 {
     const bool is_own =
         !only_traced[place] || !settings().trace.empty() || !host::mpi::host_polls_requests();
-    return is_own && host::mpi::fits_host() ? own[place]
-                                            : reinterpret_cast<Served*>(find(names_of_host[place]));
+    if (is_own && host::mpi::fits_host()) {
+        return own[place];
+    }
+    void* found = find(names_of_host[place]);
+    return reinterpret_cast<Served*>(
+        found != nullptr ? found : host::mpi::in_place_of(names_of_host[place]));
 }
 
 bool decide_one(std::size_t place, Find* find) noexcept

@@ -22,24 +22,11 @@ int pass_through(MPI_Win win, HostCall call) noexcept
                                         : host::mpi::answer(Status::win);
 }
 
-/// The same, by the name of the host's function. One that the host lacks is an operation that it
-/// does not support.
+/// The same, by the name of the host's function.
 template <auto host_function, class... Arguments>
 int pass_on(MPI_Win win, Arguments... arguments) noexcept
 {
-    auto* function = host::mpi::table().*host_function;
-    return pass_through(win, [&] {
-        return function != nullptr ? function(arguments...)
-                                   : host::mpi::answer_window(Status::unsupported, win);
-    });
-}
-
-/// Where this library does not fit: the host's function gets the words of the call.
-template <auto host_function, class... Words>
-int as_it_came(Words... words) noexcept
-{
-    void* function = reinterpret_cast<void*>(host::mpi::table().*host_function);
-    return reinterpret_cast<int (*)(Words...)>(function)(words...);
+    return pass_through(win, [&] { return (host::mpi::table().*host_function)(arguments...); });
 }
 
 } // namespace sidelight::api

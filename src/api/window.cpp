@@ -53,15 +53,6 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
     return code;
 }
 
-/// A large-count call of the host, which it may lack.
-template <auto host_function, class... Arguments>
-int make_large(MPI_Comm comm, Arguments... arguments) noexcept
-{
-    auto* function = table().*host_function;
-    return function != nullptr ? function(arguments...)
-                               : host::mpi::answer_comm(Status::unsupported, comm);
-}
-
 } // namespace
 
 } // namespace sidelight::api
@@ -82,10 +73,8 @@ SIDELIGHT_OWN int own_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit
                                    MPI_Comm comm, MPI_Win* win)
 {
     return make({rma::Flavor::create, size, disp_unit, info, comm, base, win != nullptr}, win,
-                nullptr, [&] {
-                    return make_large<&host::mpi::Table::Win_create_c>(comm, base, size, disp_unit,
-                                                                       info, comm, win);
-                });
+                nullptr,
+                [&] { return table().Win_create_c(base, size, disp_unit, info, comm, win); });
 }
 
 SIDELIGHT_OWN int own_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
@@ -102,10 +91,8 @@ SIDELIGHT_OWN int own_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info
 {
     return make({rma::Flavor::allocate, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
-                win, baseptr, [&] {
-                    return make_large<&host::mpi::Table::Win_allocate_c>(comm, size, disp_unit,
-                                                                         info, comm, baseptr, win);
-                });
+                win, baseptr,
+                [&] { return table().Win_allocate_c(size, disp_unit, info, comm, baseptr, win); });
 }
 
 SIDELIGHT_OWN int own_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info,
@@ -124,8 +111,7 @@ SIDELIGHT_OWN int own_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, M
     return make({rma::Flavor::shared, size, disp_unit, info, comm, nullptr,
                  win != nullptr && baseptr != nullptr},
                 win, baseptr, [&] {
-                    return make_large<&host::mpi::Table::Win_allocate_shared_c>(
-                        comm, size, disp_unit, info, comm, baseptr, win);
+                    return table().Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
                 });
 }
 

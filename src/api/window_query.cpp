@@ -151,8 +151,7 @@ SIDELIGHT_OWN int own_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, 
                                          void* baseptr)
 {
     return shared_query(win, rank, size, disp_unit, baseptr, [&] {
-        return pass_on<&host::mpi::Table::Win_shared_query_c>(win, win, rank, size, disp_unit,
-                                                              baseptr);
+        return table().Win_shared_query_c(win, rank, size, disp_unit, baseptr);
     });
 }
 

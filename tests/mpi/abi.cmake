@@ -5,7 +5,7 @@
 set(SIDELIGHT_ABI_PROGRAMS operations reductions datatypes datatype_edges attributes error_handlers
     argument_errors created_windows dynamic_windows fence gats locks nonblocking blocking_calls
     two_sided threads sessions notifications active_messages duplicates memory_handles
-    null_arguments large_windows)
+    null_arguments large_windows large_counts)
 
 # As they are on hosts: SIDELIGHT_FOUND_HOSTS is another for what is called from here.
 function(sidelight_abi_tests)

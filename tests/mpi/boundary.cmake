@@ -59,6 +59,8 @@ sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
 sidelight_mpi_test(pass_through RANKS 2 3
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_NETWORK=nothing)
 sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENABLE=0)
+sidelight_mpi_test(disabled.large_counts RANKS 2 PROGRAM large_counts
+    ENVIRONMENT SIDELIGHT_ENABLE=0)
 
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)

@@ -4,6 +4,7 @@
 
 # Operations and data
 sidelight_mpi_test(operations RANKS 2 4)
+sidelight_mpi_test(large_counts RANKS 2)
 sidelight_mpi_test(reductions RANKS 2)
 sidelight_mpi_test(datatypes RANKS 2 4)
 sidelight_mpi_test(datatype_edges RANKS 2)

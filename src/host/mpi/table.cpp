@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "host/mpi/large_counts.hpp"
+
 namespace sidelight::host::mpi {
 namespace {
 
@@ -109,7 +111,8 @@ void* find_in_files(const char* name) noexcept
 template <typename Function>
 void fill(void* library, const char* symbol, Function*& function) noexcept
 {
-    function = reinterpret_cast<Function*>(find_in(library, symbol));
+    void* found = find_in(library, symbol);
+    function = reinterpret_cast<Function*>(found != nullptr ? found : in_place_of(symbol));
 }
 
 Table load() noexcept

@@ -7,7 +7,8 @@ namespace sidelight::host::mpi {
 
 /// The host's own functions: `table().Win_free(&win)` is its PMPI_Win_free. Sidelight exports those
 /// names itself and is not linked to the host, so everything that it asks goes through here.
-/// A function that the host lacks is null: the MPI-4 ones on MPI-3 hosts, all before it is loaded.
+/// A function that the host lacks is null: the MPI-4 ones on MPI-3 hosts, but for those on windows,
+/// which have something in their place (large_counts.hpp), and all before it is loaded.
 struct Table {
 #define SIDELIGHT_HOST_FUNCTION(name) decltype(&PMPI_##name) name = nullptr;
 #include "host/mpi/functions.def"
