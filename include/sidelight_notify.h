@@ -55,10 +55,10 @@ int MPIX_Err_rma_notification(void);
 
 /* The calling process has that many counters from now on, numbered from 0, all zero; before the
  * first call it has none. Collective over the window; the caller has no epoch open but a fence's
- * that is not in use. Each process may ask for another number, more or fewer than before. A
- * barrier: afterwards all have theirs. Requests that still wait for a counter end with
- * MPI_ERR_RMA_NOTIFICATION. A number below 0 or above NUM_UB is MPI_ERR_ARG; the caller then takes
- * part all the same, and keeps the counters that it has. Info keys:
+ * that is not in use, and that stays open. Each process may ask for another number, more or fewer
+ * than before. A barrier: afterwards all have theirs. Requests that still wait for a counter end
+ * with MPI_ERR_RMA_NOTIFICATION. A number below 0 or above NUM_UB is MPI_ERR_ARG; the caller then
+ * takes part all the same, and keeps the counters that it has. Info keys:
  * mpi_assert_same_num_notifications here ("true": all ask for the same number), and
  * mpi_assert_max_num_notify where the window is made, which changes nothing. */
 SIDELIGHT_NOTIFICATION(Win_set_num_notify, (MPI_Win win, MPI_Info info, int num_notifications))

@@ -170,8 +170,9 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;
     }
-    const int code = Runtime::existing()->blocking(
-        object, [&](rma::Request* request) { return object.window->fence({}, request, true); });
+    const int code = Runtime::existing()->blocking(object, [&](rma::Request* request) {
+        return object.window->parts().synchronization.meet(request);
+    });
     return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
 }
 

@@ -18,8 +18,9 @@ namespace {
 
 int meet(const WindowObject& object) noexcept
 {
-    return Runtime::existing()->blocking(
-        object, [&](rma::Request* request) { return object.window->fence({}, request, true); });
+    return Runtime::existing()->blocking(object, [&](rma::Request* request) {
+        return object.window->parts().synchronization.meet(request);
+    });
 }
 
 /// What is wrong with the arguments of one member is its own affair: the others need it to take
@@ -43,8 +44,8 @@ Status set_own(const WindowObject& object, MPI_Info info, int number)
     return status;
 }
 
-/// Nobody notifies the old counters any more after the first fence, and nobody the new ones before
-/// the second.
+/// Nobody notifies the old counters any more after the first barrier, and nobody the new ones
+/// before the second.
 int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
 {
     if (object.region != nullptr) { // the counters are the parent's

@@ -607,6 +607,8 @@ static void wrong_calls(struct window *w)
     MPI_Info_set(same, "mpi_assert_same_num_notifications", "true");
     CHECK_OK(MPI_Win_set_num_notify(w->win, same, COUNTERS));
     MPI_Info_free(&same);
+    CHECK_ERROR(MPI_Put(&value, 1, MPI_INT64_T, to, at(w, to, 0), 1, MPI_INT64_T, w->win),
+                MPI_ERR_RMA_SYNC); /* it has opened no epoch */
     code = MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, wrong_number);
     MPI_Error_class(code, &class);
     CHECK_EQ(class, w->rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS);

@@ -201,6 +201,22 @@ TEST_F(EpochPassage, AStartEpochIsNoLockThatIsWaitedFor)
     EXPECT_TRUE(granted.complete);
 }
 
+/// What other calls do between fences, or where there is none, leaves the program's epochs alone.
+TEST_F(EpochPassage, ABarrierLeavesOpenWhatItFindsSo)
+{
+    Synchronization& calls = window_->parts().synchronization;
+    const Epoch* const& fence = window_->parts().open.fence;
+    ASSERT_EQ(calls.meet(nullptr), Status::ok);
+    EXPECT_EQ(fence, nullptr);
+    EXPECT_EQ(put(0), Status::rma_sync);
+    for (const bool concurrent : {false, true}) {
+        ASSERT_EQ(window_->fence({.concurrent = concurrent}, nullptr), Status::ok);
+        ASSERT_EQ(calls.meet(nullptr), Status::ok);
+        ASSERT_NE(fence, nullptr);
+        EXPECT_EQ(fence->concurrent, concurrent);
+    }
+}
+
 TEST_F(EpochPassage, NothingPassesToWhoIsLost)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);

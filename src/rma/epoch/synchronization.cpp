@@ -53,6 +53,14 @@ Status Synchronization::fence(Assertion assertion, Request* request, bool waits,
     return Status::ok;
 }
 
+Status Synchronization::meet(Request* request) noexcept
+{
+    const Epoch* open = open_.fence;
+    const Assertion as_before{.no_succeed = open == nullptr,
+                              .concurrent = open != nullptr && open->concurrent};
+    return fence(as_before, request, true, 0);
+}
+
 Epoch* Synchronization::take_fence() noexcept
 {
     Epoch* epoch = queue_.take(EpochKind::fence, 1);

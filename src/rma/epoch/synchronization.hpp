@@ -19,6 +19,9 @@ public:
     {}
 
     Status fence(Assertion assertion, Request* request, bool waits, int polls) noexcept;
+    /// A barrier for calls that are no synchronisation: as a fence, but it leaves open what it
+    /// finds so. The caller waits.
+    Status meet(Request* request) noexcept;
     Status post(std::span<const int> origins, Request* request) noexcept;
     Status start(std::span<const int> targets, Assertion assertion, Request* request,
                  int polls) noexcept;
