@@ -148,7 +148,12 @@ bool Creation::find_route()
     object_->info.set_active_at_target(found.active_at_target);
     one_node_ = found.one_node;
     if (request_.flavor == Flavor::shared && !one_node_) {
-        reason_ = "memory of several nodes cannot be shared";
+        // Not every host refuses it.
+        if (host::node::host_can_share(request_.comm)) {
+            reason_ = "memory of several containers is to be shared";
+        } else {
+            refused_ = Status::rma_shared;
+        }
         return false;
     }
     if (one_node_ && found.all_keep && !kept_->in_memory) {

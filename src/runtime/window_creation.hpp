@@ -51,7 +51,7 @@ public:
 
     /// The new window; null if it was refused, or is for the host to make.
     WindowObject* run();
-    /// What is the matter with the arguments of a member.
+    /// What is the matter with the arguments of a member, or with where the members are.
     [[nodiscard]] Status refused() const noexcept { return refused_; }
 
 private:

@@ -209,14 +209,13 @@ static void creation(void)
     MPI_Comm_free(&comm);
 }
 
-/* Memory of several nodes cannot be shared. The host is asked: MPICH 4 makes a window that shares
- * nothing, MPICH 5 names another class. */
+/* Memory of several nodes cannot be shared. */
 static void across_nodes(void)
 {
     void *base = NULL;
     MPI_Win win = MPI_WIN_NULL;
     MPI_Comm comm;
-    if (window_is_on_one_node(MPI_COMM_WORLD) || strncmp(CHECK_HOST, "mpich", 5) == 0)
+    if (window_is_on_one_node(MPI_COMM_WORLD))
         return;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

@@ -164,6 +164,17 @@ std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexce
     return result;
 }
 
+bool host_can_share(MPI_Comm comm) noexcept
+{
+    OwnedCommunicator together;
+    int sharing = 0;
+    int members = 0;
+    return table().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                   together.address()) == MPI_SUCCESS &&
+           table().Comm_size(together.get(), &sharing) == MPI_SUCCESS &&
+           table().Comm_size(comm, &members) == MPI_SUCCESS && sharing == members;
+}
+
 int count_on_cores(MPI_Comm comm, std::uint64_t node) noexcept
 {
     const BootIdentity kernel;

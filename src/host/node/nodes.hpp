@@ -96,6 +96,10 @@ struct NodeSplit {
 /// Collective over `comm`: those that say the same node come together. Nothing on failure.
 [[nodiscard]] std::optional<NodeSplit> split_by_node(MPI_Comm comm, std::uint64_t node) noexcept;
 
+/// Collective over `comm`. Whether the host can share memory among them all, though they may not
+/// say the same node: containers.
+[[nodiscard]] bool host_can_share(MPI_Comm comm) noexcept;
+
 /// Collective over `comm`. How many may run on this member's set of cores of one kernel, on this or
 /// other nodes; where the kernel does not say which one it is, on this.
 [[nodiscard]] int count_on_cores(MPI_Comm comm, std::uint64_t node) noexcept;
