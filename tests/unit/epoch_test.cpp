@@ -217,6 +217,16 @@ TEST_F(EpochPassage, ABarrierLeavesOpenWhatItFindsSo)
     }
 }
 
+/// The status tells the program, which may want nothing written.
+TEST_F(EpochPassage, ARefusedLockIsNoNews)
+{
+    Window& shared_only = make_window(8, Flavor::allocate, true);
+    testing::internal::CaptureStderr();
+    const Status status = shared_only.lock(LockType::exclusive, 0, {}, nullptr);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(status, Status::lock_type);
+}
+
 TEST_F(EpochPassage, NothingPassesToWhoIsLost)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);

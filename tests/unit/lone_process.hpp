@@ -141,12 +141,14 @@ protected:
         process_.set_messages(true);
     }
 
-    Window& make_window(std::uint64_t id, Flavor flavor = Flavor::allocate)
+    Window& make_window(std::uint64_t id, Flavor flavor = Flavor::allocate,
+                        bool no_exclusive_locks = false)
     {
         members_.dynamic = flavor == Flavor::dynamic;
         WindowShape shape;
         shape.id = id;
         shape.flavor = flavor;
+        shape.no_exclusive_locks = no_exclusive_locks;
         shape.size = 3;
         shape.members = &members_;
         shape.neighbours = self_;

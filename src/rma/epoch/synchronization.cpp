@@ -208,8 +208,8 @@ Status Synchronization::lock(LockType type, int target, Assertion assertion, Req
         return Status::rank;
     }
     if (!with_.allows(type)) {
-        log(LogLevel::error, "an exclusive lock of a window that was made for none "
-                             "(sidelight_no_exclusive_locks): it is refused");
+        log(LogLevel::info, "an exclusive lock of a window that was made for none "
+                            "(sidelight_no_exclusive_locks): it is refused");
         return Status::lock_type;
     }
     if (Status status = with_.contacts.reach(target); status != Status::ok) {
