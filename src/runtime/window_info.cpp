@@ -68,17 +68,32 @@ bool is_alignment(const char* value) noexcept { return minimum_alignment(value).
 
 bool is_count(const char* value) noexcept { return whole_number<int>(value).value_or(-1) >= 0; }
 
-/// A list of what am_ordering knows, or "none" alone.
-bool is_active_order(const char* value) noexcept
+/// Words of a list, with commas between, or "none" alone.
+bool is_some_of(std::string_view value, std::string_view list) noexcept
 {
-    const std::string_view order = value;
-    bool all = !order.empty();
-    for (std::string_view rest = order; all && !rest.empty();) {
+    bool all = !value.empty();
+    for (std::string_view rest = value; all && !rest.empty();) {
         const std::size_t end = std::min(rest.find(','), rest.size());
-        all = is_among(rest.substr(0, end), "sameop,diffop,sameam");
+        all = is_among(rest.substr(0, end), list);
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    return all || order == "none";
+    return all || value == "none";
+}
+
+constexpr const char* active_orders = "sameop,diffop,sameam";
+
+bool is_active_order(const char* value) noexcept { return is_some_of(value, active_orders); }
+
+constexpr const char* accumulate_orders = "rar,raw,war,waw";
+
+bool is_accumulate_order(const char* value) noexcept
+{
+    return is_some_of(value, accumulate_orders);
+}
+
+bool is_accumulate_ops(const char* value) noexcept
+{
+    return is_among(value, "same_op,same_op_no_op");
 }
 
 bool is_progress(const char* value) noexcept
@@ -116,18 +131,18 @@ constexpr auto known = std::to_array<KnownKey>({
     {"mpi_win_order", nullptr, "false", of_handle, is_boolean},
     {"mpi_assert_max_num_notify", nullptr, "0", at_creation, is_count},
     {"mpi_assert_same_num_notifications", nullptr, "false", of_window, is_switch},
-    {"am_ordering", nullptr, "sameop,diffop,sameam", of_handle, is_active_order},
+    {"am_ordering", nullptr, active_orders, of_handle, is_active_order},
     {"sidelight_am_at_target", nullptr, "false", at_creation, is_switch},
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, is_boolean},
     {"acc_single_intrinsic", nullptr, "false", of_handle, is_boolean}, // Open MPI's own
     {"sidelight_progress", nullptr, "auto", at_creation, is_progress},
     {"sidelight_early_return", nullptr, "off", of_window, is_early_return},
     {"no_locks", nullptr, "false", of_window, is_switch},
-    {"accumulate_ordering", nullptr, "rar,raw,war,waw", of_handle, is_anything},
-    {"accumulate_ops", nullptr, "same_op_no_op", of_handle, is_anything},
+    {"accumulate_ordering", nullptr, accumulate_orders, of_handle, is_accumulate_order},
+    {"accumulate_ops", nullptr, "same_op_no_op", of_handle, is_accumulate_ops},
     {"same_size", nullptr, "false", of_window, is_switch},
     {"same_disp_unit", nullptr, "false", of_window, is_switch},
-    {"mpi_accumulate_granularity", nullptr, "0", of_handle, is_anything},
+    {"mpi_accumulate_granularity", nullptr, "0", of_handle, is_count},
     {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, is_anything},
 });
 

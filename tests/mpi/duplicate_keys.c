@@ -123,6 +123,12 @@ static void nonsense(void)
                                           {"sidelight_progress", "perhaps"},
                                           {"sidelight_early_return", "late"},
                                           {"no_locks", "TRUE"},
+                                          {"accumulate_ordering", "banana"},
+                                          {"accumulate_ordering", "raw,none"},
+                                          {"accumulate_ops", "banana"},
+                                          {"accumulate_ops", "same_op,same_op_no_op"},
+                                          {"mpi_accumulate_granularity", "-3x"},
+                                          {"mpi_accumulate_granularity", "-1"},
                                           {"same_size", "perhaps"},
                                           {"same_disp_unit", "perhaps"}};
     check_step("values that are none");
