@@ -218,6 +218,9 @@ const char* WindowInfo::in_force(std::size_t key) const noexcept
         return no_exclusive_locks_ ? "true" : "false";
     case at_target:
         return active_at_target_ ? "true" : "false";
+    case progress_key: // a window that asks for nothing has what the process has
+        return progress() == Progress::automatic ? progress_mode_name(settings().progress)
+                                                 : (*values_)[key].c_str();
     default:
         return (*values_)[key].c_str();
     }
@@ -307,7 +310,7 @@ rma::Reorder WindowInfo::reorder() const noexcept
 
 Progress WindowInfo::progress() const noexcept
 {
-    return progress_mode(in_force(progress_key), Progress::automatic);
+    return progress_mode((*values_)[progress_key].c_str(), Progress::automatic);
 }
 
 std::size_t WindowInfo::early_return() const noexcept

@@ -147,6 +147,21 @@ static void nonsense(void)
     window_close(&plain);
 }
 
+/* A window that does not ask for progress has that of its process. */
+static void progress(void)
+{
+    const char *const variable = getenv("SIDELIGHT_PROGRESS");
+    MPI_Info given = one_key("sidelight_progress", "calls");
+    check_step("progress");
+    struct window plain = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+    struct window asking = window_open_with(given, FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
+    CHECK(holds(plain.win, "sidelight_progress", variable != NULL ? variable : "auto"));
+    CHECK(holds(asking.win, "sidelight_progress", "calls"));
+    window_close(&asking);
+    window_close(&plain);
+    MPI_Info_free(&given);
+}
+
 /* What cannot be had stays as it was: values that are none, and keys of the whole window. */
 static void refused(void)
 {
@@ -371,6 +386,7 @@ int main(int argc, char **argv)
     inherited();
     set_on_one();
     nonsense();
+    progress();
     refused();
     attributes();
     left_out();

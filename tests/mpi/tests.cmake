@@ -113,6 +113,8 @@ sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGH
 # With an interrupt thread
 sidelight_mpi_test(smart_progress RANKS 2)
 sidelight_mpi_test(smart_handlers RANKS 3)
+sidelight_mpi_test(smart_duplicate_keys RANKS 2 PROGRAM duplicate_keys
+    ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(smart_progress_crowded RANKS 2 PROGRAM smart_progress ARGS 1 crowded)
 foreach(program computing two_sided sessions)
     sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
