@@ -142,8 +142,8 @@ int MPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
  * is a list of names with commas between them: the second half of the name of a predefined
  * operation, in lower case, as "sum,min"; "replace", "no_op"; and "cas" for
  * MPI_Compare_and_swap. A name that is none is MPI_ERR_OP. Today the answer is 1 where the memory
- * of all members is mapped: on one node, but for dynamic windows and memory that is not shared.
- * Local.
+ * of all members is mapped: on one node, but for dynamic windows and memory that is not shared; not
+ * on windows that are left to the host. Local.
  *
  * Source: as above (section II.C). */
 int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype datatype, MPI_Win win,

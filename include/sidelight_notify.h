@@ -41,7 +41,8 @@ int MPIX_Err_rma_notification(void);
 #else
 #define MPI_ERR_RMA_NOTIFICATION (MPIX_Err_rma_notification())
 /* Attributes of a window: how many counters a process may ask for (an int: NUM_SB without
- * disadvantage, NUM_UB at all), and the highest value of one (an MPI_Count). */
+ * disadvantage, NUM_UB at all), and the highest value of one (an MPI_Count). Windows that are left
+ * to the host have none of them. */
 #define MPI_WIN_NOTIFICATION_NUM_SB 0x5ade0001
 #define MPI_WIN_NOTIFICATION_NUM_UB 0x5ade0003
 #define MPI_WIN_NOTIFICATION_VALUE_UB 0x5ade0005

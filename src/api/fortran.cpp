@@ -2,6 +2,8 @@
 #include <atomic>
 
 #include "api/entry.hpp"
+#include "api/fortran_arguments.hpp"
+#include "api/pass_through.hpp"
 #include "api/window_query.hpp"
 #include "host/mpi/fortran_handles.hpp"
 #include "runtime/window_table.hpp"
@@ -56,18 +58,22 @@ private:
 void get_attr(OfHost& binding, const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value,
               MPI_Fint* flag, MPI_Fint* error) noexcept
 {
-    WindowObject* object = window_table::find(host::mpi::c_handle<MPI_Win>(*win));
-    const auto predefined =
-        object == nullptr ? std::nullopt : predefined_attribute(*object, *keyval - fortran_above_c);
+    const auto handle = host::mpi::c_handle<MPI_Win>(*win);
+    const int key = *keyval - fortran_above_c;
+    WindowObject* object = window_table::find(handle);
+    const auto predefined = object == nullptr ? std::nullopt : predefined_attribute(*object, key);
+    if (!predefined && is_unknown_to_hosts(key)) {
+        *flag = 0;
+        return_to_fortran(pass_through(handle, [] { return MPI_SUCCESS; }), error);
+        return;
+    }
     if (!predefined) {
         binding.call<Binding>(error, win, keyval, value, flag);
         return;
     }
     *value = predefined->value;
     *flag = 1;
-    if (error != nullptr) {
-        *error = MPI_SUCCESS;
-    }
+    return_to_fortran(MPI_SUCCESS, error);
 }
 
 using SettingBinding = void(const MPI_Fint* win, const MPI_Fint* keyval, const MPI_Aint* value,

@@ -139,6 +139,11 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
     }
 }
 
+bool sidelight::api::is_unknown_to_hosts(int keyval) noexcept
+{
+    return notification_bound(keyval).has_value();
+}
+
 SIDELIGHT_OWN int own_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit,
                                        void* baseptr)
 {
@@ -174,8 +179,13 @@ SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int
     const auto predefined =
         object == nullptr ? std::nullopt : predefined_attribute(*object, keyval);
     if (!predefined) {
-        return pass_through(win,
-                            [&] { return table().Win_get_attr(win, keyval, attribute, flag); });
+        return pass_through(win, [&] {
+            if (flag == nullptr || !is_unknown_to_hosts(keyval)) {
+                return table().Win_get_attr(win, keyval, attribute, flag);
+            }
+            *flag = 0;
+            return MPI_SUCCESS;
+        });
     }
     if (attribute == nullptr || flag == nullptr) {
         return host::mpi::answer_window(Status::argument, win);

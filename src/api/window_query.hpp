@@ -20,4 +20,7 @@ struct PredefinedAttribute {
 [[nodiscard]] std::optional<PredefinedAttribute> predefined_attribute(WindowObject& object,
                                                                       int keyval) noexcept;
 
+/// Whether it is the key of a predefined attribute that windows of the host do not have.
+[[nodiscard]] bool is_unknown_to_hosts(int keyval) noexcept;
+
 } // namespace sidelight::api

@@ -110,6 +110,12 @@ static void properties(struct window *w)
     CHECK_OK(MPI_Win_get_attr(w->win, keyval, &found, &flag));
     CHECK(flag && found == &one);
     CHECK_OK(MPI_Win_free_keyval(&keyval)); /* the window still has it, until it is freed */
+    flag = 1;
+    CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_NOTIFICATION_NUM_UB, &found, &flag));
+    CHECK_EQ(flag, 0);
+    flag = 1;
+    CHECK_OK(MPIX_Win_op_intrinsic("sum", 1, MPI_INT, w->win, &flag));
+    CHECK_EQ(flag, 0);
 }
 
 /* --- Nonblocking calls ------------------------------------------------------------------------ */
