@@ -248,9 +248,9 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 #define MPIX_PROGRESS_SMART 3  /* one that is called only for what is recorded */
 
 /* Choose it for this process, from now on or from its first window on; a window that was made with
- * the key sidelight_progress may have started a thread already, which AUTO leaves as it is. Local.
- * Below MPI_THREAD_MULTIPLE no other thread may be in a call on a window meanwhile. Another mode is
- * MPI_ERR_ARG. */
+ * the key sidelight_progress may have started a thread already, which AUTO leaves as it is, while
+ * it ends one that another mode has begun. Local. Below MPI_THREAD_MULTIPLE no other thread may be
+ * in a call on a window meanwhile. Another mode is MPI_ERR_ARG. */
 int MPIX_Progress_set(int mode);
 
 /* What was chosen last. Local; any thread. */

@@ -173,11 +173,13 @@ void Helpers::end_finalize(bool goes_on) noexcept
 void Helpers::apply_mode() noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
-    forget_wish();
-    if (mode() == Progress::calls) {
+    if (mode() != Progress::automatic) {
+        forget_wish();
+    }
+    if (!is_thread(wanted())) {
         stop_thread();
     }
-    apply(mode());
+    apply(wanted());
 }
 
 /// The host may have come by since the last window was made.

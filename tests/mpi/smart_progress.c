@@ -312,8 +312,27 @@ static void check_modes(const struct Job *job)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A thread that a window has asked for stays when the next one asks for none: without it the epoch
- * does not end. */
+static bool has_thread(void) { return look_at_thread().sleeps >= 0; }
+
+/* AUTO has the thread that it has without what was chosen before. */
+static void check_auto(void)
+{
+    bool by_itself = false;
+    check_step("auto");
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_CALLS));
+    CHECK(!has_thread());
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_AUTO));
+    by_itself = has_thread();
+    for (int mode = MPIX_PROGRESS_THREAD; mode <= MPIX_PROGRESS_SMART; ++mode) {
+        CHECK_OK(MPIX_Progress_set(mode));
+        CHECK(has_thread());
+        CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_AUTO));
+        CHECK_EQ(has_thread(), by_itself);
+    }
+}
+
+/* A thread that a window has asked for stays when the next one asks for none, and in AUTO: without
+ * it the epoch does not end. */
 static void check_keys(const struct Job *job)
 {
     MPI_Win wins[2];
@@ -327,6 +346,8 @@ static void check_keys(const struct Job *job)
         MPI_Win_allocate(8, 1, i == 0 ? info : MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &wins[i]);
     MPI_Info_free(&info);
     access_epoch(job, 60000);
+    CHECK_OK(MPIX_Progress_set(MPIX_PROGRESS_AUTO));
+    access_epoch(job, 61000);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 2; ++i)
         MPI_Win_free(&wins[i]);
@@ -489,6 +510,7 @@ int main(int argc, char **argv)
     check_sleep(&job, (int)check_argument(argc, argv, 1, 1));
     check_dump(true);
     check_modes(&job);
+    check_auto();
     check_keys(&job);
     MPI_Op_free(&job.write);
     MPI_Group_free(&job.other);
