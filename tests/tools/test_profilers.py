@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which libraries of a program are profiling tools, out of libraries made here."""
+"""Which libraries of a program must stay ahead of Sidelight, out of libraries made here."""
 
 import os
 import subprocess
@@ -18,6 +18,7 @@ SOURCES = {
     "sidelight": "int PMPI_Put(void) { return 0; }\nint MPI_Put(void) { return 0; }\n",
     "tool": "int PMPI_Put(void);\n" + PUT,
     "other_tool": "int PMPI_Send(void);\n" + SEND,
+    "sanitizer": "void __asan_init(void) {}\n",
     "user": "int MPI_Put(void);\nint user(void) { return MPI_Put(); }\n",
 }
 MAIN = "int MPI_Put(void); int MPI_Send(void); int user(void);\n"
@@ -43,7 +44,7 @@ class Linked(unittest.TestCase):
     def tools(self, *libraries):
         program = self.place / "program"
         linked = [self.library(name) for name in libraries]
-        self.compile(MAIN, "main", ["-o", program, *linked])
+        self.compile(MAIN, "main", ["-o", program, "-Wl,--no-as-needed", *linked])
         return profilers.linked_to(program, [self.library("sidelight")])
 
     def test_a_program_without_tools(self):
@@ -58,6 +59,10 @@ class Linked(unittest.TestCase):
     def test_the_library_itself_is_no_tool(self):
         found = self.tools("user", "tool", "sidelight", "mpi")
         self.assertEqual(found, [self.library("tool")])
+
+    def test_a_sanitizer_comes_first(self):
+        found = self.tools("user", "tool", "sanitizer", "mpi")
+        self.assertEqual(found, [self.library("sanitizer"), self.library("tool")])
 
     def test_scripts_and_missing_programs_have_none(self):
         script = self.place / "script"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiling tools that a program is linked to: shared libraries that define MPI functions and call
-their PMPI twins.
+"""Libraries that a program is linked to and that must stay ahead of Sidelight: profiling tools,
+which are shared libraries that define MPI functions and call their PMPI twins, and the run-time
+library of AddressSanitizer, which ends a program that has another one before it.
 
 The loader looks into what is preloaded before it looks into what a program is linked to, so
 Sidelight alone in LD_PRELOAD would hide them. `sidelight run` preloads them too, ahead of it.
@@ -21,13 +22,15 @@ _DYNSYM = 11  # the section type of a library's table of dynamic symbols
 
 
 def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
-    """The tools among the libraries of `program`: those that define a function of MPI which one of
-    `libraries` takes over, and are no MPI themselves."""
+    """Those among the libraries of `program`: the sanitizer's, then the tools, which define a
+    function of MPI that one of `libraries` takes over, and are no MPI themselves."""
     if shutil.which(str(program)) is None:
         return []
     names = set().union(*(exported(library) for library in libraries))
     taken_over = {name for name in names if name.startswith("MPI_")}
-    return [path for path in _libraries(hosts.ldd(program)) if _is_tool(path, taken_over)]
+    linked = _libraries(hosts.ldd(program))
+    sanitizers = [path for path in linked if "__asan_init" in exported(path)]
+    return [*sanitizers, *(path for path in linked if _is_tool(path, taken_over))]
 
 
 def _libraries(ldd_output: str) -> list[Path]:

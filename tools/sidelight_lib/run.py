@@ -178,13 +178,13 @@ def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, A
 
 
 def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:
-    """The library, where it is asked for that of messages above it, and ahead of them the profilers
-    that they would hide."""
+    """The library, where it is asked for that of messages above it, and ahead of them what of the
+    program's must stay there."""
     libraries = [host.require_library()]
     if arguments.progress == "smart":
         libraries.insert(0, host.require_message_library())
-    tools = profilers.linked_to(arguments.telling, libraries)
-    names = [str(part) for part in [*tools, *libraries]]
+    ahead = profilers.linked_to(arguments.telling, libraries)
+    names = [str(part) for part in [*ahead, *libraries]]
     _refuse_what_the_loader_splits([*names, *host.preloaded("")])
     return ":".join(names)
 
