@@ -11,7 +11,7 @@
 #include "host/mpi/completed_request.hpp"
 #include "host/mpi/exposure_request.hpp"
 #include "host/mpi/fit.hpp"
-#include "host/mpi/handle.hpp"
+#include "runtime/life.hpp"
 
 /// The nonblocking synchronisation calls of P1, section V, in C and in Fortran. What they promise:
 /// include/sidelight.h.
@@ -28,14 +28,13 @@ int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noe
     if constexpr (Call::on_host == OnHost::refuses) {
         return host::mpi::answer_window(Status::unsupported, win);
     } else if constexpr (Call::on_host == OnHost::tests) {
-        return host::mpi::create_exposure_request(win, request);
+        return host::mpi::create_exposure_request(win, lasting_communicator(), request);
     } else {
         const int code = call_host<Call>(win, arguments...);
         if (code != MPI_SUCCESS) {
             return code;
         }
-        const Status status = host::mpi::CompletedRequest::create(
-            host::mpi::own_communicator(MPI_COMM_NULL), request);
+        const Status status = host::mpi::CompletedRequest::create(lasting_communicator(), request);
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
     }
 }

@@ -96,9 +96,9 @@ void attach_to_self() noexcept
 
 bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
 
-MPI_Comm lasting(MPI_Comm own) noexcept
+MPI_Comm lasting_communicator() noexcept
 {
-    return any_session() && threads_possible() ? MPI_COMM_NULL : own;
+    return any_session() && threads_possible() ? MPI_COMM_NULL : host::mpi::own_communicator();
 }
 
 void begin_finalize() noexcept

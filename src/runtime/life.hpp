@@ -11,9 +11,9 @@ namespace sidelight::runtime {
 /// Whether the program may call MPI: between MPI_Init and MPI_Finalize, or in a session.
 [[nodiscard]] bool mpi_is_up() noexcept;
 
-/// This communicator of the process alone, for operations that call the host at any time; null
-/// where it may be freed beside them: one thread ends a session, while another one calls.
-[[nodiscard]] MPI_Comm lasting(MPI_Comm own) noexcept;
+/// The communicator of the process alone, for operations that call the host at any time; null where
+/// it may be freed beside them: one thread ends a session, while another one calls.
+[[nodiscard]] MPI_Comm lasting_communicator() noexcept;
 
 /// Around MPI_Finalize. Windows of sessions that are open go on.
 void begin_finalize() noexcept;

@@ -85,12 +85,12 @@ Status check(const WindowObject& parent, const MemoryHandle& handle,
 /// Makes the MPI_Win that it is found by.
 Status name(WindowObject& object, const WindowObject& parent) noexcept
 {
-    MPI_Comm own = host::mpi::own_communicator(object.body->group, object.window->rank());
-    if (own == MPI_COMM_NULL || host::mpi::take_handle(own, &object.handle) != Status::ok) {
-        return Status::other;
+    Status status =
+        host::mpi::take_handle(object.body->group, object.window->rank(), &object.handle);
+    if (status != Status::ok) {
+        return status;
     }
-    object.own = lasting(own);
-    Status status = Status::ok;
+    object.own = lasting_communicator();
     try {
         if (inherit_error_handler(parent, object) != MPI_SUCCESS) {
             status = Status::other;

@@ -21,11 +21,12 @@ using host::mpi::table;
 /// Makes its handle, by which it is found from then on.
 Status name(WindowObject& object) noexcept
 {
-    MPI_Comm own = host::mpi::own_communicator(object.body->group, object.window->rank());
-    if (own == MPI_COMM_NULL || host::mpi::create_handle(own, &object.handle) != Status::ok) {
-        return Status::other;
+    const Status status =
+        host::mpi::create_handle(object.body->group, object.window->rank(), &object.handle);
+    if (status != Status::ok) {
+        return status;
     }
-    object.own = lasting(own);
+    object.own = lasting_communicator();
     datatype::set_commit_probe(object.own);
     try {
         window_table::insert(object);

@@ -113,12 +113,10 @@ bool Creation::nobody_could() noexcept
 /// Whether it worked is told at the end, with the window.
 void Creation::make_handle() noexcept
 {
-    MPI_Comm own = host::mpi::own_communicator(request_.comm);
-    object_->own = lasting(own);
-    datatype::set_commit_probe(object_->own);
-    has_handle_ = own != MPI_COMM_NULL &&
-                  host::mpi::create_handle(own, &object_->handle) == Status::ok &&
+    has_handle_ = host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &body().group) == MPI_SUCCESS;
+    object_->own = lasting_communicator();
+    datatype::set_commit_probe(object_->own);
 }
 
 /// After that the words of the members on this node, and the member table, are there. Whether there

@@ -14,14 +14,19 @@
 
 enum { ROUNDS = 50 };
 
-static MPI_Comm all_processes(MPI_Session session, const char *tag)
+static MPI_Comm processes_of(MPI_Session session, const char *set, const char *tag)
 {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
-    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    CHECK_OK(MPI_Group_from_session_pset(session, set, &group));
     CHECK_OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     CHECK_OK(MPI_Group_free(&group));
     return comm;
+}
+
+static MPI_Comm all_processes(MPI_Session session, const char *tag)
+{
+    return processes_of(session, "mpi://WORLD", tag);
 }
 
 static void fences(struct window *w)
@@ -168,46 +173,48 @@ static void *count(void *window)
     return NULL;
 }
 
-static atomic_bool session_ends;
+static atomic_bool enough;
 
-static void *begin_and_end_session(void *nothing)
+static void *begin_and_end_sessions(void *nothing)
 {
-    MPI_Session session = session_open();
-    CHECK_OK(MPI_Session_finalize(&session));
-    atomic_store(&session_ends, true);
+    while (!atomic_load(&enough)) {
+        MPI_Session session = session_open();
+        CHECK_OK(MPI_Session_finalize(&session));
+    }
     return nothing;
 }
 
-static void request_until_it_ends(const struct window *w)
+static void requests(const struct window *w)
 {
     int64_t const value = 3;
-    int const right = (w->rank + 1) % w->size;
     CHECK_OK(MPI_Win_lock_all(0, w->win));
-    while (!atomic_load(&session_ends)) {
+    for (int k = 0; k < 4; ++k) {
         MPI_Request request;
-        CHECK_OK(MPI_Rput(&value, 1, MPI_INT64_T, right, window_at(w, right, 0), 1, MPI_INT64_T,
+        CHECK_OK(MPI_Rput(&value, 1, MPI_INT64_T, w->rank, window_at(w, w->rank, 0), 1, MPI_INT64_T,
                           w->win, &request));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 
-/* One thread ends a session, while another one asks for requests in a window of a session that goes
- * on. */
-static void beside_ending_session(void)
+/* One thread ends sessions, while another one makes windows in a session that goes on, and asks for
+ * requests in them. */
+static void beside_ending_sessions(void)
 {
-    check_step("a session that ends beside requests");
+    enum { WINDOWS = 5000 };
+    check_step("sessions that end beside windows that are made, and requests");
     MPI_Session session = session_open();
-    MPI_Comm comm = all_processes(session, "sidelight.test.beside");
-    for (int round = 0; round < ROUNDS; ++round) {
-        pthread_t thread;
+    MPI_Comm comm = processes_of(session, "mpi://SELF", "sidelight.test.beside");
+    pthread_t thread;
+    atomic_store(&enough, false);
+    pthread_create(&thread, NULL, begin_and_end_sessions, NULL);
+    for (int k = 0; k < WINDOWS; ++k) {
         struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
-        atomic_store(&session_ends, false);
-        pthread_create(&thread, NULL, begin_and_end_session, NULL);
-        request_until_it_ends(&w);
-        pthread_join(thread, NULL);
+        requests(&w);
         window_close(&w);
     }
+    atomic_store(&enough, true);
+    pthread_join(thread, NULL);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Session_finalize(&session));
 }
@@ -259,7 +266,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < 3; ++k)
         one_session();
     two_sessions();
-    beside_ending_session();
+    beside_ending_sessions();
     if (!again)
         CHECK_OK(MPI_Session_finalize(&whole_program));
     if (check_failures == 0 && check_rank == 0)

@@ -7,7 +7,6 @@
 
 #include "host/mpi/completed_request.hpp"
 #include "host/mpi/errors.hpp"
-#include "host/mpi/handle.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 
@@ -139,16 +138,14 @@ Status start(MPI_Win win, MPI_Request* handle) noexcept
 
 } // namespace
 
-int create_exposure_request(MPI_Win win, MPI_Request* handle) noexcept
+int create_exposure_request(MPI_Win win, MPI_Comm comm, MPI_Request* handle) noexcept
 {
     int flag = 0;
     const int code = table().Win_test(win, &flag);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    return answer_window(flag != 0
-                             ? CompletedRequest::create(own_communicator(MPI_COMM_NULL), handle)
-                             : start(win, handle),
+    return answer_window(flag != 0 ? CompletedRequest::create(comm, handle) : start(win, handle),
                          win);
 }
 

@@ -15,9 +15,9 @@ namespace {
 
 constexpr MPI_Aint handle_bytes = 8;
 
-/// Guards `own`, and keeps threads from making and freeing handles at once: MPICH 5 keeps its
-/// windows in a table without a lock. Recursive, because a handle's delete callbacks may do the
-/// same.
+/// Guards `own`, which another thread may free where it ends a session, and keeps threads from
+/// making and freeing handles at once: MPICH 5 keeps its windows in a table without a lock.
+/// Recursive, because a handle's delete callbacks may do the same.
 std::recursive_mutex own_mutex;
 MPI_Comm own = MPI_COMM_NULL;
 
@@ -82,11 +82,10 @@ MPI_Comm single_out(MPI_Group group, int rank) noexcept
     return made;
 }
 
-/// `source...`: what the own process can be singled out of.
+/// `source...`: what the own process can be singled out of. The caller has the lock.
 template <class... Source>
 MPI_Comm find_own(Source... source) noexcept
 {
-    const std::scoped_lock lock(own_mutex);
     if (own == MPI_COMM_NULL) {
         own = world_is_up() ? split_self() : single_out(source...);
         if (own != MPI_COMM_NULL) {
@@ -96,11 +95,26 @@ MPI_Comm find_own(Source... source) noexcept
     return own;
 }
 
+/// The caller has the lock.
+Status create_handle_on(MPI_Comm alone, MPI_Win* handle) noexcept
+{
+    void* unused = nullptr;
+    if (alone == MPI_COMM_NULL || table().Win_allocate_shared(handle_bytes, 1, MPI_INFO_NULL, alone,
+                                                              &unused, handle) != MPI_SUCCESS) {
+        log(LogLevel::error, "the host MPI made no window of %d bytes to serve as a handle",
+            static_cast<int>(handle_bytes));
+        return Status::other;
+    }
+    return Status::ok;
+}
+
 } // namespace
 
-MPI_Comm own_communicator(MPI_Comm comm) noexcept { return find_own(comm); }
-
-MPI_Comm own_communicator(MPI_Group group, int rank) noexcept { return find_own(group, rank); }
+MPI_Comm own_communicator() noexcept
+{
+    const std::scoped_lock lock(own_mutex);
+    return find_own(MPI_COMM_NULL);
+}
 
 void free_own_communicator() noexcept
 {
@@ -115,25 +129,23 @@ void free_own_communicator() noexcept
     }
 }
 
-Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept
+Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept
 {
-    // Also keeps two threads from making windows on the one communicator at once.
     const std::scoped_lock lock(own_mutex);
-    void* unused = nullptr;
-    if (alone == MPI_COMM_NULL || table().Win_allocate_shared(handle_bytes, 1, MPI_INFO_NULL, alone,
-                                                              &unused, handle) != MPI_SUCCESS) {
-        log(LogLevel::error, "the host MPI made no window of %d bytes to serve as a handle",
-            static_cast<int>(handle_bytes));
-        return Status::other;
-    }
-    return Status::ok;
+    return create_handle_on(find_own(comm), handle);
 }
 
-Status take_handle(MPI_Comm alone, MPI_Win* handle) noexcept
+Status create_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept
+{
+    const std::scoped_lock lock(own_mutex);
+    return create_handle_on(find_own(group, rank), handle);
+}
+
+Status take_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept
 {
     const std::scoped_lock lock(own_mutex);
     if (kept().empty()) {
-        return create_handle(alone, handle);
+        return create_handle(group, rank, handle);
     }
     *handle = kept().back();
     kept().pop_back();

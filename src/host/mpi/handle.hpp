@@ -9,21 +9,22 @@
 namespace sidelight::host::mpi {
 
 /// A communicator of this process alone, ours, made at first use: from MPI_COMM_SELF, or in a
-/// program of sessions from `comm`, which includes this process. Local. MPI_COMM_NULL if the host
-/// refuses, or if there is nothing to make it from. Its errors return.
-[[nodiscard]] MPI_Comm own_communicator(MPI_Comm comm) noexcept;
-/// The same where there is no such communicator any more: this process is `rank` in `group`.
-[[nodiscard]] MPI_Comm own_communicator(MPI_Group group, int rank) noexcept;
+/// program of sessions for a handle. MPI_COMM_NULL if the host refuses, or sessions have none yet.
+/// Its errors return. Not for a thread beside which another may free it.
+[[nodiscard]] MPI_Comm own_communicator() noexcept;
 
 /// Frees it, and the handles that are kept. Comes before the end of MPI, or of the last session;
 /// another may be made afterwards.
 void free_own_communicator() noexcept;
 
-/// Makes a handle on the own communicator. Local. `other` if the host refuses.
-[[nodiscard]] Status create_handle(MPI_Comm alone, MPI_Win* handle) noexcept;
+/// Makes a handle on the own communicator, which in a program of sessions is made from `comm`, a
+/// communicator that includes this process. Local. `other` if the host refuses.
+[[nodiscard]] Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept;
+/// The same where there may be no such communicator any more: this process is `rank` in `group`.
+[[nodiscard]] Status create_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept;
 
 /// The same, but one that was kept is as good.
-[[nodiscard]] Status take_handle(MPI_Comm alone, MPI_Win* handle) noexcept;
+[[nodiscard]] Status take_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept;
 /// Frees it, but it may be kept for the next that is taken: as long as the host takes to make one,
 /// a program makes and frees many. Its attributes must be gone. Sets it to MPI_WIN_NULL.
 void give_back_handle(MPI_Win* handle) noexcept;
