@@ -36,14 +36,27 @@ trace::Moment now() noexcept
             .real = nanoseconds<std::chrono::system_clock>()};
 }
 
+/// Again, for as long as a signal of the program's interrupts it. False: errno says why.
+template <class Call>
+bool insist(Call call) noexcept
+{
+    bool done = call();
+    while (!done && errno == EINTR) {
+        done = call();
+    }
+    return done;
+}
+
 /// Of a file that is as long: a page that the disk has none for would end the process. False: errno
 /// says why.
 bool allocate(const File& file, std::uint64_t from, std::size_t bytes) noexcept
 {
-    const int error =
-        posix_fallocate(file.descriptor(), static_cast<off_t>(from), static_cast<off_t>(bytes));
-    errno = error != 0 ? error : errno;
-    return error == 0;
+    return insist([&] {
+        const int error =
+            posix_fallocate(file.descriptor(), static_cast<off_t>(from), static_cast<off_t>(bytes));
+        errno = error != 0 ? error : errno;
+        return error == 0;
+    });
 }
 
 void* map(const File& file, std::uint64_t from, std::size_t bytes) noexcept
@@ -60,11 +73,15 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, std::uin
 try {
     mkdir(folder.c_str(), 0777); // it may be there
     const std::string path = folder + "/" + trace::file_name(process.rank);
-    // An old one may be another program's that still writes to it.
-    unlink((path + ".trace").c_str());
-    File file(open((path + ".trace").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    const std::string name = path + ".trace";
+    File file;
     void* header = nullptr;
-    if (!file || !grow(file, header_bytes) || !allocate(file, 0, header_bytes) ||
+    const bool made = insist([&] {
+        unlink(name.c_str()); // an old one may be another program's that still writes to it
+        file = File(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        return file && grow(file, header_bytes);
+    });
+    if (!made || !allocate(file, 0, header_bytes) ||
         (header = map(file, 0, header_bytes)) == nullptr) {
         log(LogLevel::error, "no trace: %s.trace: %s", path.c_str(), std::strerror(errno));
         return nullptr;
@@ -170,7 +187,7 @@ std::uint64_t TraceFile::reserve() noexcept
         stop("it has reached SIDELIGHT_TRACE_LIMIT");
         return 0;
     }
-    if (!grow(file_, end_ + chunk_bytes)) {
+    if (!insist([&] { return grow(file_, end_ + chunk_bytes); })) {
         stop(std::strerror(errno));
         return 0;
     }

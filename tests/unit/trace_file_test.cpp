@@ -2,6 +2,7 @@
 #include "host/trace_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,10 +11,25 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+namespace {
+int interruptions = 0; // by signals, of the calls below that come next
+} // namespace
+
+/// In place of the C library's: the disk takes long.
+extern "C" int posix_fallocate(int file, off_t from, off_t bytes)
+{
+    if (interruptions > 0) {
+        --interruptions;
+        return EINTR;
+    }
+    return fallocate(file, 0, from, bytes) == 0 ? 0 : errno;
+}
 
 namespace sidelight::host {
 namespace {
@@ -115,6 +131,18 @@ TEST_F(TraceFiles, SayWhoseTheyAreAndKeepTheOrderOfEachThread)
     }
     EXPECT_EQ(values.back(), of_main + of_other);
     EXPECT_TRUE(std::filesystem::exists(folder_ + "/rank-00003.maps"));
+}
+
+TEST_F(TraceFiles, GoOnAfterSignals)
+{
+    interruptions = 2;
+    const auto file = create();
+    ASSERT_NE(file, nullptr);
+    interruptions = 2;
+    std::thread([&] { note(*file, 10, 0); }).join();
+    const auto chunks = chunks_of(contents());
+    ASSERT_EQ(chunks.size(), 1U);
+    EXPECT_EQ(chunks.front().size(), 10U);
 }
 
 TEST_F(TraceFiles, EndAtTheirLimit)
