@@ -104,6 +104,10 @@ void check_statuses(World& world, const Rank& rank)
             world.fail(rank.number(), "a request never completed");
         }
         const Status status = rank.status(step);
+        if (rank.script()[step].call == Call::await_grant && status != Status::ok &&
+            rank.status(step - 1) == Status::ok) { // its opening call's
+            world.fail(rank.number(), "a call tells of a loss, and has opened an epoch");
+        }
         ++(status == Status::ok ? seen.complete : seen.failed);
         const bool lost = status != Status::ok && status != Status::rma_range;
         if (lost && rank.times(step).done < world.program().dies_at) {

@@ -227,6 +227,30 @@ TEST_F(EpochPassage, ARefusedLockIsNoNews)
     EXPECT_EQ(status, Status::lock_type);
 }
 
+/// The call that opens it may wait for the grant: then the epoch is open all the same.
+TEST_F(EpochPassage, TheClosingCallAloneTellsOfALossBeforeTheGrant)
+{
+    for (const bool all : {false, true}) {
+        ASSERT_EQ(all ? window_->lock_all({}, nullptr)
+                      : window_->lock(LockType::exclusive, 2, {}, nullptr),
+                  Status::ok);
+        Request granted;
+        ASSERT_EQ(window_->await_grant(all ? all_targets : 2, &granted), Status::ok);
+        if (!all) {
+            EXPECT_FALSE(granted.complete);
+            process_.lost(2);
+        }
+        process_.progress();
+        EXPECT_TRUE(granted.complete);
+        EXPECT_EQ(granted.status, Status::ok);
+        Request closed;
+        ASSERT_EQ(all ? window_->unlock_all(&closed) : window_->unlock(2, &closed), Status::ok);
+        process_.progress();
+        EXPECT_TRUE(closed.complete);
+        EXPECT_EQ(closed.status, Status::lost);
+    }
+}
+
 TEST_F(EpochPassage, NothingPassesToWhoIsLost)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);

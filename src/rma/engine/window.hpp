@@ -97,8 +97,8 @@ public:
                  ThreadNumber thread = no_thread) noexcept;
 
     /// Completes when the epoch that is open towards `target` (or towards all, or all locks) is
-    /// granted, for those who cannot go on before. It tells of no failed operation: the next flush
-    /// does, or the end of its epoch.
+    /// granted, for those who cannot go on before. It tells of no failed operation and of no loss:
+    /// the next flush does, or the end of its epoch.
     Status await_grant(int target, Request* request) noexcept;
 
     // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------

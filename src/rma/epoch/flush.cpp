@@ -135,7 +135,7 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
     if (flush.tells && peer.failure != Status::ok) {
         flush.status = std::exchange(peer.failure, Status::ok);
     }
-    if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
+    if (flush.tells && with_.contacts.target(peer.rank).lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
@@ -167,7 +167,7 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              rules::flush_includes(flush.thread, op.operation.thread) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
-        if (counted && tells && (flush.tells || op.failure == Status::lost)) {
+        if (counted && tells && flush.tells) {
             flush.status = op.failure;
             told = told || flush.request != nullptr;
         }

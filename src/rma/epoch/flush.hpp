@@ -37,8 +37,8 @@ public:
 
     /// Completes when the epoch that is open towards `target` (or towards all) is granted; for
     /// `all_locks` when every open lock is, since whoever is late to a start epoch may wait for
-    /// what the caller does next. What it hears of operations meanwhile the next flush or the end
-    /// of their epoch tells.
+    /// what the caller does next. What it hears of operations or losses meanwhile the next flush or
+    /// the end of their epoch tells.
     Status await_grant(int target, Request* request) noexcept;
 
     /// An operation that may have been waited for is complete, here or at the target. Answers
