@@ -42,22 +42,10 @@ bool uses_loads_and_stores(const WindowObject& object) noexcept
     return object.body->loads_and_stores.load(std::memory_order_relaxed);
 }
 
-/// Whether a lock must be granted before the call returns: see LockOrder.
+/// Whether a blocking call waits for all locks that it asks for: see LockOrder.
 bool waits_for_locks(const WindowObject& object) noexcept
 {
     return Engine::program_has_threads() || uses_loads_and_stores(object);
-}
-
-/// The end of an opening call: goes on when access is granted, if it must be, because the program
-/// may then use loads and stores of its own. Elsewhere an opening call does not wait.
-Status end_opening(const WindowObject& object, Status opened, bool must_be_granted, int target,
-                   Request* request) noexcept
-{
-    if (opened != Status::ok || !must_be_granted) {
-        rma::finish(request);
-        return opened;
-    }
-    return object.window->await_grant(target, request);
 }
 
 Status fence(const WindowObject& object, int assertion, Request* request, bool waits,
@@ -132,8 +120,11 @@ Status Start::start(WindowObject& object, MPI_Group group, int assertion, Reques
 
 Status Start::begin(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
 {
-    return end_opening(object, start_access(object, group, assertion, nullptr, Waiting::polls()),
-                       uses_loads_and_stores(object), rma::all_targets, request);
+    const bool waits = uses_loads_and_stores(object);
+    const Status opened =
+        start_access(object, group, assertion, waits ? nullptr : request, Waiting::polls());
+    return waits && opened == Status::ok ? object.window->await_grant(rma::all_targets, request)
+                                         : opened;
 }
 
 Status Complete::start(WindowObject& object, Request* request) noexcept
@@ -195,20 +186,22 @@ Status Lock::start(WindowObject& object, int lock_type, int rank, int assertion,
     return lock(object, lock_type, rank, assertion, request, false);
 }
 
-/// A lock that nobody else holds is granted by then.
+/// Waits where the program may then use loads and stores of its own.
 Status Lock::begin(WindowObject& object, int lock_type, int rank, int assertion,
                    Request* request) noexcept
 {
-    const Status opened =
-        lock(object, lock_type, rank, assertion, nullptr, Engine::program_has_threads());
-    if (opened != Status::ok || !object.window->waits_for_lock()) [[likely]] {
-        rma::finish(request);
+    const bool waits =
+        rank != MPI_PROC_NULL && (rank == object.window->rank() || waits_for_locks(object));
+    const Status opened = lock(object, lock_type, rank, assertion, waits ? nullptr : request,
+                               Engine::program_has_threads());
+    if (opened != Status::ok || rank == MPI_PROC_NULL) {
         return opened;
     }
-    LockOrder::remember(object);
-    const bool must_be_granted =
-        rank == object.window->rank() || (rank != MPI_PROC_NULL && waits_for_locks(object));
-    return end_opening(object, opened, must_be_granted, rank, request);
+    if (waits) {
+        return object.window->await_grant(rank, request);
+    }
+    LockOrder::remember(*object.window, rank);
+    return Status::ok;
 }
 
 Status Unlock::start(WindowObject& object, int rank, Request* request) noexcept
@@ -228,10 +221,17 @@ Status LockAll::start(WindowObject& object, int assertion, Request* request) noe
 
 Status LockAll::begin(WindowObject& object, int assertion, Request* request) noexcept
 {
-    const int target = waits_for_locks(object) ? rma::all_targets : object.window->rank();
+    rma::Window& window = *object.window;
     const Status opened = lock_all(object, assertion, nullptr, Engine::program_has_threads());
-    LockOrder::remember(object);
-    return end_opening(object, opened, true, target, request);
+    if (opened != Status::ok || waits_for_locks(object)) {
+        return opened != Status::ok ? opened : window.await_grant(rma::all_targets, request);
+    }
+    LockOrder::remember(window, rma::all_targets);
+    const Status waits = window.flush(window.rank(), rma::FlushScope::remote, request);
+    if (waits != Status::ok) { // no memory
+        static_cast<void>(window.unlock_all(nullptr));
+    }
+    return waits;
 }
 
 Status UnlockAll::start(WindowObject& object, Request* request) noexcept

@@ -136,7 +136,7 @@ private:
     Waiting waiting_{engine_};
     Network network_{engine_, waiting_};
     Requests requests_{waiting_};
-    LockOrder lock_order_{engine_, waiting_};
+    LockOrder lock_order_{waiting_};
     Helpers helpers_{engine_, waiting_};
 };
 

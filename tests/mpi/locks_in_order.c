@@ -2,8 +2,9 @@
 /*
  * Two windows, locked by everyone in the same order: nobody waits in a circle, although a blocking
  * call returns before all of its locks are granted. Here the first is a lock_all that has to wait
- * for an earlier epoch before it can ask. And a lock waits for none but locks: not for a start
- * epoch of another window, whose target hears of what the caller does behind that lock.
+ * for an earlier epoch before it can ask. And a lock waits for none but the lock of the blocking
+ * call before it, if that is still open: not for a start epoch of another window, or a lock that a
+ * nonblocking call has asked for, whose target hears of what the caller does behind that lock.
  *
  * locks_in_order    (3 ranks)
  */
@@ -87,6 +88,41 @@ static void starts_then_locks(struct window *first, struct window *second)
     MPI_Group_free(&target);
 }
 
+/* Its blocking call before that has waited for a lock of the same window. */
+static void asks_then_locks(struct window *first, struct window *second)
+{
+    MPI_Request asked;
+    int64_t const value = 7;
+    await_signal(first, 1);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+    put(first, 1, 4, &value);
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+    signal_to(first, 1);
+    await_signal(first, 1);
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win, &asked));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second->win));
+    put(second, 1, 4, &value);
+    CHECK_OK(MPI_Win_unlock(1, second->win));
+    signal_to(first, 1);
+    wait_for(&asked);
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+}
+
+static void holds_twice(struct window *first, struct window *second)
+{
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+    signal_to(first, 0);
+    usleep(ASLEEP_MICROSECONDS);
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+    await_signal(first, 0);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+    CHECK_EQ(cell(first, 4), 7);
+    signal_to(first, 0);
+    await_signal(first, 0);
+    CHECK_EQ(cell(second, 4), 7);
+    CHECK_OK(MPI_Win_unlock(1, first->win));
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -106,6 +142,12 @@ int main(int argc, char **argv)
         starts_then_locks(&first, &second);
     else if (first.rank == 1)
         exposes(&first, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_step("a lock behind a nonblocking one of another window");
+    if (first.rank == 0)
+        asks_then_locks(&first, &second);
+    else if (first.rank == 1)
+        holds_twice(&first, &second);
     window_close(&second);
     window_close(&first);
     return check_end();

@@ -190,15 +190,23 @@ TEST_F(EpochPassage, LockAllLetsPassToEachThatHasGrantedIt)
     EXPECT_EQ(passes(1), "");
 }
 
-/// Only locks are waited for: what a start epoch waits for may need what the caller does next.
-TEST_F(EpochPassage, AStartEpochIsNoLockThatIsWaitedFor)
+/// What it has recorded goes on without the program.
+TEST_F(EpochPassage, TheGrantOfALockThatIsGivenBackIsWaitedForNoMore)
 {
-    constexpr std::array<int, 1> targets{1};
-    ASSERT_EQ(window_->start(targets, {}, nullptr), Status::ok);
-    ASSERT_EQ(put(1), Status::ok);
+    LockQueue& queue = members_.control(1).lock;
+    static_cast<void>(queue.arrive(LockType::exclusive));
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {}, nullptr), Status::ok);
     Request granted;
-    ASSERT_EQ(window_->await_grant(all_locks, &granted), Status::ok);
+    ASSERT_EQ(window_->await_grant(1, &granted), Status::ok);
+    process_.progress();
+    EXPECT_FALSE(granted.complete);
+    Request closed;
+    ASSERT_EQ(window_->unlock(1, &closed), Status::ok);
     EXPECT_TRUE(granted.complete);
+    EXPECT_FALSE(closed.complete);
+    queue.depart(LockType::exclusive);
+    process_.progress();
+    EXPECT_TRUE(closed.complete);
 }
 
 /// What other calls do between fences, or where there is none, leaves the program's epochs alone.

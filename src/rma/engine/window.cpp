@@ -283,7 +283,7 @@ Status Window::flush(int target, FlushScope scope, Request* request, ThreadNumbe
 
 Status Window::await_grant(int target, Request* request) noexcept
 {
-    return parts_->flushes.await_grant(target, request);
+    return parts_->synchronization.await_grant(target, request);
 }
 
 Status Window::issue(const Operation& operation, Request* request) noexcept

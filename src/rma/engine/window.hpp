@@ -96,9 +96,9 @@ public:
     Status flush(int target, FlushScope scope, Request* request,
                  ThreadNumber thread = no_thread) noexcept;
 
-    /// Completes when the epoch that is open towards `target` (or towards all, or all locks) is
-    /// granted, for those who cannot go on before. It tells of no failed operation and of no loss:
-    /// the next flush does, or the end of its epoch.
+    /// Completes when the epoch that is open towards `target` (or towards all) is granted by all
+    /// its members; when the others are lost, which its closing call tells; or when the locks are
+    /// given back. At most one request waits for an epoch.
     Status await_grant(int target, Request* request) noexcept;
 
     // --- Operations (MPI-4.1, 12.3) --------------------------------------------------------------
@@ -139,8 +139,6 @@ public:
     [[nodiscard]] const Target* look_up(int rank) noexcept;
     /// Epochs opened and not yet completed inside, open ones included.
     [[nodiscard]] std::size_t pending_epochs() const noexcept;
-    /// Whether a lock has been asked for, or will be, that is not granted yet.
-    [[nodiscard]] bool waits_for_lock() const noexcept;
     /// Members with whom there was contact.
     [[nodiscard]] std::size_t members_met() const noexcept;
     /// Memory of this process for the window, without the shared blocks: itself, the pages of its

@@ -49,12 +49,6 @@ const Target* Window::look_up(int rank) noexcept
 
 std::size_t Window::pending_epochs() const noexcept { return parts_->queue.pending(); }
 
-bool Window::waits_for_lock() const noexcept
-{
-    return parts_->queue.ungranted_locks() != 0 ||
-           (parts_->queue.any_deferred() && parts_->open.any_passive());
-}
-
 std::size_t Window::members_met() const noexcept { return parts_->contacts.met().size(); }
 
 std::size_t Window::memory_bytes() const

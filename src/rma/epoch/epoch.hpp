@@ -114,7 +114,8 @@ struct Epoch {
     std::uint64_t early_at = 0; ///< early returns of the process when it was opened; then its own
     EpochBarriers barriers{};
     std::size_t kept = 0;         ///< returned early: bytes beside the data, for its record
-    Request* opening = nullptr;   ///< completes when it is granted by every peer
+    Request* opening = nullptr;   ///< completes when every peer has granted it or is lost; of locks
+                                  ///< also when they are given back
     Request* closing = nullptr;   ///< completes with the epoch
     std::vector<PeerEpoch> peers; ///< keeps its capacity from use to use
     Links<Epoch> in_queue{};      ///< see EpochQueue
@@ -151,10 +152,11 @@ struct Epoch {
     {
         return kind == EpochKind::fence && failure != Status::ok;
     }
+    [[nodiscard]] bool granted_by_all() const noexcept { return peers_granted == peers.size(); }
     /// Open and granted everywhere: nothing happens to it before the program's next call.
     [[nodiscard]] bool settled() const noexcept
     {
-        return state == EpochState::active_open && peers_granted == peers.size();
+        return state == EpochState::active_open && granted_by_all();
     }
 };
 

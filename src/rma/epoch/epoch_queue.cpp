@@ -279,15 +279,16 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     ++epoch.peers_granted;
     if (with_.trace) [[unlikely]] {
         note(with_.trace, trace::Event::epoch_granted, epoch, rank_of(epoch, peer),
-             epoch.peers_granted == epoch.peers.size() ? 1 : 0);
+             epoch.granted_by_all() ? 1 : 0);
     }
     row.enters(with_, epoch, peer);
     replay(epoch, peer);
     show(with_, epoch, peer);
-    if (epoch.peers_granted == epoch.peers.size()) {
+    if (epoch.granted_by_all()) {
         ungranted_locks_ -= epoch.passive() ? 1 : 0;
         awaited_locks_ -= epoch.grant_waited ? 1 : 0;
-        conclude(std::exchange(epoch.opening, nullptr), epoch.failure);
+        conclude(std::exchange(epoch.opening, nullptr),
+                 epoch.failed_for_all() ? epoch.failure : Status::ok);
     }
     return true;
 }
@@ -333,6 +334,9 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls, bool waits) no
     }
     for (const PeerEpoch& peer : epoch.peers) {
         show(with_, epoch, peer);
+    }
+    if (epoch.passive()) {
+        finish(std::exchange(epoch.opening, nullptr));
     }
     with_.operations.note_waited_for();
     if (epoch.active()) {

@@ -90,7 +90,6 @@ public:
         return first_deferred_ == nullptr && holding_back_ == 0 && ungranted_locks_ == 0;
     }
     [[nodiscard]] bool any_deferred() const noexcept { return first_deferred_ != nullptr; }
-    [[nodiscard]] std::uint64_t ungranted_locks() const noexcept { return ungranted_locks_; }
     /// Whether the last epoch of the window is complete.
     [[nodiscard]] bool closed() const noexcept { return closed_for_good_; }
     /// Those in the queue, in opening order.

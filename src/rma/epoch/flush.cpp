@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/flush.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "rma/rules.hpp"
@@ -54,21 +53,6 @@ Status Flushes::refusal(int target, Status status) const noexcept
     return status != Status::ok ? status : Status::rma_sync;
 }
 
-Status Flushes::await_grant(int target, Request* request) noexcept
-{
-    if (target >= 0) {
-        PeerEpochRef where;
-        const Status status = recording_.find(target, where);
-        if (status != Status::ok || where.epoch->kind == EpochKind::fence) {
-            return refusal(target, status);
-        }
-    }
-    return begin({.request = request,
-                  .target = std::max(target, all_targets),
-                  .locks_only = target == all_locks,
-                  .tells = false});
-}
-
 /// `flush` says what is wanted; what it has to wait for is found here.
 Status Flushes::begin(const Flush& flush) noexcept
 {
@@ -106,8 +90,7 @@ Status Flushes::begin(const Flush& flush) noexcept
 
 Status Flushes::add_epoch(Epoch& epoch, Flush& flush) noexcept
 {
-    const bool left_out = flush.locks_only && !epoch.passive();
-    if (!epoch.open() || epoch.kind == EpochKind::exposure || left_out) {
+    if (!epoch.open() || epoch.kind == EpochKind::exposure) {
         return Status::ok;
     }
     for (std::uint32_t index = 0; index < epoch.peers.size(); ++index) {
@@ -124,7 +107,7 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
 {
     PeerEpoch& peer = where.peer();
     const bool granted = queue_.is_granted(*where.epoch, peer);
-    if (!granted && where.epoch->grant_waited && flush.tells) {
+    if (!granted && where.epoch->grant_waited) {
         return Status::ok; // another thread is in the call that asks for it, and has issued nothing
     }
     if (!granted) {
@@ -132,17 +115,17 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
             return status;
         }
     }
-    if (flush.tells && peer.failure != Status::ok) {
+    if (peer.failure != Status::ok) {
         flush.status = std::exchange(peer.failure, Status::ok);
     }
-    if (flush.tells && with_.contacts.target(peer.rank).lost) [[unlikely]] {
+    if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
     flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
     if (peer.by_thread != nullptr) [[unlikely]] {
         flush.remaining -= peer.by_thread->left_out(flush.thread, flush.scope);
     }
-    if (flush.tells && peer.outstanding == 0 && peer.to_be_flushed) {
+    if (peer.outstanding == 0 && peer.to_be_flushed) {
         peer.to_be_flushed = false;
         show(with_, *where.epoch, peer);
     }
@@ -159,15 +142,12 @@ bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
     bool told = false;
     flushes_.remove_if([&](Flush& flush) {
         const Epoch& epoch = *op.epoch;
-        const bool is_grant =
-            op.operation.kind == OperationKind::marker && epoch.grant_waited && flush.tells;
-        const bool counted = flush.scope == scope && !is_grant &&
-                             (!flush.locks_only || epoch.passive()) &&
+        const bool counted = flush.scope == scope &&
                              (flush.target == all_targets || flush.target == op.operation.target) &&
                              rules::flush_waits_for(op.age, flush.stamp) &&
                              rules::flush_includes(flush.thread, op.operation.thread) &&
                              (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
-        if (counted && tells && flush.tells) {
+        if (counted && tells) {
             flush.status = op.failure;
             told = told || flush.request != nullptr;
         }

@@ -6,7 +6,6 @@
 namespace sidelight::rma {
 
 inline constexpr int all_targets = -1;
-inline constexpr int all_locks = -2; ///< likewise, but for start epochs and fences
 
 /// A condition on the operations issued before it (P1, VI and VII.C).
 struct Flush {
@@ -14,8 +13,6 @@ struct Flush {
     int target = all_targets;
     FlushScope scope = FlushScope::remote;
     ThreadNumber thread = no_thread;
-    bool locks_only = false; ///< nothing of start epochs and fences
-    bool tells = true;       ///< of operations that were not performed; else somebody else has to
     Status status = Status::ok;  ///< why one of its operations was not performed
     std::uint64_t stamp = 0;     ///< age of the last operation before it
     std::uint64_t clock = 0;     ///< operations of epochs closed by then are not its own
@@ -34,12 +31,6 @@ public:
     /// `target` may be all_targets. Tells, once, of operations before it that were not performed,
     /// whichever thread has issued them.
     Status flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept;
-
-    /// Completes when the epoch that is open towards `target` (or towards all) is granted; for
-    /// `all_locks` when every open lock is, since whoever is late to a start epoch may wait for
-    /// what the caller does next. What it hears of operations or losses meanwhile the next flush or
-    /// the end of their epoch tells.
-    Status await_grant(int target, Request* request) noexcept;
 
     /// An operation that may have been waited for is complete, here or at the target. Answers
     /// whether a flush tells its failure: one that has waited for it. What its own request tells,

@@ -297,6 +297,21 @@ Status Synchronization::unlock_all(Request* request) noexcept
     return Status::ok;
 }
 
+Status Synchronization::await_grant(int target, Request* request) noexcept
+{
+    Epoch* const to_all = open_.access != nullptr ? open_.access : open_.lock_all;
+    Epoch* epoch = target == all_targets ? to_all : open_.find(with_.contacts, target).epoch;
+    if (epoch == nullptr || epoch->kind == EpochKind::fence) {
+        return Status::rma_sync;
+    }
+    if (epoch->granted_by_all()) {
+        finish(request);
+    } else {
+        epoch->opening = request;
+    }
+    return Status::ok;
+}
+
 Status Synchronization::close(Request* request) noexcept
 {
     if (open_.any_access() || open_.exposure != nullptr || fence_in_use()) {

@@ -33,6 +33,7 @@ public:
     Status unlock(int target, Request* request, bool waits) noexcept;
     Status lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept;
     Status unlock_all(Request* request) noexcept;
+    Status await_grant(int target, Request* request) noexcept;
 
     /// The first step of MPI_Win_free.
     Status close(Request* request) noexcept;
