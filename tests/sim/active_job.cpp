@@ -31,6 +31,7 @@ std::uint64_t word_of(std::size_t message, std::uint64_t segment, std::size_t wo
 std::uint64_t answer_to(std::uint64_t input, std::size_t word) { return input * 31 + word + 1; }
 
 enum class Do : std::uint8_t {
+    fence,
     open,
     issue,
     await, ///< the request of a message
@@ -46,6 +47,7 @@ enum class Do : std::uint8_t {
 struct Act {
     Do what = Do::open;
     bool concurrent = false;
+    bool last = false; ///< of fences
     std::size_t message = 0;
     int target = 0;
     std::uint64_t value = 0;
@@ -124,7 +126,10 @@ public:
     void check_request(std::size_t number, Status status);
     void check_locked(int holder, int target);
     void draw_program();
+    void draw_fences(rma::ActiveOrder order);
     void draw_locked(int rank, rma::ActiveOrder order);
+    void draw_issue(int rank, bool concurrent, rma::ActiveOrder order,
+                    std::vector<std::size_t>& requested);
     void draw_request(ActiveIssued& message, std::vector<std::size_t>& requested);
     void draw_waits(std::vector<Act>& acts, std::vector<std::size_t>& requested);
     [[nodiscard]] ActiveIssued draw_message(int origin, bool ordered, rma::ActiveOrder order);
@@ -383,6 +388,9 @@ bool Member::try_directly(std::size_t number, const rma::Operation& operation,
     if (!direct_.stay.hold) {
         return false;
     }
+    if (direct_.stay.hold.slot != nullptr && !team_.issued[number].concurrent) {
+        team_.fail("a message that excludes others has entered as one that shares");
+    }
     direct_.number = number;
     direct_.end = team_.network.now() + handler_time();
     ++team_.tally.direct;
@@ -435,6 +443,10 @@ void Member::act()
     waited_for_ = &request_;
     Status status = Status::ok;
     switch (act.what) {
+    case Do::fence:
+        status = window_->fence({.no_succeed = act.last, .concurrent = act.concurrent}, &request_);
+        waits_ = true;
+        break;
     case Do::open:
         status = window_->lock_all({.concurrent = act.concurrent}, nullptr);
         break;
@@ -489,7 +501,8 @@ void Member::heard()
     if (act.what == Do::await) {
         team_.check_request(act.message, waited_for_->status);
     } else if (request_.status == Status::ok) {
-        const bool one = act.what != Do::flush_all && act.what != Do::close;
+        const bool one =
+            act.what != Do::flush_all && act.what != Do::close && act.what != Do::fence;
         team_.check_done(rank_, one ? act.target : -1);
         if (act.what == Do::granted) {
             team_.check_locked(rank_, act.target);
@@ -713,11 +726,48 @@ void Team::draw_waits(std::vector<Act>& acts, std::vector<std::size_t>& requeste
     requested.clear();
 }
 
+void Team::draw_issue(int rank, bool concurrent, rma::ActiveOrder order,
+                      std::vector<std::size_t>& requested)
+{
+    ActiveIssued message = draw_message(rank, ordered, order);
+    message.concurrent = concurrent;
+    draw_request(message, requested);
+    members[static_cast<std::size_t>(rank)]->acts.push_back(
+        {.what = Do::issue, .message = issued.size()});
+    if (ordered && message.segments != 0 && !message.too_large) {
+        std::uint64_t& cell =
+            model[static_cast<std::size_t>(message.target)][static_cast<std::size_t>(rank)];
+        cell = cell * 3 + issued.size();
+    }
+    issued.push_back(std::move(message));
+}
+
+/// Epochs of all members, some of them concurrent, and some with nothing in them.
+void Team::draw_fences(rma::ActiveOrder order)
+{
+    std::vector<std::size_t> requested;
+    for (std::uint64_t left = 1 + random.below(8); left > 0; --left) {
+        const bool concurrent = random.chance(50);
+        const std::uint64_t most = left == 1 ? 0 : random.below(4);
+        for (int rank = 0; rank < ranks; ++rank) {
+            std::vector<Act>& acts = members[static_cast<std::size_t>(rank)]->acts;
+            acts.push_back({.what = Do::fence, .concurrent = concurrent, .last = left == 1});
+            for (std::uint64_t more = random.below(most + 1); more > 0; --more) {
+                draw_issue(rank, concurrent, order, requested);
+            }
+            draw_waits(acts, requested);
+        }
+    }
+}
+
 void Team::draw_program()
 {
     model.assign(static_cast<std::size_t>(ranks),
                  std::vector<std::uint64_t>(static_cast<std::size_t>(ranks)));
     const rma::ActiveOrder order{.same_op = !random.chance(30), .diff_op = !random.chance(30)};
+    if (dies < 0 && random.chance(40)) {
+        draw_fences(order);
+    }
     for (int rank = 0; rank < ranks; ++rank) {
         std::vector<Act>& acts = members[static_cast<std::size_t>(rank)]->acts;
         const std::uint64_t epochs = 1 + random.below(3);
@@ -745,16 +795,7 @@ void Team::draw_program()
                     acts.push_back({.what = Do::put, .target = target, .value = value});
                     model[static_cast<std::size_t>(target)][static_cast<std::size_t>(rank)] = value;
                 } else {
-                    ActiveIssued message = draw_message(rank, ordered, order);
-                    message.concurrent = concurrent;
-                    draw_request(message, requested);
-                    acts.push_back({.what = Do::issue, .message = issued.size()});
-                    if (ordered && message.segments != 0 && !message.too_large) {
-                        std::uint64_t& cell = model[static_cast<std::size_t>(message.target)]
-                                                   [static_cast<std::size_t>(rank)];
-                        cell = cell * 3 + issued.size();
-                    }
-                    issued.push_back(std::move(message));
+                    draw_issue(rank, concurrent, order, requested);
                 }
                 if (requests.chance(50)) {
                     draw_waits(acts, requested);

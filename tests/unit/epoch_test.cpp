@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -119,6 +120,25 @@ TEST_F(EpochPassage, FenceLetsOperationsPassToAllWhenTheBarrierIsPassed)
     EXPECT_EQ(passes(2), "");
     ASSERT_EQ(window_->fence({}, nullptr), Status::ok);
     EXPECT_EQ(passes(1), "");
+}
+
+/// The epoch after a concurrent one that nothing was recorded in does not go on as that one.
+TEST_F(EpochPassage, FenceLetsActiveMessagesShareOnlyIfItAssertsIt)
+{
+    WindowShape shape;
+    shape.id = 8;
+    shape.size = 1;
+    shape.members = &members_;
+    shape.neighbours = self_;
+    BarrierWord alone;
+    shape.barrier = {.word = &alone, .node = 0, .leaders = std::span(leaders_).first(1)};
+    Window& window = process_.create_window(shape);
+    ASSERT_NE(window.look_up(0), nullptr);
+    for (const bool concurrent : {false, true, false, true, true}) {
+        ASSERT_EQ(window.fence({.concurrent = concurrent}, nullptr), Status::ok);
+        ASSERT_NE(window.mapped().memory(0, 0, 8), nullptr);
+        EXPECT_EQ(window.mapped().is_concurrent(0), concurrent);
+    }
 }
 
 TEST_F(EpochPassage, AccessLetsOperationsPassToThoseThatHaveGrantedIt)

@@ -79,12 +79,13 @@ Epoch* SettledEpochs::take(Epoch*& kept, EpochKind kind, std::size_t peers) noex
 }
 
 /// Between two fence epochs, with nothing recorded in the first, where all members pass the barrier
-/// soon: the epoch goes on as the next one.
+/// soon: the epoch goes on as the next one, if its messages exclude one another as that one's do.
 bool SettledEpochs::fence(int polls) noexcept
 {
     Epoch* epoch = open_.fence;
-    if (epoch == nullptr || epoch->queued || !queue_.idle() || with_.contacts.broken() ||
-        with_.trace || !with_.barrier.shape().one_node() || with_.channels.placing()) {
+    if (epoch == nullptr || epoch->queued || epoch->concurrent || !queue_.idle() ||
+        with_.contacts.broken() || with_.trace || !with_.barrier.shape().one_node() ||
+        with_.channels.placing()) {
         return false;
     }
     const std::uint64_t number = open_.barriers + 1;
@@ -95,7 +96,6 @@ bool SettledEpochs::fence(int polls) noexcept
     open_.barriers = number;
     with_.operations.note_waited_for();
     epoch->barriers.in = number;
-    epoch->concurrent = false;
     with_.mapped.set_fence_used(false);
     return true;
 }
