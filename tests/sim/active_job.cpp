@@ -134,6 +134,8 @@ public:
     void draw_waits(std::vector<Act>& acts, std::vector<std::size_t>& requested);
     [[nodiscard]] ActiveIssued draw_message(int origin, bool ordered, rma::ActiveOrder order);
     void check_cells();
+    void check_buffers();
+    [[nodiscard]] bool is_refused(const ActiveIssued& message) const;
     [[nodiscard]] std::size_t segment_bytes(const ActiveIssued& message) const;
     [[nodiscard]] bool may_fail(const ActiveIssued& message) const
     {
@@ -159,6 +161,7 @@ public:
     int threads = 1;
     rma::ActiveLimits limits;
     std::vector<std::size_t> attached;
+    std::vector<int> handlers; ///< that each member has registered
     int dies = -1;
     datatype::LayoutPointer spread;
     const Layout* word = &datatype::basic_layout(datatype::Basic::u64);
@@ -245,7 +248,7 @@ Member::Member(Team& team, int rank)
                      static_cast<std::size_t>(std::min(team.node_size, team.ranks - first)));
     shape.barrier = {.word = &team.barriers[node], .node = node, .leaders = team.leaders};
     window_ = &process_.create_window(shape);
-    for (int handler = 0; handler < 3; ++handler) {
+    for (int handler = 0; handler < team.handlers[static_cast<std::size_t>(rank)]; ++handler) {
         window_->parts().active.handlers.push_back(this);
     }
     const std::size_t bytes = team.attached[static_cast<std::size_t>(rank)];
@@ -604,6 +607,7 @@ Team::Team(std::uint64_t seed, ActiveDeaths deaths)
         controls.push_back(allocate_block(rma::Control::bytes(size)));
         rma::Control::create(controls.back().get());
         finders.push_back(std::make_unique<Members>(*this, rank));
+        handlers.push_back(random.chance(20) ? 2 : 3);
         attached.push_back(random.chance(30) ? 0
                                              : 8 * (1 + random.below(random.chance(50) ? 40 : 9)));
     }
@@ -640,6 +644,16 @@ Status Team::Members::find(int rank, rma::Member& found) noexcept
     return Status::ok;
 }
 
+/// Where the target's memory is mapped at the origin, that one runs its own handler.
+bool Team::is_refused(const ActiveIssued& message) const
+{
+    const auto target = static_cast<std::size_t>(message.target);
+    const bool mapped = message.target == message.origin ||
+                        (!carried && message.target / node_size == message.origin / node_size);
+    return segment_bytes(message) > std::max(limits.internal_bytes, attached[target]) ||
+           (!mapped && static_cast<int>(message.handler) >= handlers[target]);
+}
+
 std::size_t Team::segment_bytes(const ActiveIssued& message) const
 {
     const auto side = [&](bool spread_out, std::size_t count) {
@@ -654,7 +668,8 @@ ActiveIssued Team::draw_message(int origin, bool in_order, rma::ActiveOrder orde
     ActiveIssued message;
     message.origin = origin;
     message.target = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
-    message.handler = static_cast<std::uint32_t>(random.below(3));
+    message.handler = static_cast<std::uint32_t>(
+        random.below(static_cast<std::uint64_t>(handlers[static_cast<std::size_t>(origin)])));
     message.segments = random.chance(10) ? 0 : 1 + random.below(random.chance(20) ? 60 : 6);
     message.input_words = 1 + random.below(random.chance(10) ? 30 : 4);
     message.output_words = random.chance(40) ? 0 : 1 + random.below(3);
@@ -673,8 +688,7 @@ ActiveIssued Team::draw_message(int origin, bool in_order, rma::ActiveOrder orde
     const std::size_t stride = message.spread_origin ? 2 : 1;
     message.input.assign(message.segments * message.input_words * stride + 1, unfilled);
     message.output.assign(message.segments * message.output_words * stride + 1, unfilled);
-    const auto target = static_cast<std::size_t>(message.target);
-    message.too_large = segment_bytes(message) > std::max(limits.internal_bytes, attached[target]);
+    message.refused = is_refused(message);
     return message;
 }
 
@@ -691,9 +705,7 @@ void Team::draw_locked(int rank, rma::ActiveOrder order)
     for (std::uint64_t left = random.below(4); left > 0; --left) {
         ActiveIssued message = draw_message(rank, false, order);
         message.target = target;
-        message.too_large =
-            segment_bytes(message) >
-            std::max(limits.internal_bytes, attached[static_cast<std::size_t>(target)]);
+        message.refused = is_refused(message);
         message.concurrent = concurrent;
         message.locked = true;
         draw_request(message, requested);
@@ -734,7 +746,7 @@ void Team::draw_issue(int rank, bool concurrent, rma::ActiveOrder order,
     draw_request(message, requested);
     members[static_cast<std::size_t>(rank)]->acts.push_back(
         {.what = Do::issue, .message = issued.size()});
-    if (ordered && message.segments != 0 && !message.too_large) {
+    if (ordered && message.segments != 0 && !message.refused) {
         std::uint64_t& cell =
             model[static_cast<std::size_t>(message.target)][static_cast<std::size_t>(rank)];
         cell = cell * 3 + issued.size();
@@ -829,7 +841,7 @@ void Team::begins(std::size_t number)
         }
         tally.beside += beside.inside ? 1 : 0;
         const bool earlier = other < number && beside.origin == message.origin;
-        if (!earlier || !first || beside.run == beside.segments || beside.too_large ||
+        if (!earlier || !first || beside.run == beside.segments || beside.refused ||
             beside.failed) {
             continue;
         }
@@ -879,11 +891,11 @@ void Team::check_request(std::size_t number, Status status)
     std::fill(message.input.begin() + 1, message.input.end(), unfilled); // the first names it
     const bool remote = message.request_scope == rma::FlushScope::remote;
     const bool when_run = remote || message.output_words != 0;
-    if (status == Status::ok && message.too_large && message.segments != 0 && when_run) {
+    if (status == Status::ok && message.refused && message.segments != 0 && when_run) {
         fail("a request does not tell that its message could not be run");
-    } else if (status != Status::ok && !message.too_large) {
+    } else if (status != Status::ok && !message.refused) {
         fail("a request tells of a failure that was none");
-    } else if (status == Status::ok && !message.too_large && when_run) {
+    } else if (status == Status::ok && !message.refused && when_run) {
         check_run(number);
     }
 }
@@ -898,9 +910,9 @@ void Team::check_done(int origin, int target)
         if (!counted || message.failed || may_fail(message)) {
             continue;
         }
-        if (message.too_large) {
+        if (message.refused) {
             if (message.run != 0) {
-                fail("a segment was run that fits in no buffer");
+                fail("a message was run that no buffer holds, or of another handler");
             }
         } else {
             check_run(number);
@@ -914,7 +926,7 @@ void Team::check_locked(int holder, int target)
     for (const ActiveIssued& message : issued) {
         const bool before = message.locked && message.target == target &&
                             message.origin != holder && message.input[0] != unfilled;
-        if (before && !message.failed && !message.too_large && !may_fail(message) &&
+        if (before && !message.failed && !message.refused && !may_fail(message) &&
             (message.inside || message.run != message.segments)) {
             fail("a lock was given away before what was issued under it has run");
         }
@@ -931,6 +943,19 @@ void Team::check_cells()
                 model[static_cast<std::size_t>(target)][static_cast<std::size_t>(origin)]) {
                 fail("operations of an ordered window have overtaken one another");
             }
+        }
+    }
+}
+
+/// All that was handed out of the attached buffers has come back.
+void Team::check_buffers()
+{
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto number = static_cast<std::size_t>(rank);
+        rma::ActiveTarget& target = members[number]->window().parts().active.target;
+        if (attached[number] != 0 &&
+            (target.begin_detach() != Status::ok || !target.end_detach())) {
+            fail("a message that is over has a part of an attached buffer");
         }
     }
 }
@@ -954,13 +979,14 @@ std::string Team::run()
     }
     tally.died_inside += dies >= 0 && members[static_cast<std::size_t>(dies)]->in_direct() ? 1 : 0;
     for (std::size_t number = 0; failure.empty() && dies < 0 && number < issued.size(); ++number) {
-        tally.failures += issued[number].too_large ? 1 : 0;
-        if (!issued[number].too_large) {
+        tally.failures += issued[number].refused ? 1 : 0;
+        if (!issued[number].refused) {
             check_run(number);
         }
     }
     if (failure.empty() && dies < 0) {
         check_cells();
+        check_buffers();
     }
     return failure;
 }

@@ -16,7 +16,8 @@
 /// with its own input, and its output comes back; messages that exclude one another never
 /// interleave, those that keep their order do; what a flush has waited for has been run, and what
 /// was issued under an exclusive lock before the next one has it; room in attached buffers is given
-/// out in order (ReservationLine); nobody waits for ever, whoever dies.
+/// out in order (ReservationLine), and nothing of them is missing at the end; nobody waits for
+/// ever, whoever dies.
 namespace sidelight::sim {
 
 /// One message of the program.
@@ -35,8 +36,8 @@ struct ActiveIssued {
     bool concurrent = false;
     bool locked = false; ///< issued while its origin has the target's exclusive lock
     rma::ActiveOrder order{};
-    bool ordered = false;   ///< by its window
-    bool too_large = false; ///< no buffer can ever hold a segment
+    bool ordered = false; ///< by its window
+    bool refused = false; ///< no buffer can ever hold a segment, or its target has no such handler
     bool requested = false; ///< it has a request, which its origin waits for by itself
     rma::FlushScope request_scope = rma::FlushScope::local; ///< of that
 

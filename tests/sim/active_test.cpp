@@ -32,7 +32,7 @@ ActiveTally run_all(ActiveDeaths deaths)
         }
     }
     std::printf("%" PRIu64 " seeds: %" PRIu64 " messages in %" PRIu64 " pieces, %" PRIu64
-                " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " too large, %" PRIu64
+                " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " refused, %" PRIu64
                 " within their calls, in which %" PRIu64 " died, %" PRIu64
                 " waited for by request\n",
                 seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures,

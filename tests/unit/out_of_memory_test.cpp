@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "datatype/basic_layout.hpp"
+#include "datatype/builder.hpp"
 #include "host/node/own_thread.hpp"
 #include "lone_process.hpp"
 
@@ -181,6 +185,79 @@ TEST_F(OutOfMemory, WindowThatCannotBeMadeIsNotThere)
         process_.progress();
         EXPECT_EQ(fabric_.last_peer, made ? 1 : -1) << enough;
     }
+}
+
+/// A message of 40 segments of a word with a hole behind it, which have to be copied.
+class OutOfMemoryForActive : public OutOfMemory {
+protected:
+    OutOfMemoryForActive()
+    {
+        datatype::LayoutBuilder builder;
+        builder.append_block(0, 8, datatype::Basic::u64);
+        spread_ = builder.finish(0, 16);
+        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
+        call_ = {.segments = 40, .input = {.layout = &word, .count = 1}};
+        operation_.kind = OperationKind::active_message;
+        operation_.target = 1;
+        operation_.layout = &word;
+        operation_.count = 1;
+        operation_.origin = {values_.data(), spread_.get(), 1};
+        operation_.active = &call_;
+        operation_.request_scope = FlushScope::remote;
+    }
+
+    std::array<std::uint64_t, 80> values_{};
+    datatype::LayoutPointer spread_;
+    ActiveCall call_;
+    Operation operation_;
+};
+
+/// What operations of all kinds need is there.
+TEST_F(OutOfMemoryForActive, MessageThatCannotBeLaunchedEnds)
+{
+    Operation put = operation_;
+    put.kind = OperationKind::put;
+    put.active = nullptr;
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
+    ASSERT_EQ(window_->issue(put, nullptr), Status::ok);
+    for (int enough = 0; fabric_.sent(MessageKind::active_ask) == 0; ++enough) {
+        ASSERT_LT(enough, 10);
+        Request run;
+        allocations_left = enough;
+        const Status refused = window_->issue(operation_, &run);
+        allocations_left = -1;
+        const Status status = refused == Status::ok && run.complete ? run.status : refused;
+        EXPECT_EQ(status,
+                  fabric_.sent(MessageKind::active_ask) == 0 ? Status::no_memory : Status::ok);
+    }
+}
+
+/// What it has at its target is given back: a message that has begun there would keep its turn.
+TEST_F(OutOfMemoryForActive, MessageThatCannotGoOnIsWithdrawn)
+{
+    Request run;
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
+    ASSERT_EQ(window_->issue(operation_, &run), Status::ok);
+    hear_from(1, 7, MessageKind::active_room, ActiveRoomBody{.internal = 8, .attached = 4096});
+    ASSERT_EQ(fabric_.sent(MessageKind::active), 1);
+    ASSERT_EQ(fabric_.last_kind(), MessageKind::active_reserve);
+    const auto wish = fabric_.last_body<ActiveReservationBody>();
+    no_memory = true;
+    hear_from(1, 7, MessageKind::active_reserved,
+              ActiveReservationBody{.operation = wish.operation, .least = wish.most});
+    no_memory = false;
+    EXPECT_EQ(fabric_.sent(MessageKind::active), 2);
+    EXPECT_EQ(fabric_.last_kind(), MessageKind::active);
+    for (const std::uint64_t segment : {0U, 1U}) {
+        EXPECT_FALSE(run.complete);
+        const Status status = segment == 0 ? Status::ok : Status::other;
+        hear_from(1, 7, MessageKind::active_done,
+                  ActiveDoneBody{.operation = wish.operation,
+                                 .segment = segment,
+                                 .status = static_cast<std::uint8_t>(status)});
+    }
+    EXPECT_TRUE(run.complete);
+    EXPECT_EQ(run.status, Status::no_memory);
 }
 
 TEST_F(OutOfMemory, BrokenWindowIsDestroyed)

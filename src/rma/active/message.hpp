@@ -50,7 +50,6 @@ struct ActiveMessage {
     std::uint64_t sent = 0;       ///< segments
     std::uint32_t unanswered = 0; ///< pieces
     bool asked = false;           ///< for a reservation
-    bool refused_room = false;    ///< it will get none
     bool reserved = false;        ///< it has one
     Status failure = Status::ok;
     Ring<4> room{};                 ///< of the reservation

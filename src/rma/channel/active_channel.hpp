@@ -54,7 +54,6 @@ struct ActiveReservation {
     std::uint64_t bytes = 0; ///< 0: it waits
     std::uint64_t least = 0;
     std::uint64_t most = 0;
-    bool over = false; ///< the message is; a handler may still be inside
     Links<ActiveReservation> in_list{};
     ActiveReservation* next = nullptr;
 };

@@ -57,6 +57,7 @@ void ActiveOrigin::launch(Flight& flight) noexcept
     }
     if (target.active == nullptr) {
         message.failure = Status::no_memory;
+        message.sent = message.call.segments;
         life_.all_sent(flight);
         finish_if_over(message);
         return;
@@ -114,13 +115,26 @@ bool ActiveOrigin::send(Channel& target, ActiveMessage& message) noexcept
 {
     const ActiveChannel& state = *target.active;
     Place place;
-    while (message.failure == Status::ok && message.sent != message.call.segments) {
-        if (state.unanswered == most_active_pieces || !find_place(target, message, place)) {
+    while (message.sent != message.call.segments && state.unanswered != most_active_pieces) {
+        if (message.failure != Status::ok) {
+            withdraw(target, message);
+        } else if (find_place(target, message, place)) {
+            send_piece(target, message, place);
+        } else {
             break;
         }
-        send_piece(target, message, place);
     }
-    return message.failure != Status::ok || message.sent == message.call.segments;
+    return message.sent == message.call.segments;
+}
+
+/// What is left of it does not leave. A piece without segments, which the target refuses, has it
+/// forget the message, and give away what that has reserved or waits for.
+void ActiveOrigin::withdraw(Channel& target, ActiveMessage& message) noexcept
+{
+    if (message.sent != 0 || message.asked) {
+        send_piece(target, message, {});
+    }
+    message.sent = message.call.segments;
 }
 
 /// In the room of this origin's own first, else in what it has reserved.
@@ -251,7 +265,7 @@ void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Pla
             piece = {.operation = name,
                      .segment = message.sent,
                      .place = place.offset,
-                     .number = body.number,
+                     .number = std::max(body.number, 1U),
                      .has_place = room.bytes != 0,
                      .reserved = place.reserved};
             break;
@@ -263,7 +277,7 @@ void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Pla
     message.sent += place.segments;
 }
 
-/// What is left of it does not leave.
+/// What is left of it does not leave: see `send`.
 void ActiveOrigin::fail(ActiveMessage& message, Status status) noexcept
 {
     message.failure = message.failure == Status::ok ? status : message.failure;
@@ -274,7 +288,6 @@ void ActiveOrigin::sent_whole(Channel& target, ActiveMessage& message) noexcept
 {
     target.active->leaving.remove(&message);
     target.active->begun = target.active->begun == &message ? nullptr : target.active->begun;
-    message.sent = message.call.segments;
     life_.all_sent(*message.flight);
     finish_if_over(message);
 }
@@ -304,7 +317,7 @@ void ActiveOrigin::take_room(Channel& from, const ActiveRoomBody& body) noexcept
     send_more(from);
 }
 
-/// One that comes too late belongs to nobody, and the target knows that.
+/// One that comes too late belongs to nobody, and the target knows that or hears so (`withdraw`).
 void ActiveOrigin::take_reservation(Channel& from, const ActiveReservationBody& body) noexcept
 {
     ActiveMessage* message = find(body.operation, from);
@@ -317,6 +330,7 @@ void ActiveOrigin::take_reservation(Channel& from, const ActiveReservationBody& 
         message->room.begin(body.place, body.least);
     } else if (needs_reservation(*from.active, *message)) {
         fail(*message, Status::buffer);
+        message->sent = message->call.segments; // the target has nothing of it
         sent_whole(from, *message);
     }
     send_more(from);
@@ -394,11 +408,7 @@ void ActiveOrigin::take_done(Channel& from, const ActiveDoneBody& body,
     *piece = {};
     --from.active->unanswered;
     --message->unanswered;
-    if (message->sent != message->call.segments && message->failure != Status::ok) {
-        sent_whole(from, *message);
-    } else {
-        finish_if_over(*message);
-    }
+    finish_if_over(*message);
     send_more(from);
 }
 

@@ -41,6 +41,7 @@ private:
     [[nodiscard]] static bool may_leave(const ActiveChannel& state,
                                         const ActiveMessage& message) noexcept;
     [[nodiscard]] bool send(Channel& target, ActiveMessage& message) noexcept;
+    void withdraw(Channel& target, ActiveMessage& message) noexcept;
     [[nodiscard]] bool find_place(Channel& target, ActiveMessage& message, Place& place) noexcept;
     [[nodiscard]] static ActiveBody body_of(const ActiveMessage& message,
                                             const Place& place) noexcept;

@@ -171,12 +171,8 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
     if (from.active == nullptr) {
         from.active.reset(new (std::nothrow) ActiveChannel);
     }
-    if (from.active == nullptr) {
-        refuse(from, body, Status::no_memory);
-        return;
-    }
     std::byte* memory = nullptr;
-    Status status = check(from, body, memory);
+    Status status = from.active != nullptr ? check(from, body, memory) : Status::no_memory;
     ActiveIncoming* message = body.segment != 0 ? find(from, body.operation) : nullptr;
     if (status == Status::ok && message == nullptr) {
         message = body.segment == 0 ? begin(from, body) : nullptr;
@@ -201,6 +197,8 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         if (message != nullptr) {
             message->failed = true;
             end_if_over(*message);
+        } else if (find(from, body.operation) == nullptr) {
+            buffer_.release(from, body.operation);
         }
         return;
     }

@@ -25,7 +25,7 @@ struct alignas(16) ActiveBody {
     std::uint64_t place = 0;    ///< in the buffer
     std::uint64_t segment = 0;  ///< the first of them
     std::uint64_t segments = 0; ///< of the whole message
-    std::uint32_t number = 0;   ///< of segments
+    std::uint32_t number = 0;   ///< of segments; 0: the rest of the message does not come
     std::uint32_t handler = 0;
     std::int32_t input_type = 0;
     std::int32_t output_type = 0;
