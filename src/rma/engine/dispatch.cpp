@@ -188,7 +188,8 @@ void take_active_reserved(const Owners& to, Channel& sender, const Message& mess
 }
 
 /// Whether a message keeps its place among the operations of its sender: these themselves, what
-/// asks how far they are, and what says that an epoch of theirs is over.
+/// asks how far they are, and what says that an epoch of theirs is over. Active messages do not:
+/// they leave when all that they follow is complete, and no credit limits their bytes.
 bool keeps_place(MessageKind kind) noexcept
 {
     switch (kind) {
@@ -199,9 +200,6 @@ bool keeps_place(MessageKind kind) noexcept
     case MessageKind::compare_and_swap:
     case MessageKind::order:
     case MessageKind::notify:
-    case MessageKind::active:
-    case MessageKind::active_input:
-    case MessageKind::active_reserve:
     case MessageKind::acknowledgement_request:
     case MessageKind::done:
     case MessageKind::unlock:
