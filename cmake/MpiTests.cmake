@@ -10,9 +10,9 @@
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
 # preloaded, unless NO_PRELOAD; with MESSAGES under SIDELIGHT_PROGRESS=smart, and that of messages
 # above it. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
-# the program that they run, with the same arguments. With PASS
-# the program has to print what matches, whatever its exit status. LABEL takes the place of the
-# suite and the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
+# the program that they run, with the same arguments. With PASS the program has to print what
+# matches, whatever its exit status, and no check may fail. LABEL takes the place of the suite and
+# the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
 # has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
 # rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data:
 # SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of users that
@@ -129,7 +129,8 @@ macro(sidelight_register_mpi_test host ranks)
         # 77 is the runner's word for a machine without namespaces.
         set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77)
         if(arg_PASS)
-            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
+            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}"
+                FAIL_REGULAR_EXPRESSION ":[0-9]+: rank [0-9]+, in ") # a check of check.h
         endif()
     endif()
     set(labels ${suite} ${host})

@@ -44,14 +44,12 @@ static bool all_ones(const unsigned char *memory)
 /* The child reads and writes all of it. */
 static void child_of_fork(unsigned char *memory)
 {
-    double const begin = MPI_Wtime();
-    pid_t const child = fork();
+    pid_t const child = fork(); /* it waits for nobody */
     if (child == 0) {
         bool const good = all_ones(memory);
         memset(memory, 2, BYTES);
         _exit(good ? 0 : 1);
     }
-    CHECK(MPI_Wtime() - begin < 120); /* it waits for nobody */
     int status = -1;
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
