@@ -997,6 +997,7 @@ std::string run_active(std::uint64_t seed, ActiveDeaths deaths, ActiveTally& tal
 {
     Team team(seed, deaths);
     std::string failure = team.run();
+    ++tally.programs;
     tally.messages += team.tally.messages;
     tally.pieces += team.tally.pieces;
     tally.beside += team.tally.beside;

@@ -50,6 +50,7 @@ struct ActiveIssued {
 };
 
 struct ActiveTally {
+    std::uint64_t programs = 0;
     std::uint64_t messages = 0;
     std::uint64_t pieces = 0;
     std::uint64_t beside = 0;      ///< pieces that began while another one ran at the same target

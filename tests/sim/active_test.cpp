@@ -19,10 +19,13 @@ std::uint64_t number(const char* variable, std::uint64_t fallback)
     return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
+/// In fewer programs not all that is counted need happen.
+constexpr std::uint64_t enough = 10'000;
+
 ActiveTally run_all(ActiveDeaths deaths)
 {
     const std::uint64_t first = number("SIDELIGHT_SIM_ACTIVE_SEED", 0);
-    const std::uint64_t seeds = first != 0 ? 1 : number("SIDELIGHT_SIM_ACTIVE_SEEDS", 20'000);
+    const std::uint64_t seeds = first != 0 ? 1 : number("SIDELIGHT_SIM_ACTIVE_SEEDS", 2 * enough);
     ActiveTally tally;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         const std::string failure = run_active(seed, deaths, tally);
@@ -35,8 +38,8 @@ ActiveTally run_all(ActiveDeaths deaths)
                 " beside others, %" PRIu64 " before earlier ones, %" PRIu64 " refused, %" PRIu64
                 " within their calls, in which %" PRIu64 " died, %" PRIu64
                 " waited for by request\n",
-                seeds, tally.messages, tally.pieces, tally.beside, tally.overtaken, tally.failures,
-                tally.direct, tally.died_inside, tally.requested);
+                tally.programs, tally.messages, tally.pieces, tally.beside, tally.overtaken,
+                tally.failures, tally.direct, tally.died_inside, tally.requested);
     return tally;
 }
 
@@ -45,6 +48,9 @@ ActiveTally run_all(ActiveDeaths deaths)
 TEST(ActiveMessages, RunOnceEachInTheirOrder)
 {
     const ActiveTally tally = run_all(ActiveDeaths::none);
+    if (tally.programs < enough) {
+        return;
+    }
     EXPECT_GT(tally.pieces, tally.messages);
     EXPECT_GT(tally.beside, 0U);
     EXPECT_GT(tally.overtaken, 0U);
@@ -56,7 +62,7 @@ TEST(ActiveMessages, RunOnceEachInTheirOrder)
 TEST(ActiveMessages, SurvivorsComeToTheirEnds)
 {
     const ActiveTally tally = run_all(ActiveDeaths::one);
-    EXPECT_GT(tally.died_inside, 0U);
+    EXPECT_TRUE(tally.died_inside > 0 || tally.programs < enough);
 }
 
 } // namespace sidelight::sim
