@@ -221,8 +221,11 @@ private:
             }
         }
         for (std::size_t word = 0; word < message.output_words; ++word) {
-            output[(segment * message.output_words + word) * out_stride] =
-                answer_to(word_of(number_, with.offset + segment, 0), word);
+            std::uint64_t& answer = output[(segment * message.output_words + word) * out_stride];
+            if (answer != 0) {
+                team_.fail("a handler has got output that is not zero");
+            }
+            answer = answer_to(word_of(number_, with.offset + segment, 0), word);
         }
     }
 
@@ -408,6 +411,7 @@ void Member::end_direct()
     }
     ActiveIssued& message = team_.issued[direct_.number];
     std::vector<std::uint64_t> input = message.input;
+    std::fill_n(message.output.begin(), message.segments * message.output_words, 0);
     Handler handler(team_, direct_.number);
     handler.call({.input = reinterpret_cast<std::byte*>(input.data()),
                   .input_count = message.input_words,
