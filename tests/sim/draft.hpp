@@ -104,6 +104,8 @@ public:
     void make_present() { script().back().value = 1; }
     /// That step, an operation, raises a counter of its target.
     void make_notified(std::size_t step, int counter) { script()[step].notification = counter; }
+    /// That step, a stray, is a zero-copy message where it goes by messages.
+    void make_long(std::size_t step) { script()[step].words = 1400; }
     [[nodiscard]] const Step& step(std::size_t number) const { return script()[number]; }
     /// Steps so far.
     [[nodiscard]] std::size_t length() const { return script().size(); }

@@ -24,7 +24,7 @@ void Generator::draw_counters()
 }
 
 /// What goes to cells of its own, so that it is seen when it is there; and what fails, which raises
-/// nothing.
+/// nothing, even if its notification is there before it.
 void Generator::maybe_notify(int rank, std::size_t step)
 {
     const Step& operation = author(rank).step(step);
@@ -37,6 +37,8 @@ void Generator::maybe_notify(int rank, std::size_t step)
     author(rank).make_notified(step, counter);
     if (!fails) {
         ++notified(operation.target, counter);
+    } else if (!operation.named && notes_.chance(50)) {
+        author(rank).make_long(step);
     }
 }
 
