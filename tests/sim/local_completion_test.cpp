@@ -97,6 +97,27 @@ TEST(LocalCompletion, NeedsNoTarget)
     }
 }
 
+/// A request that waits for the target waits for its own operation, not for those behind it.
+TEST(RemoteCompletion, NeedsNothingIssuedLater)
+{
+    Draft d(2, 1);
+    d.program().progress_percent = 100;
+    Author origin = d.rank(0);
+    origin.lock(LockType::shared, 1);
+    origin.await_grant(1);
+    const auto first = origin.write(Call::put, 1, small);
+    origin.make_remote();
+    std::size_t last = first;
+    for (int put = 0; put < 1000; ++put) {
+        last = origin.write(Call::put, 1, small);
+        origin.make_bare();
+    }
+    origin.unlock(1, blocking);
+    run(d.finish(), [&](World& world) {
+        EXPECT_LT(world.rank(0).times(first).done, world.rank(0).times(last).called);
+    });
+}
+
 /// Puts by the network's hardware are at the target without its processor.
 TEST(Flushes, OfNativePutsNeedNoTarget)
 {
