@@ -226,6 +226,32 @@ class Finding(unittest.TestCase):
         ):
             self.assertEqual(hosts.find(None, "script").name, "mpich5")
 
+    def test_a_program_of_another_mpi_than_its_host(self):
+        of_open_mpi = self.install("openmpi5", "libmpi.so.40")
+        of_mpich = self.install("mpich5", "libmpi.so.12")
+        linked = {
+            str(place / "bin/mpicc"): place / f"lib/{library}"
+            for place, library in ((of_open_mpi, "libmpi.so.40"), (of_mpich, "libmpi.so.12"))
+        }
+        program = str(of_open_mpi / "bin/mpicc")
+        with mock.patch.object(hosts, "_linked_library", side_effect=linked.get):
+            for words in ([program], ["env", "A=1", program]):
+                with self.assertRaisesRegex(hosts.HostError, "openmpi5: leave out --host mpich5"):
+                    hosts.refuse_other_mpi(hosts.find("mpich5"), words)
+                hosts.refuse_other_mpi(hosts.find("openmpi5"), words)
+            hosts.refuse_other_mpi(host(), [str(of_mpich / "bin/mpicc")])  # of its family
+            hosts.refuse_other_mpi(host(), ["sh", "-c", "whatever"])
+        unknown = hosts.HostError("needs libmpi.so.40, which the loader does not find")
+        with mock.patch.object(hosts, "_linked_library", side_effect=unknown):
+            hosts.refuse_other_mpi(hosts.find("mpich5"), [program])
+
+    def test_what_is_not_executable(self):
+        with tempfile.NamedTemporaryFile() as file:
+            with self.assertRaisesRegex(hosts.HostError, "is not executable"):
+                hosts.ldd(file.name)
+        with self.assertRaisesRegex(hosts.HostError, "there is no program"):
+            hosts.ldd(file.name)
+
     def test_program_behind_others(self):
         self.install("mpich5", "libmpi.so.12")
         program = self.install("openmpi5", "libmpi.so.40") / "bin/mpicc"

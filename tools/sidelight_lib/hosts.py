@@ -357,6 +357,18 @@ def find_for(argv: Sequence[str], mpiexec: str | Path | None = None) -> tuple[Ho
     return replace(host, is_guess=is_guess), telling or argv[0]
 
 
+def refuse_other_mpi(host: Host, argv: Sequence[str]) -> None:
+    """A program that is linked to another MPI than its host is, as far as that can be told: each
+    rank would be a process of its own, or crash. Hosts of a family stand in for one another."""
+    try:
+        linked = next(filter(None, map(_linked_library, filter(shutil.which, argv))), None)
+    except HostError:  # not found by the loader here: it may be with this host
+        return
+    owner = _host_of_library(linked) if linked is not None else None
+    if owner is not None and owner.family != host.family:
+        raise HostError(f"the program loads {linked} of {owner.name}: leave out --host {host.name}")
+
+
 def program_in(argv: Sequence[str]) -> str | None:
     """The first program in a command line that tells which MPI it loads: it may stand behind env,
     numactl or time, or in the words of a shell."""
@@ -402,6 +414,8 @@ def _installed(host: Host) -> Host:
 def ldd(program: str | Path) -> str:
     """What the loader tells about the libraries of a program; nothing about a script."""
     found = shutil.which(str(program))
+    if found is None and Path(program).is_file():
+        raise HostError(f"{program} is not executable")
     if found is None:
         raise HostError(f"there is no program {program}")
     return subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout

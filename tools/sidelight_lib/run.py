@@ -136,7 +136,9 @@ def _host(arguments: argparse.Namespace) -> tuple[hosts.Host, str]:
     """The host, and the program that loads it, as far as that can be seen."""
     if arguments.host is None:
         return hosts.find_for([arguments.program, *arguments.arguments], arguments.mpiexec)
-    return hosts.find(arguments.host, None, arguments.mpiexec), arguments.program
+    host = hosts.find(arguments.host, None, arguments.mpiexec)
+    hosts.refuse_other_mpi(host, [arguments.program, *arguments.arguments])
+    return host, arguments.program
 
 
 def _folder_for_trace(arguments: argparse.Namespace) -> Path:
