@@ -11,10 +11,12 @@ set(SIDELIGHT_ABI_PROGRAMS operations reductions datatypes datatype_edges attrib
 function(sidelight_abi_tests)
     set(SIDELIGHT_FOUND_HOSTS mpi-abi)
     foreach(program IN LISTS SIDELIGHT_ABI_PROGRAMS)
-        sidelight_mpi_program(mpi-abi tests ${program} SOURCES ${program}.c)
+        sidelight_mpi_program(mpi-abi tests ${program}
+            SOURCES ${PROJECT_SOURCE_DIR}/tests/mpi/${program}.c)
         sidelight_mpi_test(${program} RANKS 2)
     endforeach()
-    sidelight_mpi_program(mpi-abi tests wrong_host SOURCES wrong_host.c)
+    sidelight_mpi_program(mpi-abi tests wrong_host
+        SOURCES ${PROJECT_SOURCE_DIR}/tests/mpi/wrong_host.c)
 endfunction()
 
 if(mpi-abi IN_LIST SIDELIGHT_LIBRARY_HOSTS AND NOT mpi-abi IN_LIST SIDELIGHT_FOUND_HOSTS)
