@@ -262,6 +262,53 @@ int MPIX_Progress_get(int *mode);
 int MPIX_Progress_counts(MPI_Count *calls, MPI_Count *messages, MPI_Count *futile,
                          MPI_Count *delay);
 
+/* --- Profiling tools -------------------------------------------------------------------------- */
+
+/* Each MPIX_ call has a second name, PMPIX_, for a tool that defines the first one. */
+#define SIDELIGHT_SECOND_NAME(name) extern __typeof__(MPIX_##name) PMPIX_##name;
+SIDELIGHT_SECOND_NAME(Win_ifence)
+SIDELIGHT_SECOND_NAME(Win_ipost)
+SIDELIGHT_SECOND_NAME(Win_istart)
+SIDELIGHT_SECOND_NAME(Win_icomplete)
+SIDELIGHT_SECOND_NAME(Win_iwait)
+SIDELIGHT_SECOND_NAME(Win_ilock)
+SIDELIGHT_SECOND_NAME(Win_iunlock)
+SIDELIGHT_SECOND_NAME(Win_ilock_all)
+SIDELIGHT_SECOND_NAME(Win_iunlock_all)
+SIDELIGHT_SECOND_NAME(Win_iflush)
+SIDELIGHT_SECOND_NAME(Win_iflush_all)
+SIDELIGHT_SECOND_NAME(Win_iflush_local)
+SIDELIGHT_SECOND_NAME(Win_iflush_local_all)
+SIDELIGHT_SECOND_NAME(Rrput)
+SIDELIGHT_SECOND_NAME(Rrput_c)
+SIDELIGHT_SECOND_NAME(Rraccumulate)
+SIDELIGHT_SECOND_NAME(Rraccumulate_c)
+SIDELIGHT_SECOND_NAME(Rrget_accumulate)
+SIDELIGHT_SECOND_NAME(Rrget_accumulate_c)
+SIDELIGHT_SECOND_NAME(Win_op_intrinsic)
+SIDELIGHT_SECOND_NAME(Win_dup_with_info)
+SIDELIGHT_SECOND_NAME(Memhandle_create)
+SIDELIGHT_SECOND_NAME(Win_from_memhandle)
+SIDELIGHT_SECOND_NAME(Memhandle_release)
+SIDELIGHT_SECOND_NAME(Progress_set)
+SIDELIGHT_SECOND_NAME(Progress_get)
+SIDELIGHT_SECOND_NAME(Progress_counts)
+SIDELIGHT_SECOND_NAME(Am_op_create)
+SIDELIGHT_SECOND_NAME(Am_op_create_c)
+SIDELIGHT_SECOND_NAME(Am_win_op_register)
+SIDELIGHT_SECOND_NAME(Am)
+SIDELIGHT_SECOND_NAME(Am_c)
+SIDELIGHT_SECOND_NAME(Ram)
+SIDELIGHT_SECOND_NAME(Ram_c)
+SIDELIGHT_SECOND_NAME(Am_notify)
+SIDELIGHT_SECOND_NAME(Am_notify_c)
+SIDELIGHT_SECOND_NAME(Ram_notify)
+SIDELIGHT_SECOND_NAME(Ram_notify_c)
+SIDELIGHT_SECOND_NAME(Am_win_buffer_attach)
+SIDELIGHT_SECOND_NAME(Am_win_buffer_detach)
+SIDELIGHT_SECOND_NAME(Win_notify_ithreshold)
+#undef SIDELIGHT_SECOND_NAME
+
 /* --- About the library ------------------------------------------------------------------------ */
 
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */

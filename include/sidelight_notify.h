@@ -35,9 +35,12 @@ extern "C" {
 /* The error class. Where the host has none it is added to the host's when it is first asked for,
  * and so it is no constant: compare it with what MPI_Error_class answers. */
 int MPIX_Err_rma_notification(void);
+int PMPIX_Err_rma_notification(void);
 
 #ifdef MPI_ERR_RMA_NOTIFICATION
-#define SIDELIGHT_NOTIFICATION(name, parameters) int MPIX_##name parameters;
+#define SIDELIGHT_NOTIFICATION(name, parameters)                                                   \
+    int MPIX_##name parameters;                                                                    \
+    int PMPIX_##name parameters;
 #else
 #define MPI_ERR_RMA_NOTIFICATION (MPIX_Err_rma_notification())
 /* Attributes of a window: how many counters a process may ask for (an int: NUM_SB without
@@ -49,7 +52,8 @@ int MPIX_Err_rma_notification(void);
 #define SIDELIGHT_NOTIFICATION(name, parameters)                                                   \
     int MPI_##name parameters;                                                                     \
     int PMPI_##name parameters;                                                                    \
-    int MPIX_##name parameters;
+    int MPIX_##name parameters;                                                                    \
+    int PMPIX_##name parameters;
 #endif
 
 /* --- Counters --------------------------------------------------------------------------------- */

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks what a library of ours gives to and takes from the programs it is loaded into.
 
-It exports MPI_*, PMPI_*, MPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
+It exports MPI_*, PMPI_*, MPIX_*, PMPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
 mpi_*notify*_, and of Fortran's the calls that src/api/fortran.cpp explains; of MPICH's own the one
 of src/api/attributes.cpp; of UCX's the one of src/host/mpi/worker_hook.hpp, where the host has no
 other hook), and is not linked to any MPI: it needs no MPI library, calls no MPI function by name,
 and the host's predefined handles are weak.
-Each MPI_X has its PMPI_X, so that a profiling tool above it ends up in the library. Whatever
-src/api/front.def lists is exported: a name that cmake/exports.map lacks goes past the library."""
+Each MPI_X has its PMPI_X, and each MPIX_X that is not MPICH's its PMPIX_X, so that a profiling tool
+above it ends up in the library. Whatever src/api/front.def lists is exported: a name that
+cmake/exports.map lacks goes past the library."""
 
 import argparse
 import pathlib
@@ -16,8 +17,9 @@ import re
 import subprocess
 import sys
 
-EXPORTED = re.compile(r"((MPI|PMPI|MPIX|sidelight)_\w+|ucp_worker_progress|MPII_Keyval_set_proxy|"
+EXPORTED = re.compile(r"((MPIX?|PMPIX?|sidelight)_\w+|ucp_worker_progress|MPII_Keyval_set_proxy|"
                       r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2})$")
+PROFILED = re.compile(r"MPIX?_(?!Grequest_|Async_)")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
 LISTED = re.compile(r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((?:\w+, )?(\w+)\)", re.MULTILINE)
@@ -64,7 +66,7 @@ def main():
     wrong += [f"{name}: linked" for name in needed_libraries(library) if "mpi" in name]
     functions = {name for kind, name in symbols if kind == "T"}
     wrong += [f"{name}: no P{name}" for name in sorted(functions)
-              if name.startswith("MPI_") and "P" + name not in functions]
+              if PROFILED.match(name) and "P" + name not in functions]
     wanted = [chosen.calls, *(listed_names(chosen.front) if chosen.front else [])]
     wrong += [f"{name}: not exported" for name in wanted if name not in functions]
     print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")

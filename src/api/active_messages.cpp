@@ -230,21 +230,26 @@ SIDELIGHT_ENTRY int MPIX_Am_op_create(MPIX_Am_user_function* function, MPI_Op* a
 {
     return create(reinterpret_cast<void*>(function), HandlerForm::plain, am_op);
 }
+SIDELIGHT_PROFILED(Am_op_create)
 SIDELIGHT_ENTRY int MPIX_Am_op_create_c(MPIX_Am_user_function_c* function, MPI_Op* am_op)
 {
     return create(reinterpret_cast<void*>(function), HandlerForm::large, am_op);
 }
+SIDELIGHT_PROFILED(Am_op_create_c)
 SIDELIGHT_ENTRY int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win)
 {
     return with_window(
         win, [&](const WindowObject& object) { return register_operation(object, am_op); });
 }
+SIDELIGHT_PROFILED(Am_win_op_register)
 SIDELIGHT_ENTRY int MPIX_Am_win_buffer_attach(void* buffer, MPI_Aint size, MPI_Win win)
 {
     return with_window(win,
                        [&](const WindowObject& object) { return attach(object, buffer, size); });
 }
+SIDELIGHT_PROFILED(Am_win_buffer_attach)
 SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(win, detach); }
+SIDELIGHT_PROFILED(Am_win_buffer_detach)
 
 #define SIDELIGHT_ACTIVE_PARAMETERS(row, Count)                                                    \
     row(const void*, input) row(Count, input_count) row(MPI_Datatype, input_type)                  \
@@ -284,6 +289,10 @@ SIDELIGHT_ENTRY int MPIX_Am_win_buffer_detach(MPI_Win win) { return with_window(
     }
 SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)
 SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
+SIDELIGHT_PROFILED(Am)
+SIDELIGHT_PROFILED(Am_c)
+SIDELIGHT_PROFILED(Ram)
+SIDELIGHT_PROFILED(Ram_c)
 
 #define SIDELIGHT_ACTIVE_NOTIFY(name, request_name, fortran, request_fortran, Count)               \
     SIDELIGHT_ENTRY int name(                                                                      \
@@ -322,6 +331,10 @@ SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
 SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, mpix_am_notify_, mpix_ram_notify_, int)
 SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, mpix_ram_notify_c_,
                         MPI_Count)
+SIDELIGHT_PROFILED(Am_notify)
+SIDELIGHT_PROFILED(Am_notify_c)
+SIDELIGHT_PROFILED(Ram_notify)
+SIDELIGHT_PROFILED(Ram_notify_c)
 
 // The others for Fortran, as in nonblocking.cpp.
 

@@ -38,6 +38,7 @@ SIDELIGHT_ENTRY int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win* 
     }
     return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
 }
+SIDELIGHT_PROFILED(Win_dup_with_info)
 
 SIDELIGHT_ENTRY void mpix_win_dup_with_info_(FortranArgument<MPI_Win> win,
                                              FortranArgument<MPI_Info> info, MPI_Fint* newwin,

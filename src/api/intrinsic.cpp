@@ -124,6 +124,7 @@ SIDELIGHT_ENTRY int MPIX_Win_op_intrinsic(const char* ops, MPI_Aint max_count, M
     }
     return code;
 }
+SIDELIGHT_PROFILED(Win_op_intrinsic)
 
 /// Fortran fills its texts with blanks, and says behind all arguments how long they are.
 SIDELIGHT_ENTRY void mpix_win_op_intrinsic_(const char* ops, const MPI_Aint* max_count,

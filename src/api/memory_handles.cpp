@@ -84,6 +84,7 @@ SIDELIGHT_ENTRY int MPIX_Memhandle_create(void* base, MPI_Aint size, MPI_Info in
         return create(parent, base, size, info, memhandle, memhandle_size);
     });
 }
+SIDELIGHT_PROFILED(Memhandle_create)
 
 SIDELIGHT_ENTRY int MPIX_Win_from_memhandle(const void* memhandle, MPI_Aint size, int disp_unit,
                                             MPI_Info info, int target, MPI_Win parentwin,
@@ -93,11 +94,13 @@ SIDELIGHT_ENTRY int MPIX_Win_from_memhandle(const void* memhandle, MPI_Aint size
         return open(parent, memhandle, {size, disp_unit, info, target}, newwin);
     });
 }
+SIDELIGHT_PROFILED(Win_from_memhandle)
 
 SIDELIGHT_ENTRY int MPIX_Memhandle_release(void* memhandle, MPI_Win parentwin)
 {
     return with_parent(parentwin, [&](WindowObject& parent) { return release(parent, memhandle); });
 }
+SIDELIGHT_PROFILED(Memhandle_release)
 
 // The same for Fortran, as in nonblocking.cpp.
 SIDELIGHT_ENTRY void mpix_memhandle_create_(FortranArgument<void*> base, const MPI_Aint* size,

@@ -75,7 +75,8 @@ int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments...
     {                                                                                              \
         return begin_from<Call, trace::CallKind::name>(__builtin_return_address(0), request,       \
                                                        win parameters(SIDELIGHT_PASS_AFTER));      \
-    }
+    }                                                                                              \
+    SIDELIGHT_PROFILED(Win_i##name)
 #include "api/synchronization.def"
 
 // The same for Fortran. One function serves every way to MPI: a program with mpif.h calls it by the

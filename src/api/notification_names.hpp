@@ -6,13 +6,15 @@
 #include "host/mpi/fit.hpp"
 
 /// The calls of notifications (MPI-5.1, 12.6) have their names in the standard, which no host knows
-/// yet, and the same as MPIX_. The functions have other ones in here, so that a host which declares
-/// them is no obstacle.
+/// yet, and the same as MPIX_ and PMPIX_. The functions have other ones in here, so that a host
+/// which declares them is no obstacle.
 #define SIDELIGHT_NOTIFICATION(name, ...)                                                          \
     SIDELIGHT_ENTRY int notification_##name(__VA_ARGS__) noexcept asm("MPI_" #name);               \
     SIDELIGHT_ENTRY int profiled_notification_##name(__VA_ARGS__) noexcept asm("PMPI_" #name)      \
         __attribute__((alias("MPI_" #name)));                                                      \
     SIDELIGHT_ENTRY int other_notification_##name(__VA_ARGS__) noexcept asm("MPIX_" #name)         \
+        __attribute__((alias("MPI_" #name)));                                                      \
+    SIDELIGHT_ENTRY int profiled_other_##name(__VA_ARGS__) noexcept asm("PMPIX_" #name)            \
         __attribute__((alias("MPI_" #name)));                                                      \
     int notification_##name(__VA_ARGS__) noexcept
 

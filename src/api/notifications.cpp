@@ -198,7 +198,9 @@ SIDELIGHT_ENTRY int MPIX_Win_notify_ithreshold(MPI_Win win, int index, MPI_Count
 {
     return await_threshold(win, index, expected, request);
 }
+SIDELIGHT_PROFILED(Win_notify_ithreshold)
 SIDELIGHT_ENTRY int MPIX_Err_rma_notification() { return host::mpi::class_of_notification(); }
+SIDELIGHT_PROFILED(Err_rma_notification)
 
 // The same for Fortran, as in nonblocking.cpp.
 

@@ -24,6 +24,7 @@ SIDELIGHT_ENTRY int MPIX_Progress_set(int mode)
     }
     return MPI_SUCCESS;
 }
+SIDELIGHT_PROFILED(Progress_set)
 
 SIDELIGHT_ENTRY int MPIX_Progress_get(int* mode)
 {
@@ -33,6 +34,7 @@ SIDELIGHT_ENTRY int MPIX_Progress_get(int* mode)
     *mode = static_cast<int>(Helpers::mode());
     return MPI_SUCCESS;
 }
+SIDELIGHT_PROFILED(Progress_get)
 
 SIDELIGHT_ENTRY int MPIX_Progress_counts(MPI_Count* calls, MPI_Count* messages, MPI_Count* futile,
                                          MPI_Count* delay)
@@ -53,6 +55,7 @@ SIDELIGHT_ENTRY int MPIX_Progress_counts(MPI_Count* calls, MPI_Count* messages, 
     }
     return MPI_SUCCESS;
 }
+SIDELIGHT_PROFILED(Progress_counts)
 
 SIDELIGHT_ENTRY void mpix_progress_set_(const MPI_Fint* mode, MPI_Fint* error)
 {

@@ -101,7 +101,8 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
                                     MPI_Request* request)                                          \
     {                                                                                              \
         return start_remote<Operation>(request parameters(SIDELIGHT_PASS_AFTER, Count), win);      \
-    }
+    }                                                                                              \
+    SIDELIGHT_PROFILED(name)
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)                   \
     SIDELIGHT_START_REMOTE(name, Operation, parameters, int)                                       \
     SIDELIGHT_START_REMOTE(name##_c, Operation, parameters, MPI_Count)

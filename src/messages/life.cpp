@@ -189,5 +189,6 @@ SIDELIGHT_ENTRY int MPIX_Progress_set(int mode)
     }
     return code;
 }
+SIDELIGHT_ENTRY int PMPIX_Progress_set(int mode) __attribute__((alias("MPIX_Progress_set")));
 
 } // namespace sidelight::messages
