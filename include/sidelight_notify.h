@@ -82,7 +82,8 @@ SIDELIGHT_NOTIFICATION(Win_reset_notify_value,
 
 /* The request completes when that counter of the caller's has reached the value, or has been found
  * to have reached it when it was reset. It may be passed to every MPI_Wait* and MPI_Test*, with
- * requests of other kinds. Any number may wait. Local.
+ * requests of other kinds. Any number may wait. Local. MPI_Win_free ends those that no operation
+ * reaches any more with MPI_ERR_RMA_NOTIFICATION.
  *
  * Source: J. Schuchart et al., "Quo Vadis MPI RMA?", 2021 (section IV). */
 int MPIX_Win_notify_ithreshold(MPI_Win win, int notification_idx, MPI_Count expected,

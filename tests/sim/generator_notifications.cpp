@@ -86,12 +86,12 @@ void Generator::maybe_await_notifications()
     }
 }
 
-/// None may be left when the window is closed.
+/// Those that are left are reached while the window is closed, if not before.
 void Generator::release_thresholds()
 {
     for (int rank = 0; rank < ranks_; ++rank) {
         Ranks& thresholds = thresholds_[static_cast<std::size_t>(rank)];
-        if (!thresholds.empty()) {
+        if (!thresholds.empty() && notes_.chance(70)) {
             author(rank).wait_for(thresholds);
         }
     }

@@ -655,6 +655,21 @@ TEST(Batches, OfNotifiedPutsThereAndBack)
     EXPECT_EQ(batches_of(30), batches_of(10) + 40);
 }
 
+/// A member that closes the window early still hears of what others notify before they do.
+TEST_P(Scenarios, AThresholdIsReachedWhileTheWindowIsClosed)
+{
+    Draft d = draft(3);
+    d.program().counters = 1;
+    const auto reached = d.rank(1).await_notification(0, 1, nonblocking);
+    Author a = d.rank(0);
+    a.compute(1'000'000);
+    a.lock(LockType::shared, 1);
+    const auto put = a.write(Call::put, 1);
+    a.make_notified(put, 0);
+    a.unlock(1, blocking);
+    run(d.finish(), [&](World& world) { EXPECT_EQ(world.rank(1).status(reached), Status::ok); });
+}
+
 /// What it leaves unanswered holds nothing back: the get behind it is over while its caller
 /// computes.
 TEST(Batches, AGetBehindANotifiedPutLeavesAtOnce)

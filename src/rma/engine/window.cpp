@@ -162,8 +162,11 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
                   parts_->accumulates);
 }
 
+/// What members have notified before they closed it counts.
 Window::~Window()
 {
+    parts_->counters.look();
+    parts_->counters.give_up(Status::rma_notification);
     if (trace_of(*this)) {
         trace_of(*this).note({.event = trace::Event::window_freed});
     }
@@ -334,7 +337,6 @@ Status Window::close(Request* request) noexcept
     const Status status = parts_->synchronization.close(request);
     if (status == Status::ok) {
         closing_ = true;
-        parts_->counters.give_up(Status::rma_notification);
     }
     return status;
 }
