@@ -179,7 +179,7 @@ SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int
     const auto predefined =
         object == nullptr ? std::nullopt : predefined_attribute(*object, keyval);
     if (!predefined) {
-        return pass_through(win, [&] {
+        return pass_through(win, [&]() -> int {
             if (flag == nullptr || !is_unknown_to_hosts(keyval)) {
                 return table().Win_get_attr(win, keyval, attribute, flag);
             }
