@@ -182,6 +182,37 @@ TEST_P(OffersOnANode, ALockNeedsNoStepOfItsOrigin)
     }
 }
 
+/// Those who wait are on other nodes: the member itself performs it, whatever it waits for.
+TEST(Offers, ALockNeedsNoStepOfItsOriginForRanksElsewhere)
+{
+    Draft d(4, 2);
+    d.program().progress_percent = 0; // only blocking calls sweep
+    Author target = d.rank(1);
+    target.lock(rma::LockType::exclusive, 1);
+    target.await_grant(1);
+    target.compute(late);
+    target.unlock(1, blocking);
+    target.lock(rma::LockType::shared, 2); // until the rank elsewhere is done
+    target.await_grant(2);
+    target.unlock(2, blocking);
+    Author origin = d.rank(0);
+    origin.compute(late / 4);
+    origin.lock(rma::LockType::exclusive, 1);
+    write_some(origin, 1);
+    const std::size_t unlock = origin.unlock(1, nonblocking);
+    origin.compute(computing);
+    origin.wait_for({static_cast<int>(unlock)});
+    Author waiter = d.rank(2);
+    waiter.lock(rma::LockType::exclusive, 2);
+    waiter.await_grant(2);
+    waiter.compute(late / 2);
+    waiter.lock(rma::LockType::shared, 1);
+    const std::size_t granted = waiter.await_grant(1);
+    waiter.unlock(1, blocking);
+    waiter.unlock(2, blocking);
+    run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(2).times(granted).done, 5 * late); });
+}
+
 /// Who performs a lock's operations dies in the middle: they are lost, and its place is left.
 TEST(Offers, ALockIsLeftWhoeverDies)
 {

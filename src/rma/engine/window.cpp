@@ -350,7 +350,10 @@ bool Window::progress() noexcept
     }
     const Offers::Sweep sweep(parts_->offers);
     moved |= parts_->queue.advance_active();
-    moved |= parts_->locks.grant_waiting();
+    if (parts_->locks.anybody_waits()) {
+        parts_->offers.perform_locks(rank_);
+        moved |= parts_->locks.grant_waiting();
+    }
     if (closing_) {
         parts_->credit.request_all();
     }

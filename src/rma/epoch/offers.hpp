@@ -116,8 +116,8 @@ public:
     bool perform_access(int origin, std::uint64_t exposure) noexcept;
     /// Has arrived at that barrier: the fence epochs that end with it. Arrives for their origins.
     bool perform_fences(std::uint64_t barrier) noexcept;
-    /// Waits in the lock queue of that member, a neighbour: locks that are held. Leaves their
-    /// places.
+    /// Waits in the lock queue of that member, a neighbour, or has others wait in its own: locks
+    /// that are held. Leaves their places.
     bool perform_locks(int target) noexcept;
 
 private:
