@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cstring>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/mpi/large_counts.hpp"
@@ -14,28 +14,52 @@
 namespace sidelight::host::mpi {
 namespace {
 
-/// Takes the first loaded library that is named like an MPI and has its functions.
-int find_host(dl_phdr_info* library, std::size_t /*size*/, void* found) noexcept
+using Files = std::vector<std::string>;
+
+/// Names alone: the loader's lock is held, under which no library may be asked for.
+int note_file(dl_phdr_info* library, std::size_t /*size*/, void* files) noexcept
 {
-    const char* slash = std::strrchr(library->dlpi_name, '/');
-    const char* file = slash == nullptr ? library->dlpi_name : slash + 1;
-    if (std::strncmp(file, "libmpi", 6) != 0) {
-        return 0;
+    try {
+        static_cast<Files*>(files)->emplace_back(library->dlpi_name);
+    } catch (const std::bad_alloc&) {
+        return 1;
     }
-    void* handle = dlopen(library->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
-    if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) {
-        return 0;
-    }
-    *static_cast<void**>(found) = handle;
-    return 1;
+    return 0;
 }
 
-/// The host's own library; null where none is named like one.
+Files loaded_files() noexcept
+{
+    Files files;
+    dl_iterate_phdr(note_file, &files);
+    return files;
+}
+
+/// Null where it is loaded no more. `flags`: further ones for dlopen.
+void* find_library(const std::string& file, int flags = 0) noexcept
+{
+    void* library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOLOAD | RTLD_LAZY | flags);
+    if (library != nullptr) {
+        dlclose(library); // whoever loaded it has it still
+    }
+    return library;
+}
+
+bool is_named_like_mpi(std::string_view file) noexcept
+{
+    return file.substr(file.rfind('/') + 1).starts_with("libmpi");
+}
+
+/// The host's own library: the first that is named like an MPI and has its functions. Null where
+/// none is. It stays loaded, as what is found in it is kept.
 void* own_library() noexcept
 {
-    void* found = nullptr;
-    dl_iterate_phdr(find_host, &found);
-    return found;
+    for (const std::string& file : loaded_files()) {
+        void* library = is_named_like_mpi(file) ? find_library(file, RTLD_NODELETE) : nullptr;
+        if (library != nullptr && dlsym(library, "PMPI_Init") != nullptr) {
+            return library;
+        }
+    }
+    return nullptr;
 }
 
 /// Where the host's symbols are: after this library in the order of search, or, where the host came
@@ -56,19 +80,6 @@ void* find_in(void* library, const char* name) noexcept
     return found == nullptr && library == RTLD_NEXT ? find_in_host(name) : found;
 }
 
-using Files = std::vector<std::string>;
-
-/// Names alone: the loader's lock is held, under which no library may be asked for.
-int note_file(dl_phdr_info* library, std::size_t /*size*/, void* files) noexcept
-{
-    try {
-        static_cast<Files*>(files)->emplace_back(library->dlpi_name);
-    } catch (const std::bad_alloc&) {
-        return 1;
-    }
-    return 0;
-}
-
 const void* start_of_library(const void* address) noexcept
 {
     Dl_info info{};
@@ -85,27 +96,19 @@ bool is_ours(void* library, const void* symbol) noexcept
 /// What that file, or one that it is linked to, has of that name; it is open already.
 void* find_in_file(const std::string& file, const char* name) noexcept
 {
-    void* library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-    if (library == nullptr) {
-        return nullptr;
-    }
-    void* found = dlsym(library, name);
-    if (found != nullptr && is_ours(library, found)) {
-        found = nullptr;
-    }
-    dlclose(library); // whoever loaded it has it still
-    return found;
+    void* library = find_library(file);
+    void* found = library != nullptr ? dlsym(library, name) : nullptr;
+    return found != nullptr && is_ours(library, found) ? nullptr : found;
 }
 
 void* find_in_files(const char* name) noexcept
 {
-    Files files;
-    dl_iterate_phdr(note_file, &files);
-    void* found = nullptr;
-    for (auto file = files.begin(); found == nullptr && file != files.end(); ++file) {
-        found = find_in_file(*file, name);
+    for (const std::string& file : loaded_files()) {
+        if (void* found = find_in_file(file, name); found != nullptr) {
+            return found;
+        }
     }
-    return found;
+    return nullptr;
 }
 
 template <typename Function>
