@@ -33,12 +33,14 @@ struct alignas(16) ActiveBody {
     std::uint8_t reserved = 0;   ///< the place is in the attached buffer
     std::uint8_t concurrent = 0; ///< asserted
     std::uint8_t order = 0;      ///< bits: same operation, different ones
+    Unused<9> unused{};
 };
 /// More of the input of the latest piece of that operation, or of the output of one.
 struct alignas(16) ActiveDataBody {
     std::uint64_t operation = 0;
     std::uint64_t segment = 0;  ///< the first of the piece
     std::uint64_t position = 0; ///< in the image
+    Unused<8> unused{};
 };
 /// A piece has been run, or was refused. The payload is the end of the output's image.
 struct alignas(16) ActiveDoneBody {
@@ -46,6 +48,7 @@ struct alignas(16) ActiveDoneBody {
     std::uint64_t segment = 0;
     std::uint64_t position = 0;
     std::uint8_t status = 0; ///< not ok: nothing of the message is run any more
+    Unused<7> unused{};
 };
 /// How much room the sender has for the receiver's messages.
 struct alignas(16) ActiveRoomBody {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "fabric/fabric.hpp"
 #include "rma/channel/message_kind.hpp"
@@ -15,10 +16,18 @@
 /// kind has, and a payload. Protocol: docs/design/wire.md.
 namespace sidelight::rma {
 
+/// Bytes that say nothing. They stand where a structure would have padding, which nobody writes:
+/// what lay in memory before would travel to others, and count as news in a batch.
+template <std::size_t count>
+struct Unused {
+    std::array<std::uint8_t, count> bytes{};
+};
+
 /// The first bytes of every message. Same layout everywhere: the hosts of a job are alike. The
 /// sizes of header and bodies keep a payload aligned for every basic type.
 struct alignas(16) MessageHeader {
     MessageKind kind = MessageKind::put;
+    Unused<3> unused{};
     std::uint32_t origin = 0; ///< rank of the sender in the window
     std::uint64_t window = 0; ///< id
 };
@@ -35,6 +44,7 @@ struct alignas(16) PutBody {
     std::uint64_t operation = 0;
     std::uint32_t zero_copy = 0;  ///< number of this zero-copy put; 0: it is none
     std::uint8_t acknowledge = 0; ///< tell how many fragments are complete
+    Unused<3> unused{};
     RegionName region = no_region;
 };
 struct alignas(16) GetBody {
@@ -46,6 +56,7 @@ struct alignas(16) GetBody {
 struct alignas(16) GetNamedBody {
     GetBody get;
     RegionName region = no_region;
+    Unused<8> unused{};
 };
 /// Answered by reply where it fetches, else by acknowledgement.
 struct alignas(16) AccumulateBody {
@@ -57,46 +68,56 @@ struct alignas(16) AccumulateBody {
     std::uint8_t basic = 0;  ///< datatype::Basic
     std::uint8_t fetch = 0;  ///< old values wanted
     std::uint8_t acknowledge = 0;
+    Unused<4> unused{};
     RegionName region = no_region;
 };
 struct alignas(16) CompareAndSwapBody {
     std::uint64_t address = 0;
     std::uint64_t operation = 0;
     std::uint8_t basic = 0;
+    Unused<7> unused{};
     RegionName region = no_region;
 };
 struct alignas(16) ReplyBody {
     std::uint64_t operation = 0;
     std::uint64_t position = 0;
     std::uint32_t placed = 0;
+    Unused<12> unused{};
 };
 struct alignas(16) PlacedBody {
     std::uint64_t operation = 0;
     std::uint32_t placed = 0;
+    Unused<4> unused{};
 };
 struct alignas(16) RefusedBody {
     std::uint64_t operation = 0;
     std::uint32_t placed = 0;
     std::uint8_t status = 0;
     std::uint8_t acknowledged = 0; ///< the fragment is one of those that acknowledgements count
+    Unused<2> unused{};
 };
 struct alignas(16) AcknowledgementBody {
     std::uint32_t fragments = 0;
+    Unused<12> unused{};
 };
 struct alignas(16) NoticeBody {
     std::uint64_t number = 0;
+    Unused<8> unused{};
 };
 struct alignas(16) DoneBody {
     std::uint64_t number = 0;
     std::uint32_t zero_copies = 0; ///< it counts when all zero-copy puts up to that one are placed
+    Unused<4> unused{};
 };
 struct alignas(16) LockBody {
     std::uint8_t type = 0; ///< LockType
+    Unused<15> unused{};
 };
 struct alignas(16) UnlockBody {
     std::uint32_t zero_copies = 0; ///< as in DoneBody
     std::uint8_t type = 0;         ///< LockType
     std::uint8_t acknowledge = 0;
+    Unused<10> unused{};
 };
 struct alignas(16) BarrierBody {
     std::uint64_t round = 0;
@@ -104,9 +125,11 @@ struct alignas(16) BarrierBody {
 };
 struct alignas(16) LostBody {
     std::int64_t rank = 0;
+    Unused<8> unused{};
 };
 struct alignas(16) OrderBody {
     std::uint32_t zero_copies = 0; ///< as in DoneBody, of all that comes behind it
+    Unused<12> unused{};
 };
 /// Behind the data of its operation. Counted as one of its fragments.
 struct alignas(16) NotifyBody {
@@ -115,24 +138,34 @@ struct alignas(16) NotifyBody {
     std::uint32_t zero_copies = 0; ///< the operation is made of so many zero-copy puts
     std::uint32_t last_copy = 0;   ///< number of the last of them
     std::uint8_t acknowledge = 0;
+    Unused<11> unused{};
 };
 struct alignas(16) CountersBody {
     std::uint32_t number = 0;
     std::uint8_t asks = 0; ///< answer with the same
+    Unused<11> unused{};
 };
 /// The payload opens words of the sender's: in one of them the receiver tells that it has detached.
 struct alignas(16) RegionRequestBody {
     std::uint64_t first = 0, last = 0; ///< addresses of the receiver, perhaps in one region
     std::uint64_t word = 0;            ///< offset of the word
+    Unused<8> unused{};
 };
 struct alignas(16) RegionKeyBody {
     std::uint64_t first = 0, last = 0; ///< the region; empty: there is none
     std::uint64_t told = 0;            ///< what was written last to the receiver's word
+    Unused<8> unused{};
 };
 struct alignas(16) NoBody {};
 static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
                   sizeof(CompareAndSwapBody) == 32,
               "a region takes no room of its own");
+
+/// Whether every byte of it is part of a member.
+template <class Plain>
+inline constexpr bool is_all_written = std::has_unique_object_representations_v<Plain>;
+template <>
+inline constexpr bool is_all_written<NoBody> = true;
 
 /// Bytes of the body as it travels.
 template <class Body>
@@ -143,6 +176,8 @@ inline constexpr std::size_t body_bytes<NoBody> = 0;
 /// Header and body of one message, as they leave.
 template <class Body>
 struct Framed {
+    static_assert(is_all_written<MessageHeader> && is_all_written<Body>);
+
     MessageHeader header;
     Body body;
 
