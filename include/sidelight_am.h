@@ -77,9 +77,9 @@ int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win);
  *              memory that overlaps, run in the order of issue, if they have the same operation
  *              (sameop) or another one (diffop). Segments of one message always do. Against other
  *              operations there is no order, unless the window is ordered (mpi_win_order).
- * Buffers      Input and output of one segment, by true extent at the target, must fit in the
- *              target's internal buffer (SIDELIGHT_AM_BUFFER) or in the one that is attached
- *              there; else the message fails with MPI_ERR_BUFFER.
+ * Buffers      Input and output of one segment, by true extent at the target and with what their
+ *              alignment takes, must fit in the target's internal buffer (SIDELIGHT_AM_BUFFER) or
+ *              in the one that is attached there; else the message fails with MPI_ERR_BUFFER.
  * Errors       As of MPI_Get_accumulate; MPI_ERR_TYPE for signatures that do not divide. What only
  *              the target knows is told by whoever waits for the message. */
 int MPIX_Am(const void *origin_input_addr, int origin_input_segment_count,

@@ -44,7 +44,8 @@ struct Meaning {
     std::size_t input_bytes = 0;
     std::size_t output_bytes = 0;
     std::size_t persistent_bytes = 0;
-    std::size_t room = 0; ///< that a segment takes
+    std::size_t room = 0;                ///< that a segment takes
+    std::uintptr_t output_unaligned = 0; ///< bits that its address may not have
     int input_elements = 0;
     int output_elements = 0;
 };
@@ -104,6 +105,8 @@ Said said_of(const WindowObject& object, const ActiveArguments& with) noexcept
     latest.output_bytes = call.output.count != 0 ? operation.result.bytes() * call.segments : 0;
     latest.persistent_bytes = operation.layout->size * operation.count;
     latest.room = rma::room_of(call, 1).bytes;
+    latest.output_unaligned =
+        latest.output_bytes != 0 ? rma::active_alignment_of(call.output.layout) - 1 : 0;
     latest.input_elements = static_cast<int>(call.input.count);
     latest.output_elements = static_cast<int>(call.output.count);
     latest.active = &active;
@@ -150,7 +153,9 @@ bool run_directly(const WindowObject& object, const ActiveArguments& arguments) 
     const Meaning& known = latest;
     const bool has_buffers = (known.input_bytes == 0 || arguments.input.address != nullptr) &&
                              (known.output_bytes == 0 || arguments.output.address != nullptr);
-    if (known.operation == nullptr || !has_buffers) {
+    const bool aligned =
+        (reinterpret_cast<std::uintptr_t>(arguments.output.address) & known.output_unaligned) == 0;
+    if (known.operation == nullptr || !has_buffers || !aligned) {
         return false;
     }
     rma::DirectStay stay =

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages whose datatypes differ at origin and target, drawn at random: what a handler gets
- * must be what was sent, and what it leaves what comes back, with nothing written beside it.
+ * must be what was sent, and what it leaves what comes back, with nothing written beside it. And
+ * its buffers are aligned.
  *
  * active_layouts [cases [seed]]
  */
 #include "windows.h"
 #include <sidelight.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { KINDS = 6, MOST = 3, BYTES = 1 << 16, BEFORE = 64, CELLS = 64 };
 
@@ -116,9 +119,59 @@ static void run_case(const struct window *w, MPI_Op op, uint64_t *random)
     CHECK(memcmp(out, expected, sizeof out) == 0);
 }
 
+/* Its first member stays at home. */
+struct sparse {
+    int unsent, sent;
+    double value;
+};
+
+/* Says where its buffers lie. */
+static void where(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                  MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type, int segments,
+                  int offset)
+{
+    (void)in_count, (void)in_type, (void)count, (void)type, (void)out_count, (void)out_type;
+    (void)segments, (void)offset;
+    ((int *)memory)[0] = (int)((uintptr_t)in % _Alignof(struct sparse));
+    ((int *)memory)[1] = (int)((uintptr_t)out % _Alignof(struct sparse));
+}
+
+static void check_where(const struct window *w, int target, const void *in, void *out,
+                        MPI_Datatype type, MPI_Op op)
+{
+    int found[2] = {1, 1};
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+    CHECK_OK(MPIX_Am(in, 1, type, out, 1, type, 1, target, type, window_at(w, target, 0), 2,
+                     MPI_INT, type, op, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(found, 2, MPI_INT, target, window_at(w, target, 0), 2, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_unlock(target, w->win));
+    CHECK(found[0] == 0 && found[1] == 0);
+}
+
+/* The buffers of handlers, wherever those of the program lie. */
+static void check_alignment(const struct window *w, MPI_Op op)
+{
+    static _Alignas(struct sparse) char in[64], out[64];
+    int const lengths[2] = {1, 1};
+    MPI_Aint const at[2] = {offsetof(struct sparse, sent), offsetof(struct sparse, value)};
+    MPI_Datatype const members[2] = {MPI_INT, MPI_DOUBLE};
+    MPI_Datatype data, type;
+    CHECK_OK(MPI_Type_create_struct(2, lengths, at, members, &data));
+    CHECK_OK(MPI_Type_create_resized(data, 0, sizeof(struct sparse), &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    for (int target = 0; target < w->size; ++target) {
+        check_where(w, target, in, out, type, op);
+        check_where(w, target, in, out, MPI_DOUBLE, op);
+        check_where(w, target, in + 1, out + 1, MPI_DOUBLE, op);
+    }
+    MPI_Type_free(&data);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Op op;
+    MPI_Op op, where_op;
     check_begin(&argc, &argv);
     long const cases = argc > 1 ? atol(argv[1]) : 1000;
     uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
@@ -127,6 +180,10 @@ int main(int argc, char **argv)
     struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 4 * CELLS, 4);
     CHECK_OK(MPIX_Am_op_create(handler, &op));
     CHECK_OK(MPIX_Am_win_op_register(op, w.win));
+    CHECK_OK(MPIX_Am_op_create(where, &where_op));
+    CHECK_OK(MPIX_Am_win_op_register(where_op, w.win));
+    check_step("alignment");
+    check_alignment(&w, where_op);
     check_step("random layouts");
     CHECK_OK(MPI_Win_lock_all(0, w.win));
     for (long number = 0; number < cases && check_failures == 0; ++number)

@@ -38,6 +38,30 @@ TEST(ActiveImage, HoldsWhatSegmentsTouch)
     EXPECT_TRUE(image_of({.layout = layout.get(), .count = ~std::size_t{0}}, 2).overflow);
 }
 
+/// What the handler gets is a place in the image of an element's alignment, though the data begin
+/// behind it.
+TEST(ActiveImage, IsAlignedAsElementsAre)
+{
+    LayoutBuilder builder;
+    builder.append_block(4, 4, Basic::i32);
+    builder.append_block(8, 8, Basic::f64);
+    const datatype::LayoutPointer layout = builder.finish(0, 16);
+    const ActiveCall call{.segments = 2,
+                          .input = {.layout = layout.get(), .count = 1},
+                          .output = {.layout = layout.get(), .count = 1}};
+    const ActiveRoom room = room_of(call, 2);
+    EXPECT_EQ(room.input.start, 0);
+    EXPECT_EQ(room.input.bytes, 32U);
+    EXPECT_EQ(room.output.start, 0);
+    EXPECT_EQ(room.output_at, 32U);
+    LayoutBuilder before;
+    before.append_block(-4, 4, Basic::i32);
+    before.append_block(0, 8, Basic::f64);
+    const datatype::LayoutPointer layout_before = before.finish(-4, 16);
+    EXPECT_EQ(image_of({.layout = layout_before.get(), .count = 1}, 1).start, 16);
+    EXPECT_EQ(image_of({.layout = layout_before.get(), .count = 0}, 1).bytes, 0U);
+}
+
 TEST(ActiveRoom, HoldsAsManySegmentsAsFit)
 {
     const ActiveCall call{.segments = 100,

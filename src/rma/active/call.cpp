@@ -16,19 +16,6 @@ namespace {
 
 constexpr std::size_t widest_alignment = 16;
 
-/// What an element is aligned to, as far as its layout tells.
-std::size_t active_alignment_of(const Layout* layout) noexcept
-{
-    if (layout == nullptr || layout->size == 0) {
-        return 1;
-    }
-    const std::size_t unit = layout->basic != datatype::Basic::none
-                                 ? layout->basic_size
-                                 : static_cast<std::size_t>(std::abs(layout->extent));
-    const std::size_t low = unit & (~unit + 1);
-    return low == 0 ? widest_alignment : std::min(low, widest_alignment);
-}
-
 /// The segments from `first` on, as one row of elements of the origin's.
 Buffer row_from(const Buffer& segment, std::uint64_t first, std::uint64_t segments) noexcept
 {
@@ -53,6 +40,18 @@ bool has_holes(const ActiveSide& side, const ActiveImage& image, std::uint64_t s
 
 } // namespace
 
+std::size_t active_alignment_of(const Layout* layout) noexcept
+{
+    if (layout == nullptr || layout->size == 0) {
+        return 1;
+    }
+    const std::size_t unit = layout->basic != datatype::Basic::none
+                                 ? layout->basic_size
+                                 : static_cast<std::size_t>(std::abs(layout->extent));
+    const std::size_t low = unit & (~unit + 1);
+    return low == 0 ? widest_alignment : std::min(low, widest_alignment);
+}
+
 ActiveImage image_of(const ActiveSide& side, std::uint64_t segments) noexcept
 {
     if (side.layout == nullptr || side.count == 0 || segments == 0) {
@@ -61,8 +60,11 @@ ActiveImage image_of(const ActiveSide& side, std::uint64_t segments) noexcept
     std::size_t elements = 0;
     const bool too_many = __builtin_mul_overflow(side.count, segments, &elements);
     const datatype::Extent extent = datatype::touched(*side.layout, too_many ? 0 : elements);
-    return {.bytes = static_cast<std::size_t>(extent.last - extent.first),
-            .start = -extent.first,
+    const auto alignment = static_cast<std::ptrdiff_t>(active_alignment_of(side.layout));
+    const std::ptrdiff_t first =
+        extent.first == extent.last ? extent.first : extent.first & -alignment;
+    return {.bytes = static_cast<std::size_t>(extent.last - first),
+            .start = -first,
             .overflow = too_many || extent.overflow};
 }
 

@@ -55,8 +55,11 @@ protected:
     ~ActiveCaller() = default;
 };
 
+/// What an element is aligned to, as far as its layout tells: a power of two, 16 at most.
+[[nodiscard]] std::size_t active_alignment_of(const datatype::Layout* layout) noexcept;
+
 /// Where segments lie in temporary memory: so many bytes, and what is `start` bytes behind the
-/// first of them is the address that the handler gets.
+/// first of them is the address that the handler gets. It is as aligned as an element if they are.
 struct ActiveImage {
     std::size_t bytes = 0;
     std::ptrdiff_t start = 0;
