@@ -2,6 +2,7 @@
 #include "rma/epoch/epoch.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <array>
 #include <map>
@@ -99,6 +100,51 @@ protected:
 };
 
 constexpr Assertion unchecked{.no_check = true};
+
+/// Runs it with 128 KB of stack.
+template <class Body>
+void run_on_small_stack(Body body)
+{
+    pthread_attr_t attributes;
+    pthread_t thread{};
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{128} << 10);
+    const auto run = [](void* context) -> void* {
+        (*static_cast<Body*>(context))();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, run, &body), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+}
+
+/// Each is the gate of the next one, and ends as soon as it has begun.
+TEST_F(EpochPassage, ManyOrderedActiveMessagesFailOneBehindTheOther)
+{
+    const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
+    ActiveCall call{.segments = 1, .input = {.layout = &word, .count = 1}};
+    Operation operation;
+    operation.kind = OperationKind::active_message;
+    operation.ordered = true;
+    operation.target = 2;
+    operation.layout = &word;
+    operation.count = 1;
+    operation.origin = {&value_, &word, 1};
+    operation.active = &call;
+    ASSERT_EQ(window_->lock(LockType::exclusive, 2, {}, nullptr), Status::ok);
+    for (int message = 0; message < 5000; ++message) {
+        ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
+    }
+    run_on_small_stack([this] {
+        process_.lost(2);
+        process_.progress();
+    });
+    Request unlocked;
+    ASSERT_EQ(window_->unlock(2, &unlocked), Status::ok);
+    process_.progress();
+    EXPECT_TRUE(unlocked.complete);
+    EXPECT_EQ(unlocked.status, Status::lost);
+}
 
 TEST_F(EpochPassage, NothingPassesOutsideOfEpochs)
 {

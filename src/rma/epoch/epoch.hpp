@@ -38,6 +38,7 @@ struct PeerEpoch {
     bool announced = false;        ///< access, lock: the target has been told that it is closed
     bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
     bool was_offered = false;      ///< or cannot be. See Offers
+    bool replaying = false;        ///< what is recorded begins
     Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
     std::uint32_t outstanding = 0; ///< operations not yet complete at the target
     std::uint32_t local = 0;       ///< operations whose buffers are still needed here

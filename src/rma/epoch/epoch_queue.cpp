@@ -293,8 +293,12 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     return true;
 }
 
+/// What ends in there may open a gate: it goes on here, with those behind.
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
 {
+    if (std::exchange(peer.replaying, true)) {
+        return;
+    }
     while (!peer.recorded.empty() && peer.gates == 0) {
         Op& op = *peer.recorded.pop();
         peer.gates += op.gates ? 1 : 0;
@@ -305,6 +309,7 @@ void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
             with_.operations.execute(op);
         }
     }
+    peer.replaying = false;
 }
 
 bool EpochQueue::advance_active() noexcept
