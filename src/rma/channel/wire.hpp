@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
-#include <type_traits>
 
 #include "fabric/fabric.hpp"
-#include "rma/channel/message_kind.hpp"
+#include "rma/channel/framed.hpp"
 #include "rma/region/region_name.hpp"
 
-/// The messages between the engines of two members of a window. Each is a header, the body that its
-/// kind has, and a payload. Protocol: docs/design/wire.md.
+/// The bodies of the messages between the engines of two members of a window. Protocol:
+/// docs/design/wire.md.
 namespace sidelight::rma {
-
-/// Bytes that say nothing. They stand where a structure would have padding, which nobody writes:
-/// what lay in memory before would travel to others, and count as news in a batch.
-template <std::size_t count>
-struct Unused {
-    std::array<std::uint8_t, count> bytes{};
-};
-
-/// The first bytes of every message. Same layout everywhere: the hosts of a job are alike. The
-/// sizes of header and bodies keep a payload aligned for every basic type.
-struct alignas(16) MessageHeader {
-    MessageKind kind = MessageKind::put;
-    Unused<3> unused{};
-    std::uint32_t origin = 0; ///< rank of the sender in the window
-    std::uint64_t window = 0; ///< id
-};
 
 // Bodies. `operation` is the sender's name for an operation (Flights::name), returned as it came.
 // `address` is an offset in the target's memory; in a dynamic window an address there, and with
@@ -156,51 +136,9 @@ struct alignas(16) RegionKeyBody {
     std::uint64_t told = 0;            ///< what was written last to the receiver's word
     Unused<8> unused{};
 };
-struct alignas(16) NoBody {};
 static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
                   sizeof(CompareAndSwapBody) == 32,
               "a region takes no room of its own");
-
-/// Whether every byte of it is part of a member.
-template <class Plain>
-inline constexpr bool is_all_written = std::has_unique_object_representations_v<Plain>;
-template <>
-inline constexpr bool is_all_written<NoBody> = true;
-
-/// Bytes of the body as it travels.
-template <class Body>
-inline constexpr std::size_t body_bytes = sizeof(Body);
-template <>
-inline constexpr std::size_t body_bytes<NoBody> = 0;
-
-/// Header and body of one message, as they leave.
-template <class Body>
-struct Framed {
-    static_assert(is_all_written<MessageHeader> && is_all_written<Body>);
-
-    MessageHeader header;
-    Body body;
-
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept
-    {
-        return std::as_bytes(std::span(this, 1)).first(sizeof header + body_bytes<Body>);
-    }
-};
-
-/// A message that has come: all of it but the header.
-struct Message {
-    MessageHeader header;
-    std::span<const std::byte> rest; ///< body and payload
-
-    /// The body, for whoever has made sure that it is there.
-    template <class Body>
-    [[nodiscard]] Body body() const noexcept
-    {
-        Body copy;
-        std::memcpy(&copy, rest.data(), sizeof copy);
-        return copy;
-    }
-};
 
 /// Data bytes in one message that is not zero-copy, at most. A multiple of the size of every basic
 /// type without holes.
