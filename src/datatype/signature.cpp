@@ -2,6 +2,7 @@
 #include "datatype/signature.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace sidelight::datatype {
 
@@ -28,13 +29,40 @@ std::uint64_t power(std::uint64_t exponent) noexcept
     return result;
 }
 
+struct Pair {
+    Basic pair;
+    Basic value;
+    Basic index;
+};
+constexpr std::array pairs{
+    Pair{Basic::f32_i32, Basic::f32, Basic::i32}, Pair{Basic::f64_i32, Basic::f64, Basic::i32},
+    Pair{Basic::i64_i32, Basic::i64, Basic::i32}, Pair{Basic::i32_i32, Basic::i32, Basic::i32},
+    Pair{Basic::i16_i32, Basic::i16, Basic::i32}, Pair{Basic::f80_i32, Basic::f80, Basic::i32},
+    Pair{Basic::f32_f32, Basic::f32, Basic::f32}, Pair{Basic::f64_f64, Basic::f64, Basic::f64},
+};
+
+constexpr Signature of_one(Basic basic) noexcept
+{
+    return {.elements = 1, .digest = static_cast<std::uint64_t>(basic) + 1};
+}
+
+/// To reductions a pair is one element, in the standard's type maps it is two (MPI-4.1, 6.9.4).
+Signature of_element(Basic basic) noexcept
+{
+    for (const Pair& pair : pairs) {
+        if (pair.pair == basic) {
+            return joined(of_one(pair.value), of_one(pair.index));
+        }
+    }
+    return of_one(basic);
+}
+
 } // namespace
 
 Signature signature_of(Basic basic, std::size_t bytes) noexcept
 {
     const std::size_t size = std::max<std::size_t>(shape_of(basic).size, 1);
-    const Signature one{.elements = 1, .digest = static_cast<std::uint64_t>(basic) + 1};
-    return repeated(one, bytes / size);
+    return repeated(of_element(basic), bytes / size);
 }
 
 Signature joined(const Signature& first, const Signature& second) noexcept

@@ -18,7 +18,8 @@ struct Signature {
     friend bool operator==(const Signature&, const Signature&) = default;
 };
 
-/// So many bytes of one basic type; of Basic::none, what no basic type is known of.
+/// So many bytes of one basic type, pairs being two elements; of Basic::none, what no basic type is
+/// known of.
 [[nodiscard]] Signature signature_of(Basic basic, std::size_t bytes) noexcept;
 /// One behind the other.
 [[nodiscard]] Signature joined(const Signature& first, const Signature& second) noexcept;

@@ -121,6 +121,19 @@ TEST(Signature, IsOfTheSequenceOfElements)
     EXPECT_FALSE(datatype::made_of(one, {}, times));
 }
 
+TEST(Signature, OfPairsIsThatOfBothMembers)
+{
+    const Signature index = datatype::signature_of(Basic::i32, 4);
+    EXPECT_EQ(datatype::basic_layout(Basic::i32_i32).signature, datatype::repeated(index, 2));
+    EXPECT_EQ(datatype::basic_layout(Basic::f64_i32).signature,
+              datatype::joined(datatype::signature_of(Basic::f64, 8), index));
+    EXPECT_EQ(datatype::basic_layout(Basic::i16_i32).signature,
+              datatype::joined(datatype::signature_of(Basic::i16, 2), index));
+    EXPECT_EQ(datatype::signature_of(Basic::f64_f64, 32), datatype::signature_of(Basic::f64, 32));
+    EXPECT_EQ(datatype::signature_of(Basic::f80_i32, 20),
+              datatype::joined(datatype::signature_of(Basic::f80, 16), index));
+}
+
 TEST(Signature, IsKeptWithLayouts)
 {
     LayoutBuilder builder;
