@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongActiveCase{"slivers", WrongActive::slivers, "a sliver"},
         WrongActiveCase{"begins_at_once", WrongActive::begins_at_once, "deadlock"},
         WrongActiveCase{"passes_waiting", WrongActive::passes_waiting, "has overtaken one"},
-        WrongActiveCase{"all_enter", WrongActive::all_enter, "interleave"},
+        WrongActiveCase{"all_enter", WrongActive::all_enter, "entered as one that shares"},
         WrongActiveCase{"kept_by_dead", WrongActive::kept_by_dead, "never ends",
                         ActiveDeaths::one}),
     [](const auto& tried) { return std::string(tried.param.name); });
