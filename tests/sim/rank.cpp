@@ -72,6 +72,9 @@ void Rank::on_complete(rma::Request& request) noexcept
 {
     auto& done = static_cast<StepRequest&>(request);
     Rank& rank = *done.rank;
+    if (rank.is_over_) {
+        return;
+    }
     rank.times_[done.step].done = rank.world_.network().now();
     rank.times_[done.step].event = rank.world_.network().events();
     rank.world_.completed(rank, done.step);

@@ -36,6 +36,10 @@ struct StepTimes {
 class Rank final : public fabric::sim::Actor {
 public:
     Rank(World& world, int rank, const Script& script);
+    /// A run that has failed leaves windows, and what they complete in their end is no news.
+    ~Rank() { is_over_ = true; }
+    Rank(const Rank&) = delete;
+    Rank& operator=(const Rank&) = delete;
 
     /// The engine's window, made by the world before the run.
     rma::Window& create_window(const rma::WindowShape& shape);
@@ -111,6 +115,7 @@ private:
     HandleWindows handles_;
     std::size_t position_ = 0;
     bool refused_ = false; ///< a call, because a rank is lost
+    bool is_over_ = false;
     bool waits_ = false;   ///< inside a blocking call
     Time busy_until_ = 0;  ///< computing
     std::uint64_t meets_ = 0;
