@@ -116,8 +116,8 @@ private:
     std::size_t position_ = 0;
     bool refused_ = false; ///< a call, because a rank is lost
     bool is_over_ = false;
-    bool waits_ = false;   ///< inside a blocking call
-    Time busy_until_ = 0;  ///< computing
+    bool waits_ = false;  ///< inside a blocking call
+    Time busy_until_ = 0; ///< computing
     std::uint64_t meets_ = 0;
     std::uint64_t sweeps_ = 0;
     std::vector<StepRequest> requests_;
