@@ -3,13 +3,13 @@
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
 
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000
+#if SIDELIGHT_HOST_LACKS_HOOK
 
 using namespace sidelight;
 
 /// Asking for the status of a generalized request makes MPICH 4.0 progress, but, unlike MPI_Test,
 /// does not call the poll function of the request, which would sweep, and complete what was found
-/// complete inside the host's loop. A program may ask until it is so.
+/// complete inside the host's loop. A program may ask until it is so. Others have no such function.
 SIDELIGHT_OWN int own_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
     if (runtime::Runtime* runtime = runtime::Runtime::existing()) {

@@ -20,10 +20,10 @@ private:
 
 /// MPICH calls an error handler where a request that is asked for has failed, on whatever thread; 5
 /// makes a persistent one idle that is complete, and MPI_Waitany then finds none.
-#ifdef MPICH_NUMVERSION
-constexpr bool may_ask_for_requests = false;
-#else
+#ifdef OPEN_MPI
 constexpr bool may_ask_for_requests = true;
+#else
+constexpr bool may_ask_for_requests = false;
 #endif
 
 } // namespace sidelight::messages

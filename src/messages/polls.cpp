@@ -4,7 +4,7 @@
 
 /// MPICH's calls by which a program gives its progress loop functions to poll: they would run on
 /// our thread. What libsidelight.so does with these calls does not come here.
-#ifdef MPICH_NUMVERSION
+#ifndef OPEN_MPI
 
 namespace sidelight::messages {
 namespace {
@@ -17,7 +17,7 @@ Word give_polls(const char* name, Word a, Word b, Word c, Word d, Word e, Word f
         const Inside inside(*messages);
         messages->has_polls();
     }
-    return host != nullptr ? host(a, b, c, d, e, f, g) : MPI_ERR_OTHER;
+    return host != nullptr ? host(a, b, c, d, e, f, g) : Word{MPI_ERR_OTHER};
 }
 
 } // namespace

@@ -15,6 +15,14 @@ using MPI_Fint = int;
 #define SIDELIGHT_MPI_ABI 0
 #endif
 
+/// Whether the host's progress loop has no hook of its own, as far as <mpi.h> tells: see
+/// docs/design/hooks.md.
+#if SIDELIGHT_MPI_ABI || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000)
+#define SIDELIGHT_HOST_LACKS_HOOK 1
+#else
+#define SIDELIGHT_HOST_LACKS_HOOK 0
+#endif
+
 #ifndef MPI_SESSION_NULL
 struct sidelight_no_session;
 using MPI_Session = sidelight_no_session*;

@@ -28,7 +28,7 @@ const Version built_for = version_of(Family::mpich, MPICH_VERSION);
 /// The longest that any host answers: MPICH's MPI_MAX_LIBRARY_VERSION_STRING.
 constexpr std::size_t version_bytes = 8192;
 
-Version said_version() noexcept
+Version ask_version() noexcept
 {
     const auto ask =
         reinterpret_cast<int (*)(char*, int*)>(find_symbol("PMPI_Get_library_version"));
@@ -37,10 +37,17 @@ Version said_version() noexcept
     return ask != nullptr && ask(text, &length) == 0 ? version_in(text) : Version{};
 }
 
+const Version& said_version() noexcept
+{
+    static const Version said = ask_version();
+    return said;
+}
+
+/// By a function that none of our libraries exports: one of them may lie above the other.
 std::string file_of_host()
 {
     Dl_info info{};
-    const void* some_function = find_symbol("PMPI_Init");
+    const void* some_function = find_symbol("PMPI_Get_library_version");
     const bool known = some_function != nullptr && dladdr(some_function, &info) != 0;
     return known && info.dli_fname != nullptr ? info.dli_fname : "a file without a name";
 }
@@ -128,10 +135,6 @@ bool fits_host() noexcept
     return fits;
 }
 
-Family host_family() noexcept
-{
-    static const Family family = said_version().family;
-    return family;
-}
+Family host_family() noexcept { return said_version().family; }
 
 } // namespace sidelight::host::mpi

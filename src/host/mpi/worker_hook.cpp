@@ -6,7 +6,7 @@
 
 #include "host/mpi/table.hpp"
 
-#if SIDELIGHT_MPI_ABI || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40300000)
+#if SIDELIGHT_HOST_LACKS_HOOK
 
 #include <dlfcn.h>
 #include <link.h>
