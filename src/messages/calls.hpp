@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "host/mpi/declarations.hpp"
+#include "host/mpi/word.hpp"
 
 /// The calls of calls.def and who serves them below this library: libsidelight.so where that takes
 /// a call over too, else the host. As there, no exported function takes handles, whose size is not
@@ -22,8 +22,8 @@
 
 namespace sidelight::messages {
 
-/// An argument as it comes: what a register or a place on the stack holds.
-using Word = std::intptr_t;
+using host::mpi::narrowed;
+using host::mpi::Word;
 
 /// No call takes more words; those that a call does not have are not looked at.
 constexpr std::size_t most_words = 12;
@@ -91,16 +91,6 @@ Word hand_on(Call call, Arguments... arguments) noexcept
     ((words[count++] = Word(arguments)), ...);
     const auto& [SIDELIGHT_WORD_NAMES] = words;
     return below(call)(SIDELIGHT_WORD_NAMES);
-}
-
-template <class Type>
-Type narrowed(Word word) noexcept
-{
-    if constexpr (std::is_pointer_v<Type>) {
-        return reinterpret_cast<Type>(word);
-    } else {
-        return static_cast<Type>(word);
-    }
 }
 
 } // namespace sidelight::messages
