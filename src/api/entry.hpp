@@ -14,8 +14,8 @@
 ///   the window is not one of theirs: `SIDELIGHT_WORDS(X, parameters) { ... }`.
 ///
 /// Both have a second name, PMPI_X, so that a profiling tool above which defines MPI_X and calls
-/// PMPI_X still ends up here. `SIDELIGHT_ENTRY` exports all else, and
-/// a line `SIDELIGHT_PROFILED(X)` behind MPIX_X its second name, PMPIX_X.
+/// PMPI_X still ends up here. `SIDELIGHT_ENTRY` exports all else, and a line
+/// `SIDELIGHT_PROFILED(X)` behind MPIX_X its second name, PMPIX_X.
 #define SIDELIGHT_ENTRY extern "C" __attribute__((visibility("default")))
 #define SIDELIGHT_OWN extern "C"
 #define SIDELIGHT_PROFILED(name)                                                                   \

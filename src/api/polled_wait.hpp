@@ -7,14 +7,11 @@
 /// Calls that complete requests, on a host that polls nothing of ours (docs/design/hooks.md).
 namespace sidelight::api {
 
-/// Of a host that polls nothing of ours, a call that waits is its test, again and again, with a
-/// sweep before each. `test` says whether it is over.
-template <typename Test, typename Wait>
-int wait_for(Test test, Wait wait) noexcept
+/// Such a call is its test, again and again, with a sweep before each. `test` says whether it is
+/// over.
+template <typename Test>
+int wait_by_tests(Test test) noexcept
 {
-    if (host::mpi::host_polls_requests()) {
-        return wait();
-    }
     int code = MPI_SUCCESS;
     int is_over = 0;
     while (code == MPI_SUCCESS && is_over == 0) {

@@ -54,30 +54,35 @@ int TracedWait::left(int code) noexcept
 SIDELIGHT_OWN int own_Waitall(int count, MPI_Request* requests, MPI_Status* statuses)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(
-        wait_for([=](int& flag) { return table().Testall(count, requests, &flag, statuses); },
-                 [=] { return table().Waitall(count, requests, statuses); }));
+    if (host::mpi::host_polls_requests()) {
+        return traced.left(table().Waitall(count, requests, statuses));
+    }
+    return traced.left(wait_by_tests(
+        [=](int& flag) { return table().Testall(count, requests, &flag, statuses); }));
 }
 
 SIDELIGHT_OWN int own_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(
-        wait_for([=](int& flag) { return table().Testany(count, requests, index, &flag, status); },
-                 [=] { return table().Waitany(count, requests, index, status); }));
+    if (host::mpi::host_polls_requests()) {
+        return traced.left(table().Waitany(count, requests, index, status));
+    }
+    return traced.left(wait_by_tests(
+        [=](int& flag) { return table().Testany(count, requests, index, &flag, status); }));
 }
 
 SIDELIGHT_OWN int own_Waitsome(int count, MPI_Request* requests, int* ended, int* indices,
                                MPI_Status* statuses)
 {
     TracedWait traced(count, requests, SIDELIGHT_CALL_SITE);
-    return traced.left(wait_for(
-        [=](int& flag) {
-            const int code = table().Testsome(count, requests, ended, indices, statuses);
-            flag = ended == nullptr || *ended != 0 ? 1 : 0;
-            return code;
-        },
-        [=] { return table().Waitsome(count, requests, ended, indices, statuses); }));
+    if (host::mpi::host_polls_requests()) {
+        return traced.left(table().Waitsome(count, requests, ended, indices, statuses));
+    }
+    return traced.left(wait_by_tests([=](int& flag) {
+        const int code = table().Testsome(count, requests, ended, indices, statuses);
+        flag = ended == nullptr || *ended != 0 ? 1 : 0;
+        return code;
+    }));
 }
 
 SIDELIGHT_OWN int own_Test(MPI_Request* request, int* flag, MPI_Status* status)

@@ -35,8 +35,8 @@ namespace {
     }
     if (!host::mpi::host_polls_requests()) {
         auto* told = reinterpret_cast<MPI_Status*>(status);
-        return wait_for([=](int& flag) { return host::mpi::table().Test(handle, &flag, told); },
-                        [=] { return host::mpi::table().Wait(handle, told); });
+        return wait_by_tests(
+            [=](int& flag) { return host::mpi::table().Test(handle, &flag, told); });
     }
     return as_it_came<&host::mpi::Table::Wait>(reinterpret_cast<Word>(handle), status);
 }
