@@ -51,10 +51,6 @@ def linked_library(mpicc, family):
     sys.exit(f"no MPI library is where {mpicc} would look for one: {shown}")
 
 
-def present():
-    return [host for host in hosts.known() + hosts.built() if not host.missing()]
-
-
 def compiler(text):
     found = shutil.which(text)
     if found is None:
@@ -64,7 +60,7 @@ def compiler(text):
 
 def main():
     build, *compilers = sys.argv[1:]
-    chosen = [of_compiler(compiler(text)) for text in compilers] if compilers else present()
+    chosen = [of_compiler(compiler(text)) for text in compilers] if compilers else hosts.present()
     for host in chosen:
         # What other compilers were used for stays where it is, and is not built anew.
         if not compilers and host.origin == "own":

@@ -324,9 +324,14 @@ def built() -> list[Host]:
     ]
 
 
+def present() -> list[Host]:
+    """What is installed on this machine: its hosts, and the MPI ABI."""
+    return [host for host in known() + built() if not host.missing()]
+
+
 def all() -> list[Host]:  # noqa: A001 - reads as hosts.all()
-    """The hosts that are installed on this machine, each once: without the MPI ABI."""
-    return [host for host in known() + built() if host.name != ABI and not host.missing()]
+    """The hosts that are installed on this machine, each once."""
+    return [host for host in present() if host.name != ABI]
 
 
 def find(
