@@ -2,7 +2,7 @@
 /*
  * Active messages whose datatypes differ at origin and target, drawn at random: what a handler gets
  * must be what was sent, and what it leaves what comes back, with nothing written beside it. And
- * its buffers are aligned.
+ * its buffers are aligned, and holes of the target's memory need not be attached.
  *
  * active_layouts [cases [seed]]
  */
@@ -169,9 +169,50 @@ static void check_alignment(const struct window *w, MPI_Op op)
     MPI_Type_free(&type);
 }
 
+/* Adds what it gets to an int on either side of memory that is not attached. */
+static void add_apart(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                      MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                      int segments, int offset)
+{
+    (void)in_count, (void)in_type, (void)count, (void)type, (void)out, (void)out_count;
+    (void)out_type, (void)segments, (void)offset;
+    ((int *)memory)[0] += ((int *)in)[0];
+    ((int *)memory)[CELLS] += ((int *)in)[1];
+}
+
+/* A target datatype over two attached regions, with a hole between them that is not. */
+static void check_apart(MPI_Op op)
+{
+    static int cells[CELLS + 1];
+    int const lengths[2] = {1, 1}, places[2] = {0, CELLS}, sent[2] = {3, 5};
+    int size;
+    MPI_Aint at[WINDOW_MOST_RANKS], here;
+    MPI_Datatype type;
+    MPI_Win win;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    CHECK_OK(MPIX_Am_win_op_register(op, win));
+    CHECK_OK(MPI_Win_attach(win, &cells[0], sizeof(int)));
+    CHECK_OK(MPI_Win_attach(win, &cells[CELLS], sizeof(int)));
+    MPI_Get_address(cells, &here);
+    MPI_Allgather(&here, 1, MPI_AINT, at, 1, MPI_AINT, MPI_COMM_WORLD);
+    CHECK_OK(MPI_Type_indexed(2, lengths, places, MPI_INT, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    for (int target = 0; target < size; ++target)
+        CHECK_OK(MPIX_Am(sent, 2, MPI_INT, NULL, 0, MPI_INT, 1, target, MPI_INT, at[target], 1,
+                         type, MPI_INT, op, win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(cells[0], 3 * size);
+    CHECK_EQ(cells[CELLS], 5 * size);
+    MPI_Type_free(&type);
+    CHECK_OK(MPI_Win_free(&win));
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Op op, where_op;
+    MPI_Op op, where_op, apart_op;
     check_begin(&argc, &argv);
     long const cases = argc > 1 ? atol(argv[1]) : 1000;
     uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
@@ -190,6 +231,9 @@ int main(int argc, char **argv)
         run_case(&w, op, &random);
     CHECK_OK(MPI_Win_unlock_all(w.win));
     window_close(&w);
+    check_step("regions that are apart");
+    CHECK_OK(MPIX_Am_op_create(add_apart, &apart_op));
+    check_apart(apart_op);
     for (int k = 0; k < KINDS; ++k)
         MPI_Type_free(&kinds[k].type);
     return check_end();

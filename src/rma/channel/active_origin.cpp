@@ -213,31 +213,35 @@ ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const Place& plac
     const Operation& operation = message.op->operation;
     const ActiveCall& call = message.call;
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
-    return {.operation = Flights::name(*message.flight),
-            .address = message.op->address,
-            .first = touched.first,
-            .last = touched.last,
-            .region = operation.region != nullptr ? operation.region->name : no_region,
-            .persistent_count = operation.count,
-            .input_bytes = room.input.bytes,
-            .output_bytes = room.output.bytes,
-            .input_start = room.input.start,
-            .output_start = room.output.start,
-            .output_at = room.output_at,
-            .input_count = call.input.count,
-            .output_count = call.output.count,
-            .place = place.offset,
-            .segment = message.sent,
-            .segments = call.segments,
-            .number = static_cast<std::uint32_t>(place.segments),
-            .handler = call.handler,
-            .input_type = call.input.type,
-            .output_type = call.output.type,
-            .persistent_type = call.persistent_type,
-            .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
-            .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
-            .order = static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) |
-                                               (call.order.diff_op ? 2 : 0))};
+    return {
+        .operation = Flights::name(*message.flight),
+        .address = message.op->address,
+        .first = touched.first,
+        .last = touched.last,
+        .region = operation.region != nullptr ? operation.region->name : no_region,
+        .persistent_count = operation.count,
+        .input_bytes = room.input.bytes,
+        .output_bytes = room.output.bytes,
+        .input_start = room.input.start,
+        .output_start = room.output.start,
+        .output_at = room.output_at,
+        .input_count = call.input.count,
+        .output_count = call.output.count,
+        .place = place.offset,
+        .segment = message.sent,
+        .segments = call.segments,
+        .number = static_cast<std::uint32_t>(place.segments),
+        .handler = call.handler,
+        .input_type = call.input.type,
+        .output_type = call.output.type,
+        .persistent_type = call.persistent_type,
+        .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
+        .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
+        .order =
+            static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) | (call.order.diff_op ? 2 : 0)),
+        .holes = static_cast<std::uint64_t>(touched.last - touched.first) != data_bytes(operation)
+                     ? std::uint8_t{1}
+                     : std::uint8_t{0}};
 }
 
 void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept

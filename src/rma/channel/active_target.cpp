@@ -164,6 +164,19 @@ ActiveIncoming* ActiveTarget::begin(Channel& from, const ActiveBody& body) noexc
     return message;
 }
 
+/// The first byte that the handler may use, if all may be. In a dynamic window holes need not be
+/// attached: where they lie the message does not say, so only what is outermost is looked up.
+std::byte* ActiveTarget::find_persistent(const ActiveBody& body) const noexcept
+{
+    const ActiveRange range = active_range_of(body);
+    std::byte* first = with_.memory.find(range.first, range.last - range.first, body.region);
+    const bool apart = body.holes != 0 && body.region == no_region && with_.memory.is_dynamic();
+    if (first == nullptr && apart && with_.memory.find(range.last - 1, 1) != nullptr) {
+        first = with_.memory.find(range.first, 1);
+    }
+    return first;
+}
+
 /// A message of which a piece was refused is over, though more of it may be on its way.
 void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
                                std::span<const std::byte> payload) noexcept
@@ -178,10 +191,9 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         message = body.segment == 0 ? begin(from, body) : nullptr;
         status = message != nullptr ? Status::ok : Status::no_memory;
     }
-    const ActiveRange range = active_range_of(body);
-    const std::uint64_t extent = range.last - range.first;
-    std::byte* persistent =
-        extent != 0 ? with_.memory.find(range.first, extent, body.region) : with_.memory.base();
+    const std::uint64_t extent =
+        static_cast<std::uint64_t>(body.last) - static_cast<std::uint64_t>(body.first);
+    std::byte* persistent = extent != 0 ? find_persistent(body) : with_.memory.base();
     if (status == Status::ok && extent != 0 && persistent == nullptr) {
         status = Status::rma_range;
     }

@@ -64,6 +64,7 @@ private:
     [[nodiscard]] ActiveIncoming* find(const Channel& from, std::uint64_t operation) noexcept;
     [[nodiscard]] ActiveIncoming* begin(Channel& from, const ActiveBody& body) noexcept;
     [[nodiscard]] Status check(Channel& from, const ActiveBody& body, std::byte*& memory) noexcept;
+    [[nodiscard]] std::byte* find_persistent(const ActiveBody& body) const noexcept;
     void refuse(Channel& from, const ActiveBody& body, Status status) noexcept;
     [[nodiscard]] bool may_run(const ActiveIncoming& message) noexcept;
     void describe(const ActiveIncoming& message, ActiveInvocation& invocation) const noexcept;

@@ -33,7 +33,8 @@ struct alignas(16) ActiveBody {
     std::uint8_t reserved = 0;   ///< the place is in the attached buffer
     std::uint8_t concurrent = 0; ///< asserted
     std::uint8_t order = 0;      ///< bits: same operation, different ones
-    Unused<9> unused{};
+    std::uint8_t holes = 0;      ///< in what the handler uses of the target's memory
+    Unused<8> unused{};
 };
 /// More of the input of the latest piece of that operation, or of the output of one.
 struct alignas(16) ActiveDataBody {
