@@ -29,4 +29,17 @@ TEST(Order, ALongPutWaitsForAnother)
     EXPECT_TRUE(may_start(target, Road::messages));
 }
 
+/// Numbers wrap around, and one that others were sent behind long ago must not look like one to
+/// come.
+TEST(Order, ManyZeroCopyPutsLaterNothingIsHeld)
+{
+    Channel target;
+    constexpr std::uint32_t step = 1U << 30;
+    for (int round = 0; round < 4; ++round) {
+        target.zero_copies_sent += step;
+        note_placed(target, target.zero_copies_sent);
+        EXPECT_TRUE(may_start(target, Road::long_put)) << round;
+    }
+}
+
 } // namespace sidelight::rma

@@ -2,6 +2,7 @@
 #include "rma/channel/acknowledgements.hpp"
 
 #include "rma/channel/fragments.hpp"
+#include "rma/channel/order.hpp"
 
 namespace sidelight::rma {
 
@@ -15,15 +16,6 @@ Status reason_of(std::uint8_t status) noexcept
     const bool known = status != static_cast<std::uint8_t>(Status::ok) &&
                        status <= static_cast<std::uint8_t>(Status::other);
     return known ? static_cast<Status>(status) : Status::other;
-}
-
-/// The target has so many zero-copy puts, of those that it was sent.
-void note_placed(Channel& target, std::uint32_t placed) noexcept
-{
-    const std::uint32_t more = placed - target.zero_copies_placed;
-    if (more <= target.zero_copies_sent - target.zero_copies_placed) {
-        target.zero_copies_placed += more;
-    }
 }
 
 /// Whether the operation has asked for those data.

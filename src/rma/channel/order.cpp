@@ -58,6 +58,18 @@ bool may_start(const Channel& target, Road road) noexcept
            rules::notice_counts(target.order_sent, target.zero_copies_placed);
 }
 
+/// The number that others were sent behind stays close to it, so that it can be told from a later
+/// one.
+void note_placed(Channel& target, std::uint32_t placed) noexcept
+{
+    const std::uint32_t more = placed - target.zero_copies_placed;
+    if (more <= target.zero_copies_sent - target.zero_copies_placed) {
+        const bool passed = rules::notice_counts(target.order_sent, placed);
+        target.zero_copies_placed = placed;
+        target.order_sent = passed ? placed : target.order_sent;
+    }
+}
+
 void join_order(Op& op, Channel& target, Road road) noexcept
 {
     if (op.ordered_on == nullptr) {

@@ -20,6 +20,9 @@ void leave_order(Op& op) noexcept;
 /// way, and `flight` says how. False: it stays the first of those that wait.
 [[nodiscard]] bool may_leave(Flight& flight) noexcept;
 
+/// The target says that it has so many zero-copy puts; it is believed as far as it was sent them.
+void note_placed(Channel& target, std::uint32_t placed) noexcept;
+
 /// Whether the target must be told to perform what follows behind all zero-copy puts so far.
 [[nodiscard]] bool needs_order(const Channel& target, Road road) noexcept;
 
