@@ -35,7 +35,10 @@ public:
     MappedFabric();
 
     [[nodiscard]] const PeerAddress& address() const noexcept { return address_; }
-    [[nodiscard]] Doorbell& bell() noexcept { return peers_.front().page->bell; }
+    [[nodiscard]] Doorbell& bell() noexcept
+    {
+        return reinterpret_cast<ProcessPage*>(own_.data())->bell; // it never moves, as peers_ may
+    }
     /// Where small messages of peers that have a box come in.
     [[nodiscard]] FastInbox& inbox() noexcept { return inbox_; }
 
