@@ -24,11 +24,15 @@ class HostLoopToken {
 public:
     explicit HostLoopToken(Engine& engine) noexcept
         : engine_(engine), held_(engine.lock().try_acquire())
-    {}
+    {
+        if (held_) {
+            engine_.begin_use();
+        }
+    }
     ~HostLoopToken()
     {
         if (held_) {
-            engine_.process().push();
+            engine_.end_use();
             engine_.lock().release();
         }
     }
