@@ -46,8 +46,8 @@ function(sidelight_message_library host)
     set(name ${host}-sidelight-messages)
     set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     add_library(${name} SHARED ${sources}
-        ${src}/base/alarm.cpp ${src}/base/futex.cpp ${src}/base/log.cpp ${src}/base/settings.cpp
-        ${src}/base/shared_memory.cpp
+        ${src}/base/alarm.cpp ${src}/base/futex.cpp ${src}/base/held_file.cpp ${src}/base/log.cpp
+        ${src}/base/settings.cpp ${src}/base/shared_memory.cpp
         ${src}/host/library_threads.cpp ${src}/host/node/own_thread.cpp
         ${src}/host/mpi/errors.cpp ${src}/host/mpi/fit.cpp ${src}/host/mpi/large_counts.cpp
         ${src}/host/mpi/table.cpp ${src}/host/mpi/version.cpp)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include <poll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -17,16 +18,18 @@ namespace sidelight {
 namespace {
 
 constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(10);
+constexpr int longest_poll =
+    60'000; ///< milliseconds: a timer that is closed meanwhile says nothing
 
 } // namespace
 
 void Alarm::open() noexcept
 {
-    if (timer_) {
+    if (can_be_set()) {
         return;
     }
-    timer_ = File(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
-    if (!timer_) {
+    timer_ = HeldFile(File(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)));
+    if (!can_be_set()) {
         log(LogLevel::info, "a thread looks a hundred times a second: no timer: %s",
             std::strerror(errno));
     }
@@ -34,7 +37,7 @@ void Alarm::open() noexcept
 
 void Alarm::set(std::chrono::nanoseconds time) noexcept
 {
-    if (timer_) {
+    if (can_be_set()) {
         set_timer(std::max(time, std::chrono::nanoseconds(1))); // zero: never
     } else {
         set_.store(time, std::memory_order_relaxed);
@@ -43,7 +46,7 @@ void Alarm::set(std::chrono::nanoseconds time) noexcept
 
 void Alarm::clear() noexcept
 {
-    if (timer_) {
+    if (can_be_set()) {
         set_timer(std::chrono::nanoseconds(0));
     } else {
         set_.store(longest_without_timer, std::memory_order_relaxed);
@@ -59,16 +62,21 @@ void Alarm::set_timer(std::chrono::nanoseconds time) noexcept
     timerfd_settime(timer_.descriptor(), 0, &when, nullptr);
 }
 
-/// A timer that a program has closed, with all descriptors that it does not know, is none.
+/// A timer that a program has closed, with all descriptors that it does not know, is none. What it
+/// has opened in its place is not read.
 void Alarm::sleep() noexcept
 {
-    std::uint64_t times = 0;
-    if (timer_ && read(timer_.descriptor(), &times, sizeof times) == sizeof times) {
-        return;
+    if (timer_.is_open()) {
+        pollfd timer{.fd = timer_.descriptor(), .events = POLLIN, .revents = 0};
+        const bool went_off = poll(&timer, 1, longest_poll) > 0 && timer_.is_open();
+        std::uint64_t times = 0;
+        if (!went_off || read(timer_.descriptor(), &times, sizeof times) == sizeof times) {
+            return;
+        }
     }
     const std::chrono::nanoseconds wanted = set_.load(std::memory_order_relaxed);
-    std::this_thread::sleep_for(timer_ ? longest_without_timer
-                                       : std::min(wanted, longest_without_timer));
+    std::this_thread::sleep_for(can_be_set() ? longest_without_timer
+                                             : std::min(wanted, longest_without_timer));
 }
 
 } // namespace sidelight

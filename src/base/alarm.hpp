@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "base/shared_memory.hpp"
+#include "base/held_file.hpp"
 
 namespace sidelight {
 
@@ -16,21 +16,21 @@ public:
     /// a sleep.
     void open() noexcept;
     /// In the child of a fork, whose timer is its parent's.
-    void drop() noexcept { timer_ = File(); }
+    void drop() noexcept { HeldFile(std::move(timer_)); }
 
-    [[nodiscard]] bool can_be_set() const noexcept { return static_cast<bool>(timer_); }
+    [[nodiscard]] bool can_be_set() const noexcept { return timer_.descriptor() >= 0; }
     /// Goes off after so long, from now on, and at no other time. Any thread.
     void set(std::chrono::nanoseconds time) noexcept;
     /// Does not go off. By the sleeper.
     void clear() noexcept;
-    /// Until it goes off. By the sleeper; without a timer for what was set, ten milliseconds at
-    /// most.
+    /// Until it goes off, or for a minute. By the sleeper; without a timer for what was set, ten
+    /// milliseconds at most.
     void sleep() noexcept;
 
 private:
     void set_timer(std::chrono::nanoseconds time) noexcept;
 
-    File timer_;
+    HeldFile timer_;
     std::atomic<std::chrono::nanoseconds> set_{}; ///< where there is no timer
 };
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/bell_pipe.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <ctime>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+
+#include "base/process_end.hpp"
 
 namespace sidelight {
 namespace {
@@ -18,7 +22,7 @@ namespace {
 /// A pipe of some process, opened once.
 struct OpenPipe {
     MemoryFileAddress address;
-    File file;
+    HeldFile file;
 };
 
 /// All that this process has rung; never destroyed, since threads may ring until the very end.
@@ -40,15 +44,17 @@ bool is_same(const MemoryFileAddress& one, const MemoryFileAddress& other) noexc
 }
 
 /// Also one that cannot be opened is kept, so that it is tried once. Opened for reading as well:
-/// then a write is no SIGPIPE when the owner has gone.
+/// then a write is no SIGPIPE when the owner has gone. Those of processes that have ended are
+/// closed when another one is opened.
 int descriptor_of(OpenPipes& all, const MemoryFileAddress& address)
 {
-    for (const OpenPipe& pipe : all.pipes) {
+    for (OpenPipe& pipe : all.pipes) {
         if (is_same(pipe.address, address)) {
-            return pipe.file.descriptor();
+            return pipe.file.file().descriptor();
         }
     }
-    all.pipes.push_back({address, open_memory_file(address)});
+    std::erase_if(all.pipes, [](const OpenPipe& pipe) { return has_ended(pipe.address.owner); });
+    all.pipes.push_back({address, HeldFile(open_memory_file(address))});
     const int descriptor = all.pipes.back().file.descriptor();
     if (descriptor >= 0) {
         fcntl(descriptor, F_SETFL, O_NONBLOCK);
@@ -63,8 +69,10 @@ BellPipe BellPipe::create() noexcept
     BellPipe made;
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0) {
-        made.reading_ = File(ends[0]);
-        made.writing_ = File(ends[1]);
+        File reading(ends[0]);
+        made.address_ = address_of(reading);
+        made.reading_ = HeldFile(std::move(reading));
+        made.writing_ = HeldFile(File(ends[1]));
     }
     return made;
 }
@@ -72,10 +80,15 @@ BellPipe BellPipe::create() noexcept
 void BellPipe::sleep(int descriptor, std::chrono::nanoseconds limit) const noexcept
 {
     constexpr std::chrono::nanoseconds::rep second = 1'000'000'000;
-    const timespec relative{.tv_sec = limit.count() / second, .tv_nsec = limit.count() % second};
-    std::array<pollfd, 2> both{{{.fd = reading_.descriptor(), .events = POLLIN, .revents = 0},
-                                {.fd = descriptor, .events = POLLIN, .revents = 0}}};
-    if (ppoll(both.data(), both.size(), &relative, nullptr) > 0 && both[0].revents != 0) {
+    constexpr std::chrono::nanoseconds longest_without_pipe = std::chrono::milliseconds(1);
+    const bool open = reading_.is_open();
+    const auto time = open ? limit : std::min(limit, longest_without_pipe);
+    const timespec relative{.tv_sec = time.count() / second, .tv_nsec = time.count() % second};
+    std::array<pollfd, 2> both{
+        {{.fd = open ? reading_.descriptor() : -1, .events = POLLIN, .revents = 0},
+         {.fd = descriptor, .events = POLLIN, .revents = 0}}};
+    if (ppoll(both.data(), both.size(), &relative, nullptr) > 0 && both[0].revents != 0 &&
+        reading_.is_open()) {
         // What is left wakes the next sleeper for nothing, once.
         std::array<char, 64> rings{};
         [[maybe_unused]] const ssize_t heard = read(both[0].fd, rings.data(), rings.size());

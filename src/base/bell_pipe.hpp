@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "base/shared_memory.hpp"
+#include "base/held_file.hpp"
 
 namespace sidelight {
 
@@ -15,15 +15,17 @@ public:
     /// Not made: errno says why.
     [[nodiscard]] static BellPipe create() noexcept;
 
-    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(reading_); }
-    [[nodiscard]] MemoryFileAddress address() const noexcept { return address_of(reading_); }
+    [[nodiscard]] explicit operator bool() const noexcept { return reading_.descriptor() >= 0; }
+    [[nodiscard]] const MemoryFileAddress& address() const noexcept { return address_; }
 
-    /// Sleeps until there is something to read in the pipe or at `descriptor`, or for `limit`.
+    /// Sleeps until there is something to read in the pipe or at `descriptor`, or for `limit`; a
+    /// millisecond at most once the program has closed the pipe.
     void sleep(int descriptor, std::chrono::nanoseconds limit) const noexcept;
 
 private:
-    File reading_;
-    File writing_; ///< kept: without a writer the pipe would end, and wake for that
+    MemoryFileAddress address_;
+    HeldFile reading_;
+    HeldFile writing_; ///< kept: without a writer the pipe would end, and wake for that
 };
 
 /// Wakes who sleeps at another process's pipe, or at this one's. Does nothing if it cannot be

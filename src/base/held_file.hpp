@@ -30,6 +30,10 @@ public:
 
     /// Not set once the program has closed it.
     const File& file() noexcept;
+    /// Whether it is open; any thread.
+    [[nodiscard]] bool is_open() const noexcept { return file_ && identity_of(file_) == identity_; }
+    /// Of the file that it was made of, as far as it is open.
+    [[nodiscard]] int descriptor() const noexcept { return file_.descriptor(); }
     /// Of the file that it was made of, also afterwards.
     [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
 

@@ -226,6 +226,13 @@ Mapping Mapping::shared(const File& file, std::size_t bytes, std::size_t alignme
     return {map_aligned(length, alignment, MAP_SHARED, file.descriptor()), length};
 }
 
+Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
+{
+    return grow(file, offset + whole_pages(bytes))
+               ? map_range(file.descriptor(), {.file = {}, .offset = offset, .bytes = bytes})
+               : Mapping();
+}
+
 /// A process that has the file open maps it through that descriptor: closing any other one would
 /// give up the record locks (fcntl) that it has on the file.
 Mapping Mapping::of(const FileRange& where) noexcept

@@ -77,6 +77,9 @@ public:
     /// power of two. Empty on failure, with errno.
     [[nodiscard]] static Mapping shared(const File& file, std::size_t bytes,
                                         std::size_t alignment = 1) noexcept;
+    /// Maps that part of a file, which grows as far, as above. It begins at a page.
+    [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
+                                      std::size_t bytes) noexcept;
     /// Maps where another process has said that bytes lie. Beyond the end of the file they must not
     /// be touched; no huge pages are set aside for it. Empty: the file is gone, or nobody may map
     /// it for reading and writing. Locks that this process has on the file stay.

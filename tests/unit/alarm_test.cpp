@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
+
+#include <unistd.h>
 
 namespace sidelight {
 namespace {
@@ -66,6 +69,29 @@ TEST(Alarm, SleepsShortlyWithoutATimer)
     alarm.set(2ms);
     alarm.sleep();
     EXPECT_GE(Clock::now() - begin, 2ms);
+}
+
+/// The program has closed all descriptors that it does not know, and opened its own.
+TEST(Alarm, ReadsNothingOfAFileInItsPlace)
+{
+    const int next = dup(STDERR_FILENO);
+    close(next);
+    Alarm alarm;
+    alarm.open();
+    close(next);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    ASSERT_EQ(ends[0], next);
+    const std::array<char, 8> sent{"program"};
+    ASSERT_EQ(write(ends[1], sent.data(), sent.size()), sent.size());
+    alarm.set(1ms);
+    alarm.sleep();
+    alarm.drop();
+    std::array<char, 8> read_back{};
+    ASSERT_EQ(read(ends[0], read_back.data(), read_back.size()), sent.size());
+    EXPECT_EQ(read_back, sent);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 } // namespace

@@ -93,6 +93,52 @@ TEST(BellPipeProcesses, NobodyThere)
     ring_pipe(closed);
 }
 
+/// The program has closed all descriptors that it does not know, and opened its own.
+TEST(BellPipe, LeavesAFileInItsPlaceAlone)
+{
+    const int next = dup(STDERR_FILENO);
+    close(next);
+    BellPipe pipe = BellPipe::create();
+    ASSERT_TRUE(pipe);
+    close(next);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    ASSERT_EQ(ends[0], next);
+    ASSERT_EQ(write(ends[1], "a", 1), 1);
+    EXPECT_LT(sleep_once(pipe), for_ever);
+    pipe = BellPipe();
+    std::array<char, 2> read_back{};
+    EXPECT_EQ(read(ends[0], read_back.data(), read_back.size()), 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/// Pipes of processes that have ended are closed, sooner or later.
+TEST(BellPipeProcesses, FewStayOpen)
+{
+    const auto descriptors = [] {
+        const int next = dup(STDERR_FILENO);
+        close(next);
+        return next;
+    };
+    const int before = descriptors();
+    for (int process = 0; process < 20; ++process) {
+        const Channel channel;
+        const Channel leave;
+        const pid_t owner = start_process([&] {
+            const BellPipe pipe = BellPipe::create();
+            int word = 0;
+            return channel.send(pipe.address()) && leave.receive(word);
+        });
+        MemoryFileAddress address;
+        ASSERT_TRUE(channel.receive(address));
+        ring_pipe(address);
+        ASSERT_TRUE(leave.send(1));
+        EXPECT_TRUE(went_well(owner));
+    }
+    EXPECT_LE(descriptors(), before + 2);
+}
+
 /// Rings that nobody listens to fill the pipe and are no obstacle.
 TEST(BellPipe, MayBeFull)
 {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <map>
-#include <utility>
+#include <memory>
 
+#include "base/held_file.hpp"
 #include "fabric/peer_memory.hpp"
 
 namespace sidelight::fabric {
@@ -20,7 +21,20 @@ public:
     [[nodiscard]] std::size_t mappings() const noexcept { return made_.size() + mapped_.size(); }
 
 private:
-    std::map<std::byte*, std::pair<File, Mapping>> made_;
+    /// A file of some blocks, since a process may have few of them open. Each block has a place of
+    /// its own: peers may look at one for a while after it has gone. Closed with the last.
+    struct Blocks {
+        HeldFile file;
+        std::size_t used = 0; ///< bytes
+    };
+    struct Made {
+        std::shared_ptr<Blocks> in;
+        Mapping mapping;
+    };
+    [[nodiscard]] std::shared_ptr<Blocks> blocks_for(std::size_t bytes);
+
+    std::shared_ptr<Blocks> latest_;
+    std::map<std::byte*, Made> made_;
     std::map<std::byte*, Mapping> mapped_;
 };
 
