@@ -170,6 +170,36 @@ static void deferred_epoch(complete_request *complete)
     CHECK_EQ(word, 7);
 }
 
+/* A local flush that has told it leaves nothing to tell. */
+static void flushed_locally(bool fetches)
+{
+    int64_t word = 3, found = 0;
+    MPI_Aint at;
+    MPI_Request opened, flush;
+    MPI_Win win = open_window(&word, &at);
+    MPI_Aint const beside = MPI_Aint_add(at, 8);
+    check_step("a local flush behind a refused access");
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right(), 0, win, &opened));
+    CHECK_OK(fetches ? MPI_Get(&found, 1, MPI_INT64_T, right(), beside, 1, MPI_INT64_T, win)
+                     : put(win, beside));
+    CHECK_OK(MPIX_Win_iflush_local(right(), win, &flush));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
+    CHECK_OK(MPI_Wait(&opened, MPI_STATUS_IGNORE));
+    int const code = MPI_Wait(&flush, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) {
+        told(win, code);
+        CHECK_OK(MPI_Win_flush(right(), win));
+        CHECK_OK(MPI_Win_unlock(right(), win));
+    } else { /* it was free to be used again, and refused later */
+        CHECK(!fetches);
+        told(win, MPI_Win_unlock(right(), win));
+    }
+    close_window(win, &word);
+}
+
 /* One that is found to be wrong at the call, or at the target. */
 static void flushed(complete_request *complete)
 {
@@ -268,6 +298,8 @@ int main(int argc, char **argv)
         operation_request(completions[i]);
         remote_request(completions[i]);
     }
+    flushed_locally(false);
+    flushed_locally(true);
     behind_another_lock();
     return check_end();
 }

@@ -11,6 +11,7 @@ namespace sidelight::rma {
 void Completions::moved(Op& op, OperationState from) noexcept
 {
     PeerEpoch& peer = op.epoch->peers[op.peer];
+    bool told = false;
     if (op.state == OperationState::sent) {
         const bool same_way = with_.contacts.peer(op.operation.target).control == nullptr &&
                               op.epoch->kind != EpochKind::fence;
@@ -26,10 +27,10 @@ void Completions::moved(Op& op, OperationState from) noexcept
         if (op.operation.thread != no_thread) [[unlikely]] {
             peer.by_thread->local(op.operation.thread);
         }
-        flushes_.count_down(op, FlushScope::local);
+        told = flushes_.count_down(op, FlushScope::local);
     }
     if (op.state == OperationState::complete) {
-        complete(op, peer);
+        complete(op, peer, told);
     }
 }
 
@@ -41,8 +42,8 @@ void Completions::let_announce(Op& op, PeerEpoch& peer) noexcept
     }
 }
 
-/// Gone on return.
-void Completions::complete(Op& op, PeerEpoch& peer) noexcept
+/// Gone on return. `told`: somebody has heard of its failure.
+void Completions::complete(Op& op, PeerEpoch& peer, bool told) noexcept
 {
     Epoch& epoch = *op.epoch;
     let_announce(op, peer);
@@ -55,7 +56,7 @@ void Completions::complete(Op& op, PeerEpoch& peer) noexcept
     if (op.operation.thread != no_thread) [[unlikely]] {
         peer.by_thread->complete(op.operation.thread);
     }
-    const bool told = flushes_.count_down(op, FlushScope::remote) || op.request != nullptr;
+    told = flushes_.count_down(op, FlushScope::remote) || told || op.request != nullptr;
     if (op.failure == Status::lost) {
         // A target that is lost after the epoch was complete is no failure of anything that others
         // wait for. Before that, all who wait must hear of it.

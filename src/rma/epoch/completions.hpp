@@ -18,7 +18,7 @@ private:
     void open_gate(const Epoch& epoch, PeerEpoch& peer) noexcept;
     void let_announce(Op& op, PeerEpoch& peer) noexcept;
     void note_failure(const Op& op, PeerEpoch& peer) noexcept;
-    void complete(Op& op, PeerEpoch& peer) noexcept;
+    void complete(Op& op, PeerEpoch& peer, bool told) noexcept;
 
     EpochSurroundings with_;
     EpochQueue& queue_;
