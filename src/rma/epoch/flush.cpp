@@ -56,29 +56,32 @@ Status Flushes::refusal(int target, Status status) const noexcept
 /// `flush` says what is wanted; what it has to wait for is found here.
 Status Flushes::begin(const Flush& flush) noexcept
 {
-    Flush* kept = pool_.take(); // before it takes failures that nobody else would tell
+    Flush* kept = pool_.take();
     if (kept == nullptr) {
         return Status::no_memory;
+    }
+    // All that may fail comes before it takes failures that nobody else would tell.
+    Status status = Status::ok;
+    for_each(flush, [&](PeerEpochRef where) {
+        status = mark(where, flush);
+        return status == Status::ok;
+    });
+    if (status != Status::ok) {
+        pool_.give_back(kept);
+        return status;
     }
     with_.mapped.order(); // what is performed later has a barrier of its own
     *kept = flush;
     kept->clock = queue_.clock();
-    Status status = Status::ok;
-    if (flush.target != all_targets) {
-        status = add(open_.find(with_.contacts, flush.target), *kept);
-    } else {
-        for (Epoch* epoch = queue_.front(); epoch != nullptr && status == Status::ok;
-             epoch = EpochQueue::after(*epoch)) {
-            status = add_epoch(*epoch, *kept);
-        }
-    }
-    if (status != Status::ok || kept->remaining == 0) {
+    for_each(flush, [&](PeerEpochRef where) {
+        add(where, *kept);
+        return true;
+    });
+    if (kept->remaining == 0) {
         const Status failure = kept->status;
         pool_.give_back(kept);
-        if (status == Status::ok) {
-            conclude(flush.request, failure);
-        }
-        return status;
+        conclude(flush.request, failure);
+        return Status::ok;
     }
     kept->stamp = with_.operations.age();
     flushes_.push(kept);
@@ -88,32 +91,45 @@ Status Flushes::begin(const Flush& flush) noexcept
     return Status::ok;
 }
 
-Status Flushes::add_epoch(Epoch& epoch, Flush& flush) noexcept
+/// Each target that it is about.
+template <class GoesOn>
+void Flushes::for_each(const Flush& flush, GoesOn goes_on) noexcept
 {
-    if (!epoch.open() || epoch.kind == EpochKind::exposure) {
-        return Status::ok;
+    if (flush.target != all_targets) {
+        goes_on(open_.find(with_.contacts, flush.target));
+        return;
     }
-    for (std::uint32_t index = 0; index < epoch.peers.size(); ++index) {
-        if (Status status = add({&epoch, index}, flush); status != Status::ok) {
-            return status;
+    for (Epoch* epoch = queue_.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
+        const bool counts = epoch->open() && epoch->kind != EpochKind::exposure;
+        const std::size_t peers = counts ? epoch->peers.size() : 0;
+        for (std::uint32_t index = 0; index < peers; ++index) {
+            if (!goes_on(PeerEpochRef{epoch, index})) {
+                return;
+            }
         }
     }
-    return Status::ok;
+}
+
+/// Another thread is in the call that asks for the lock, and has issued nothing.
+bool Flushes::is_being_opened(PeerEpochRef where) const noexcept
+{
+    return where.epoch->grant_waited && !queue_.is_granted(*where.epoch, where.peer());
 }
 
 /// Where access is not granted yet, a marker waits for the grant, so that a flush also says that
-/// the lock is held. Where nothing is under way any more, the next flush need not come here.
-Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
+/// the lock is held.
+Status Flushes::mark(PeerEpochRef where, const Flush& flush) noexcept
+{
+    const bool granted = queue_.is_granted(*where.epoch, where.peer());
+    return granted || is_being_opened(where) ? Status::ok : recording_.mark(where, flush.thread);
+}
+
+/// Where nothing is under way any more, the next flush need not come here.
+void Flushes::add(PeerEpochRef where, Flush& flush) noexcept
 {
     PeerEpoch& peer = where.peer();
-    const bool granted = queue_.is_granted(*where.epoch, peer);
-    if (!granted && where.epoch->grant_waited) {
-        return Status::ok; // another thread is in the call that asks for it, and has issued nothing
-    }
-    if (!granted) {
-        if (Status status = recording_.mark(where, flush.thread); status != Status::ok) {
-            return status;
-        }
+    if (is_being_opened(where)) {
+        return;
     }
     if (peer.failure != Status::ok) {
         flush.status = std::exchange(peer.failure, Status::ok);
@@ -129,7 +145,6 @@ Status Flushes::add(PeerEpochRef where, Flush& flush) noexcept
         peer.to_be_flushed = false;
         show(with_, *where.epoch, peer);
     }
-    return Status::ok;
 }
 
 bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
