@@ -2,6 +2,7 @@
 #include "runtime/life.hpp"
 
 #include "api/entry.hpp"
+#include "base/heavy_barrier.hpp"
 #include "host/library_threads.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/table.hpp"
@@ -15,6 +16,15 @@ using host::mpi::table;
 
 namespace {
 
+/// MPI is about to be started: the host may start threads in it.
+class Starting {
+public:
+    Starting() noexcept { allow_heavy_barriers_early(); }
+
+private:
+    host::LibraryThreads of_the_host_;
+};
+
 int opened(int code) noexcept
 {
     if (code == MPI_SUCCESS) {
@@ -27,13 +37,13 @@ int opened(int code) noexcept
 
 SIDELIGHT_OWN int own_Init(int* argc, char*** argv)
 {
-    const host::LibraryThreads of_the_host;
+    const Starting starting;
     return opened(table().Init(argc, argv));
 }
 
 SIDELIGHT_OWN int own_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
-    const host::LibraryThreads of_the_host;
+    const Starting starting;
     return opened(table().Init_thread(argc, argv, required, provided));
 }
 
@@ -50,7 +60,7 @@ SIDELIGHT_OWN int own_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI
     if (table().Session_init == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
-    const host::LibraryThreads of_the_host;
+    const Starting starting;
     const int code = table().Session_init(info, errhandler, session);
     if (code == MPI_SUCCESS) {
         session_opened(*session);

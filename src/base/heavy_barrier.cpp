@@ -2,6 +2,10 @@
 #include "base/heavy_barrier.hpp"
 
 #include <linux/membarrier.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define SIDELIGHT_KNOWS_SINGLE_THREADED 1
+#endif
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,5 +30,15 @@ bool allow_own_heavy_barriers() noexcept
 }
 
 bool own_heavy_barrier() noexcept { return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
+
+void allow_heavy_barriers_early() noexcept
+{
+#ifdef SIDELIGHT_KNOWS_SINGLE_THREADED // glibc 2.32
+    if (__libc_single_threaded != 0) {
+        (void)allow_heavy_barriers();
+        (void)allow_own_heavy_barriers();
+    }
+#endif
+}
 
 } // namespace sidelight

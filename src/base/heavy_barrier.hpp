@@ -22,4 +22,8 @@ namespace sidelight {
 [[nodiscard]] bool allow_own_heavy_barriers() noexcept;
 [[nodiscard]] bool own_heavy_barrier() noexcept;
 
+/// Allows both while that costs nothing: the kernel waits for all cores, some 10 ms, before it lets
+/// a process in that has several threads. Does nothing where it has. They are allowed later then.
+void allow_heavy_barriers_early() noexcept;
+
 } // namespace sidelight
