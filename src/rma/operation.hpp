@@ -125,6 +125,7 @@ struct Op {
     OperationState state = OperationState::recorded;
     bool awaited = false;             ///< somebody may wait for it at the target: no start epoch's
     bool first = false;               ///< of those in its epoch towards its target
+    bool alone = false;               ///< the first since the program last waited, when issued
     bool holds_back = false;          ///< the notice that its epoch is closed waits for it
     Status failure = Status::ok;      ///< why it was not performed
     Channel* ordered_on = nullptr;    ///< counted there among those whose order counts

@@ -111,6 +111,7 @@ public:
         found.base = found.mapped ? one.memory.data() : nullptr;
         found.control = one.near ? &control(rank) : nullptr;
         found.number = static_cast<std::uint32_t>(rank);
+        found.remote = remote;
         return Status::ok;
     }
 
@@ -120,7 +121,8 @@ public:
             members_.at(static_cast<std::size_t>(rank)).block.data());
     }
 
-    bool dynamic = false; ///< what a member has is what it attaches
+    bool dynamic = false;                   ///< what a member has is what it attaches
+    fabric::RemoteMemory* remote = nullptr; ///< of those that are not mapped
 
 private:
     struct alignas(64) Line {

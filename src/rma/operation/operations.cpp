@@ -150,10 +150,12 @@ Op* Operations::record(const Operation& operation, const Destination& destinatio
         return nullptr;
     }
     hold_parts(operation);
+    ++ages_;
     *op = {.operation = operation,
            .request = request,
-           .age = ++ages_,
+           .age = ages_,
            .address = destination.address,
+           .alone = rules::is_first_since_wait(ages_, waited_for_),
            .message = message};
     if (message != nullptr) {
         message->begin(*operation.active, *op);
@@ -208,9 +210,7 @@ void Operations::execute_at(Op& op, const Destination& destination) noexcept
     }
     Target& target = with_.targets[operation.target];
     Channel& channel = with_.channels.open(operation.target, target.peer);
-    if (op.message != nullptr ||
-        !with_.native.start(op, target, channel, destination,
-                            rules::is_first_since_wait(op.age, waited_for_))) {
+    if (op.message != nullptr || !with_.native.start(op, target, channel, destination, op.alone)) {
         with_.origin.launch(op, channel, destination.address);
     }
 }
