@@ -173,8 +173,9 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype data
  * Threads      Any thread, also beside others that use the window or free duplicates of it. A
  *              duplicate may be freed while another thread frees the window.
  * Errors       newwin is not set. MPI_ERR_INFO, MPI_ERR_ARG; MPI_ERR_OTHER where the host makes no
- *              more windows, or a copy callback has failed. On a window that Sidelight leaves to
- *              the host MPI: MPI_ERR_UNSUPPORTED_OPERATION.
+ *              more windows, or a copy callback has failed. Of the window of a memory handle:
+ *              MPI_ERR_RMA_FLAVOR. On a window that Sidelight leaves to the host MPI:
+ *              MPI_ERR_UNSUPPORTED_OPERATION.
  *
  * Source: as above (section III). */
 int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);

@@ -167,12 +167,13 @@ constexpr std::array entries{
     SettingEntry{"SIDELIGHT_LOG", nullptr, "error",
                  "what is written to standard error: none, error, warn, info or debug", read_log,
                  show_log},
-    SettingEntry{
-        "SIDELIGHT_ROUTE", nullptr, "auto",
-        "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
-        "everything by messages, as if each process were on a node of its own; native: the "
-        "same, but puts and gets by UCX's own, also where it has no hardware for them",
-        read_word<&Settings::route, route_words>, show_word<&Settings::route, route_words>},
+    SettingEntry{"SIDELIGHT_ROUTE", nullptr, "auto",
+                 "auto: memory on the same node is mapped, the rest reached by messages; emulated: "
+                 "everything but shared windows by messages, as if each process were on a node of "
+                 "its own; native: the "
+                 "same, but puts and gets by UCX's own, also where it has no hardware for them",
+                 read_word<&Settings::route, route_words>,
+                 show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
                  "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
                  read_text<&Settings::network>, show_text<&Settings::network>},
