@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+
+#include <strings.h>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -24,9 +27,40 @@ std::atomic<int> level_of_program{MPI_THREAD_SINGLE};
 /// Relaxed: MPI forbids to end the last one beside any other call.
 std::atomic<int> sessions{0};
 
+/// The variable that has the host make progress by a thread of its own, which would come beside
+/// ours; null where none has.
+const char* asks_host_for_thread() noexcept
+{
+#ifndef OPEN_MPI
+    for (const char* name :
+         {"MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"}) {
+        const char* value = std::getenv(name);
+        if (value != nullptr && *value != '\0' && std::strchr("0nNfF", *value) == nullptr &&
+            strcasecmp(value, "off") != 0) {
+            return name;
+        }
+    }
+#endif
+    return nullptr;
+}
+
+bool host_has_own_thread() noexcept
+{
+    static const char* const variable = [] {
+        const char* name = asks_host_for_thread();
+        if (name != nullptr) {
+            log(LogLevel::warn, "no progress of messages: %s has MPI do it by a thread of its own",
+                name);
+        }
+        return name;
+    }();
+    return variable != nullptr;
+}
+
 bool is_wanted() noexcept
 {
-    return settings().enable && settings().progress == Progress::smart && host::mpi::fits_host();
+    return settings().enable && settings().progress == Progress::smart && host::mpi::fits_host() &&
+           !host_has_own_thread();
 }
 
 void raise_level(int asked) noexcept

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/mpi/table.hpp"
+#include "messages/entry.hpp"
+
+/// The calls by which a program gives the host functions that it may call while it makes progress:
+/// they would run on our thread. What libsidelight.so does with these calls does not come here.
+namespace sidelight::messages {
+
+namespace {
+
+/// Whether it is MPI_TYPE_NULL_DELETE_FN, which is a function of Open MPI's.
+bool does_nothing(MPI_Type_delete_attr_function* remove) noexcept
+{
+#ifdef OPEN_MPI
+    return reinterpret_cast<void*>(remove) ==
+           host::mpi::find_symbol("OMPI_C_MPI_TYPE_NULL_DELETE_FN");
+#else
+    return remove == MPI_TYPE_NULL_DELETE_FN;
+#endif
+}
+
+} // namespace
+
+/// A datatype that has been freed goes with the last request of it, and its attributes with it.
+SIDELIGHT_ENTRY int gives_Type_create_keyval(MPI_Type_copy_attr_function* copy,
+                                             MPI_Type_delete_attr_function* remove, int* keyval,
+                                             void* state) noexcept asm("MPI_Type_create_keyval");
+int gives_Type_create_keyval(MPI_Type_copy_attr_function* copy,
+                             MPI_Type_delete_attr_function* remove, int* keyval,
+                             void* state) noexcept
+{
+    if (!does_nothing(remove)) {
+        Messages::has_callbacks();
+    }
+    return host::mpi::table().Type_create_keyval(copy, remove, keyval, state);
+}
+
+/// MPICH's, for its progress loop to poll.
+#ifndef OPEN_MPI
+
+namespace {
+
+Word give_polls(const char* name, Word a, Word b, Word c, Word d, Word e, Word f, Word g) noexcept
+{
+    using Poll = Word(Word, Word, Word, Word, Word, Word, Word);
+    auto* const host = reinterpret_cast<Poll*>(host::mpi::find_symbol(name));
+    if (Messages* messages = Messages::active(); messages != nullptr) {
+        const Inside inside(*messages);
+        Messages::has_callbacks();
+    }
+    return host != nullptr ? host(a, b, c, d, e, f, g) : Word{MPI_ERR_OTHER};
+}
+
+} // namespace
+
+#define SIDELIGHT_GIVES_POLLS(name)                                                                \
+    SIDELIGHT_ENTRY Word gives_##name(Word a, Word b, Word c, Word d, Word e, Word f,              \
+                                      Word g) noexcept asm(#name);                                 \
+    Word gives_##name(Word a, Word b, Word c, Word d, Word e, Word f, Word g) noexcept             \
+    {                                                                                              \
+        return give_polls(#name, a, b, c, d, e, f, g);                                             \
+    }
+
+SIDELIGHT_GIVES_POLLS(MPIX_Grequest_start)
+SIDELIGHT_GIVES_POLLS(MPIX_Grequest_class_create)
+#ifdef MPIX_STREAM_NULL
+SIDELIGHT_GIVES_POLLS(MPIX_Async_start)
+#endif
+
+#endif
+
+} // namespace sidelight::messages
