@@ -148,7 +148,7 @@ bool MessageThread::may_step() const noexcept
 {
     return rules::may_step({.live = requests_.live(),
                             .live_foreign = requests_.live_foreign(),
-                            .polls = conditions_.polls.load(std::memory_order_relaxed),
+                            .calls_back = conditions_.calls_back.load(std::memory_order_relaxed),
                             .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
 }
 

@@ -20,7 +20,7 @@ namespace sidelight::messages {
 /// calls, before what they are about can happen.
 struct Conditions {
     std::atomic<bool> program_has_threads{false};
-    std::atomic<bool> polls{false};
+    std::atomic<bool> calls_back{false};
     std::atomic<bool> wanted{true};
 };
 

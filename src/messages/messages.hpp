@@ -49,8 +49,12 @@ public:
             stretches_.call_ends(requests_.live() != 0, MessageThread::now);
         }
     }
-    /// The program has given the host functions that it may poll.
-    void has_polls() noexcept { conditions_.polls.store(true, std::memory_order_relaxed); }
+    /// The program has given the host functions that it may call while it makes progress; also
+    /// before anything is looked after.
+    static void has_callbacks() noexcept
+    {
+        conditions_.calls_back.store(true, std::memory_order_relaxed);
+    }
     /// Whether the mode of progress is smart; also before anything is looked after.
     static void set_wanted(bool wanted) noexcept
     {

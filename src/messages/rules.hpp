@@ -23,17 +23,18 @@ struct Demand {
 struct Situation {
     unsigned live = 0;         ///< large requests that are not known to be complete
     unsigned live_foreign = 0; ///< of these, those for which functions of the program may run
-    bool polls = false;        ///< the program has given the host functions to poll
+    bool calls_back = false;   ///< the host may call functions of the program at any time
     bool wanted = true;        ///< the mode of progress is smart
 };
 
 /// Whether the thread may give the host a step while no thread of the program is in MPI. Functions
 /// of the program run on its own threads alone: an operator may need a lock that a thread holds
-/// which waits, in a call or to fork, for the end of the step; and what the host may poll may call
-/// MPI, and would itself wait there for the end of the step that it runs in.
+/// which waits, in a call or to fork, for the end of the step; and what the host may poll, or call
+/// when a datatype goes, may call MPI, and would itself wait there for the end of the step that it
+/// runs in.
 [[nodiscard]] constexpr bool may_step(const Situation& now) noexcept
 {
-    return now.wanted && now.live > 0 && !now.polls && now.live_foreign == 0;
+    return now.wanted && now.live > 0 && !now.calls_back && now.live_foreign == 0;
 }
 
 } // namespace sidelight::messages::rules

@@ -216,6 +216,38 @@ static void reductions(void)
     CHECK_OK(MPI_Op_free(&op));
 }
 
+/* Comes when the last request of the datatype has gone. */
+static int deleted(MPI_Datatype type, int keyval, void *value, void *state)
+{
+    int flag;
+    (void)type, (void)keyval, (void)value, (void)state;
+    if (!pthread_equal(pthread_self(), main_thread))
+        ++foreign_calls;
+    return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/* Attributes of a datatype that has been freed go on the program's own thread. */
+static void attributes(void)
+{
+    enum { BLOCKS = 1 << 17 };
+    static int sent[2 * BLOCKS], received[2 * BLOCKS];
+    int keyval;
+    MPI_Datatype type;
+    MPI_Request request;
+    check_step("a datatype's attribute");
+    foreign_calls = 0;
+    CHECK_OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, &keyval, NULL));
+    CHECK_OK(MPI_Type_vector(BLOCKS / 2, 1, 2, MPI_INT, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Type_set_attr(type, keyval, &keyval));
+    CHECK_OK(MPI_Ialltoall(sent, 1, type, received, 1, type, MPI_COMM_WORLD, &request));
+    CHECK_OK(MPI_Type_free(&type));
+    compute(2);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_EQ(foreign_calls, 0);
+    CHECK_OK(MPI_Type_free_keyval(&keyval));
+}
+
 /* A child that calls no MPI comes and goes while a request is under way. */
 static void forked(void)
 {
@@ -282,6 +314,7 @@ int main(int argc, char **argv)
         check_step("reductions");
         reductions();
     }
+    attributes(); /* from now on nothing moves beside the program */
     free(out);
     free(in);
     return check_end();

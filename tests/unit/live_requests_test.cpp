@@ -190,7 +190,7 @@ TEST(MessageRules, FunctionsOfTheProgramRunOnItsOwnThreadsAlone)
     EXPECT_FALSE(rules::may_step({.live = 0}));
     EXPECT_FALSE(rules::may_step({.live = 1, .wanted = false}));
     EXPECT_FALSE(rules::may_step({.live = 2, .live_foreign = 1}));
-    EXPECT_FALSE(rules::may_step({.live = 1, .polls = true}));
+    EXPECT_FALSE(rules::may_step({.live = 1, .calls_back = true}));
 }
 
 } // namespace
