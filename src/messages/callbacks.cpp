@@ -22,17 +22,14 @@ bool does_nothing(MPI_Type_delete_attr_function* remove) noexcept
 } // namespace
 
 /// A datatype that has been freed goes with the last request of it, and its attributes with it.
-SIDELIGHT_ENTRY int gives_Type_create_keyval(MPI_Type_copy_attr_function* copy,
-                                             MPI_Type_delete_attr_function* remove, int* keyval,
-                                             void* state) noexcept asm("MPI_Type_create_keyval");
-int gives_Type_create_keyval(MPI_Type_copy_attr_function* copy,
-                             MPI_Type_delete_attr_function* remove, int* keyval,
-                             void* state) noexcept
+SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
+                                          MPI_Type_delete_attr_function* remove, int* keyval,
+                                          void* state) noexcept
 {
     if (!does_nothing(remove)) {
         Messages::has_callbacks();
     }
-    return host::mpi::table().Type_create_keyval(copy, remove, keyval, state);
+    return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
 
 /// MPICH's, for its progress loop to poll.
