@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "unit/open_files.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::unit {
@@ -70,8 +71,8 @@ TEST(BellPipeProcesses, RingsAreHeardFromAnother)
     EXPECT_TRUE(went_well(child));
 }
 
-/// A ring for a process that is gone, or for a pipe that it has closed, is no signal and no error.
-TEST(BellPipeProcesses, NobodyThere)
+/// Rings at the pipe of a process, which is gone on return.
+MemoryFileAddress ring_pipe_of_another()
 {
     const Channel channel;
     const Channel leave;
@@ -81,11 +82,17 @@ TEST(BellPipeProcesses, NobodyThere)
         return channel.send(pipe.address()) && leave.receive(word);
     });
     MemoryFileAddress address;
-    ASSERT_TRUE(channel.receive(address));
+    EXPECT_TRUE(channel.receive(address));
     ring_pipe(address);
-    ASSERT_TRUE(leave.send(1));
+    EXPECT_TRUE(leave.send(1));
     EXPECT_TRUE(went_well(owner));
-    ring_pipe(address);
+    return address;
+}
+
+/// A ring for a process that is gone, or for a pipe that it has closed, is no signal and no error.
+TEST(BellPipeProcesses, NobodyThere)
+{
+    ring_pipe(ring_pipe_of_another());
 
     MemoryFileAddress closed = BellPipe::create().address();
     ring_pipe(closed);
@@ -96,47 +103,23 @@ TEST(BellPipeProcesses, NobodyThere)
 /// The program has closed all descriptors that it does not know, and opened its own.
 TEST(BellPipe, LeavesAFileInItsPlaceAlone)
 {
-    const int next = dup(STDERR_FILENO);
-    close(next);
+    const int reading = next_descriptor();
     BellPipe pipe = BellPipe::create();
     ASSERT_TRUE(pipe);
-    close(next);
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe(ends.data()), 0);
-    ASSERT_EQ(ends[0], next);
-    ASSERT_EQ(write(ends[1], "a", 1), 1);
+    const PipeInItsPlace of_program(reading);
     EXPECT_LT(sleep_once(pipe), for_ever);
     pipe = BellPipe();
-    std::array<char, 2> read_back{};
-    EXPECT_EQ(read(ends[0], read_back.data(), read_back.size()), 1);
-    close(ends[0]);
-    close(ends[1]);
+    EXPECT_TRUE(of_program.is_untouched());
 }
 
 /// Pipes of processes that have ended are closed, sooner or later.
 TEST(BellPipeProcesses, FewStayOpen)
 {
-    const auto descriptors = [] {
-        const int next = dup(STDERR_FILENO);
-        close(next);
-        return next;
-    };
-    const int before = descriptors();
+    const int before = next_descriptor();
     for (int process = 0; process < 20; ++process) {
-        const Channel channel;
-        const Channel leave;
-        const pid_t owner = start_process([&] {
-            const BellPipe pipe = BellPipe::create();
-            int word = 0;
-            return channel.send(pipe.address()) && leave.receive(word);
-        });
-        MemoryFileAddress address;
-        ASSERT_TRUE(channel.receive(address));
-        ring_pipe(address);
-        ASSERT_TRUE(leave.send(1));
-        EXPECT_TRUE(went_well(owner));
+        ring_pipe(ring_pipe_of_another());
     }
-    EXPECT_LE(descriptors(), before + 2);
+    EXPECT_LE(next_descriptor(), before + 2);
 }
 
 /// Rings that nobody listens to fill the pipe and are no obstacle.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+/// A program that closes all descriptors that it does not know, and opens files of its own.
+namespace sidelight::unit {
+
+/// The number of the next file that this process opens.
+inline int next_descriptor()
+{
+    const int next = dup(STDERR_FILENO);
+    close(next);
+    return next;
+}
+
+/// A pipe whose reading end takes the number of a file that somebody else believes to have open.
+class PipeInItsPlace {
+public:
+    explicit PipeInItsPlace(int descriptor)
+    {
+        close(descriptor);
+        EXPECT_EQ(pipe(ends_.data()), 0);
+        EXPECT_EQ(ends_[0], descriptor);
+        EXPECT_EQ(write(ends_[1], sent.data(), sent.size()), sent.size());
+    }
+    ~PipeInItsPlace()
+    {
+        close(ends_[0]);
+        close(ends_[1]);
+    }
+    PipeInItsPlace(const PipeInItsPlace&) = delete;
+    PipeInItsPlace& operator=(const PipeInItsPlace&) = delete;
+
+    /// Whether it is open, and what was sent is in it, and nothing else.
+    [[nodiscard]] bool is_untouched() const
+    {
+        std::array<char, 2 * sent.size()> found{};
+        const ssize_t bytes = read(ends_[0], found.data(), found.size());
+        return bytes == static_cast<ssize_t>(sent.size()) &&
+               sent == std::string_view(found.data(), sent.size());
+    }
+
+private:
+    static constexpr std::string_view sent{"program!"}; // as long as what is read of a timer
+
+    std::array<int, 2> ends_{-1, -1};
+};
+
+} // namespace sidelight::unit
