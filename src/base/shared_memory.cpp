@@ -250,9 +250,11 @@ Mapping Mapping::of(const FileRange& where) noexcept
         }
         return static_cast<bool>(mapping);
     });
-    if (is_open) {
-        return mapping;
-    }
+    return is_open ? std::move(mapping) : of_memory_file(where);
+}
+
+Mapping Mapping::of_memory_file(const FileRange& where) noexcept
+{
     const File file = open_memory_file(where.file);
     return file ? map_range(file.descriptor(), where) : Mapping();
 }
