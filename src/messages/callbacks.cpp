@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdint>
+
 #include "host/mpi/table.hpp"
 #include "messages/entry.hpp"
 
@@ -8,15 +10,13 @@ namespace sidelight::messages {
 
 namespace {
 
-/// Whether it is MPI_TYPE_NULL_DELETE_FN, which is a function of Open MPI's.
-bool does_nothing(MPI_Type_delete_attr_function* remove) noexcept
+/// The host's own may run on our thread: MPICH 4 keeps something with the datatypes of files.
+/// MPI_TYPE_NULL_DELETE_FN is one of Open MPI's, and no address of a function elsewhere.
+bool is_of_program(MPI_Type_delete_attr_function* remove) noexcept
 {
-#ifdef OPEN_MPI
-    return reinterpret_cast<void*>(remove) ==
-           host::mpi::find_symbol("OMPI_C_MPI_TYPE_NULL_DELETE_FN");
-#else
-    return remove == MPI_TYPE_NULL_DELETE_FN;
-#endif
+    constexpr std::uintptr_t least_of_a_function = 4096;
+    return reinterpret_cast<std::uintptr_t>(remove) >= least_of_a_function &&
+           !host::mpi::is_of_host(reinterpret_cast<void*>(remove));
 }
 
 } // namespace
@@ -26,7 +26,7 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
                                           MPI_Type_delete_attr_function* remove, int* keyval,
                                           void* state) noexcept
 {
-    if (!does_nothing(remove)) {
+    if (is_of_program(remove)) {
         Messages::has_callbacks();
     }
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);

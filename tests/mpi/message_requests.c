@@ -3,7 +3,8 @@
  * left alone once the program has it no more, and no result differs. Between the steps the program
  * computes, so that there are looks at what it has.
  *
- *     message_requests [LEVEL]     the level that the program asks for, 0 to 3
+ *     message_requests [LEVEL [FILES]]     the level that the program asks for, 0 to 3; FILES: 1,
+ * it uses a file first
  */
 #include "check.h"
 
@@ -216,6 +217,26 @@ static void reductions(void)
     CHECK_OK(MPI_Op_free(&op));
 }
 
+/* What the host keeps with the datatypes of files runs on no thread of the program's. */
+static void use_a_file(void)
+{
+    enum { NUMBERS = 8 };
+    static int numbers[NUMBERS];
+    char name[64];
+    MPI_Datatype every_fourth;
+    MPI_File file;
+    snprintf(name, sizeof name, "message_requests.%d", (int)getpid());
+    CHECK_OK(MPI_Type_vector(NUMBERS, 1, 4, MPI_INT, &every_fourth));
+    CHECK_OK(MPI_Type_commit(&every_fourth));
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, name,
+                           MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                           MPI_INFO_NULL, &file));
+    CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, every_fourth, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_write(file, numbers, NUMBERS, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_close(&file));
+    CHECK_OK(MPI_Type_free(&every_fourth));
+}
+
 /* Comes when the last request of the datatype has gone. */
 static int deleted(MPI_Datatype type, int keyval, void *value, void *state)
 {
@@ -290,6 +311,8 @@ int main(int argc, char **argv)
     check_begin_initialised();
     CHECK_EQ(provided, level);
     main_thread = pthread_self();
+    if (check_argument(argc, argv, 2, 0) != 0)
+        use_a_file();
     out = malloc(BYTES);
     in = malloc(BYTES);
     for (int i = 0; i < BYTES; ++i)

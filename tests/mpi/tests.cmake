@@ -173,6 +173,8 @@ foreach(level 0 3)
 endforeach()
 sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
+sidelight_mpi_test(message_requests_files RANKS 2 MESSAGES PROGRAM message_requests ARGS 0 1
+    ENVIRONMENT SIDELIGHT_LOG=info PASS "[1-9][0-9]* steps of the host's progress")
 sidelight_mpi_test(message_async RANKS 2 MESSAGES PROGRAM random_operations ARGS 4000 1 create
     ENVIRONMENT MPIR_CVAR_ASYNC_PROGRESS=1)
 sidelight_mpi_test(message_forks RANKS 2 MESSAGES)

@@ -144,6 +144,12 @@ void* find_in_host(const char* name) noexcept
     return library != nullptr ? dlsym(library, name) : nullptr;
 }
 
+bool is_of_host(const void* address) noexcept
+{
+    const void* start = start_of_library(address);
+    return start != nullptr && start == start_of_library(find_in_host("PMPI_Initialized"));
+}
+
 void* find_anywhere(const char* name) noexcept
 {
     void* found = find_symbol(name);

@@ -24,6 +24,9 @@ struct Table {
 /// The same, past any library that stands between the program and its host.
 [[nodiscard]] void* find_in_host(const char* name) noexcept;
 
+/// Whether that lies in the host's library.
+[[nodiscard]] bool is_of_host(const void* address) noexcept;
+
 /// As find_symbol, and where the host's own libraries do not have it, in any other that is loaded
 /// and not ours: the host's Fortran is in libraries of its own, which come with an extension of
 /// Python, say, and are seen by that one alone. A library that comes later may have it.
