@@ -61,10 +61,11 @@ Status Flushes::begin(const Flush& flush) noexcept
         return Status::no_memory;
     }
     // All that may fail comes before it takes failures that nobody else would tell.
+    const bool to_all = flush.target == all_targets;
+    const PeerEpochRef only = to_all ? PeerEpochRef{} : open_.find(with_.contacts, flush.target);
     Status status = Status::ok;
-    for_each(flush, [&](PeerEpochRef where) {
-        status = mark(where, flush);
-        return status == Status::ok;
+    for_each(only, [&](PeerEpochRef where) {
+        status = status == Status::ok ? mark(where, flush) : status;
     });
     if (status != Status::ok) {
         pool_.give_back(kept);
@@ -73,10 +74,7 @@ Status Flushes::begin(const Flush& flush) noexcept
     with_.mapped.order(); // what is performed later has a barrier of its own
     *kept = flush;
     kept->clock = queue_.clock();
-    for_each(flush, [&](PeerEpochRef where) {
-        add(where, *kept);
-        return true;
-    });
+    for_each(only, [&](PeerEpochRef where) { add(where, *kept); });
     if (kept->remaining == 0) {
         const Status failure = kept->status;
         pool_.give_back(kept);
@@ -91,21 +89,19 @@ Status Flushes::begin(const Flush& flush) noexcept
     return Status::ok;
 }
 
-/// Each target that it is about.
-template <class GoesOn>
-void Flushes::for_each(const Flush& flush, GoesOn goes_on) noexcept
+/// That target, or where it is none, all of open epochs.
+template <class Visit>
+void Flushes::for_each(PeerEpochRef only, Visit visit) noexcept
 {
-    if (flush.target != all_targets) {
-        goes_on(open_.find(with_.contacts, flush.target));
+    if (only) {
+        visit(only);
         return;
     }
     for (Epoch* epoch = queue_.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
         const bool counts = epoch->open() && epoch->kind != EpochKind::exposure;
         const std::size_t peers = counts ? epoch->peers.size() : 0;
         for (std::uint32_t index = 0; index < peers; ++index) {
-            if (!goes_on(PeerEpochRef{epoch, index})) {
-                return;
-            }
+            visit(PeerEpochRef{epoch, index});
         }
     }
 }

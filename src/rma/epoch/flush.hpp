@@ -43,8 +43,8 @@ private:
     Status flush_one(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept;
     [[nodiscard]] Status refusal(int target, Status status) const noexcept;
     Status begin(const Flush& flush) noexcept;
-    template <class GoesOn>
-    void for_each(const Flush& flush, GoesOn goes_on) noexcept;
+    template <class Visit>
+    void for_each(PeerEpochRef only, Visit visit) noexcept;
     [[nodiscard]] bool is_being_opened(PeerEpochRef where) const noexcept;
     Status mark(PeerEpochRef where, const Flush& flush) noexcept;
     void add(PeerEpochRef where, Flush& flush) noexcept;
