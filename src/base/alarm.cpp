@@ -18,8 +18,8 @@ namespace sidelight {
 namespace {
 
 constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(10);
-constexpr int longest_poll =
-    60'000; ///< milliseconds: a timer that is closed meanwhile says nothing
+/// In milliseconds. A timer that is closed meanwhile says nothing.
+constexpr int longest_poll = 60'000;
 
 } // namespace
 

@@ -16,7 +16,7 @@ public:
     /// a sleep.
     void open() noexcept;
     /// In the child of a fork, whose timer is its parent's.
-    void drop() noexcept { HeldFile(std::move(timer_)); }
+    void drop() noexcept { timer_ = HeldFile(); }
 
     [[nodiscard]] bool can_be_set() const noexcept { return timer_.descriptor() >= 0; }
     /// Goes off after so long, from now on, and at no other time. Any thread.

@@ -22,7 +22,7 @@ HeldFile& HeldFile::operator=(HeldFile&& other) noexcept
 
 const File& HeldFile::file() noexcept
 {
-    if (identity_of(file_) != identity_) {
+    if (!is_open()) {
         file_.release();
     }
     return file_;

@@ -32,7 +32,7 @@ public:
     const File& file() noexcept;
     /// Whether it is open; any thread.
     [[nodiscard]] bool is_open() const noexcept { return file_ && identity_of(file_) == identity_; }
-    /// Of the file that it was made of, as far as it is open.
+    /// What it was opened by; another file's, where it is not open any more. -1: it never was.
     [[nodiscard]] int descriptor() const noexcept { return file_.descriptor(); }
     /// Of the file that it was made of, also afterwards.
     [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }

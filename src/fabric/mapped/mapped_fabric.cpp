@@ -23,12 +23,6 @@ std::uint64_t random_identity() noexcept
     return identity;
 }
 
-/// Zeroed memory is a page at which nobody sleeps and whose boxes are free: this only names it.
-ProcessPage* page_in(const Mapping& mapping) noexcept
-{
-    return reinterpret_cast<ProcessPage*>(mapping.data());
-}
-
 [[noreturn]] void refuse(const Reason& why)
 {
     throw std::runtime_error(std::string("cannot make a doorbell: ") + why.c_str());

@@ -35,10 +35,8 @@ public:
     MappedFabric();
 
     [[nodiscard]] const PeerAddress& address() const noexcept { return address_; }
-    [[nodiscard]] Doorbell& bell() noexcept
-    {
-        return reinterpret_cast<ProcessPage*>(own_.data())->bell; // it never moves, as peers_ may
-    }
+    /// It does not move, as the table of peers may meanwhile.
+    [[nodiscard]] Doorbell& bell() noexcept { return page_in(own_)->bell; }
     /// Where small messages of peers that have a box come in.
     [[nodiscard]] FastInbox& inbox() noexcept { return inbox_; }
 
@@ -65,6 +63,11 @@ public:
     static constexpr int own_peer = 0;
 
 private:
+    /// Zeroed memory is a page at which nobody sleeps and whose boxes are free: this only names it.
+    static ProcessPage* page_in(const Mapping& mapping) noexcept
+    {
+        return reinterpret_cast<ProcessPage*>(mapping.data());
+    }
     struct Peer {
         Mapping mapping;
         ProcessPage* page = nullptr;
