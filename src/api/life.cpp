@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "base/heavy_barrier.hpp"
+#include "base/settings.hpp"
 #include "host/library_threads.hpp"
 #include "host/mpi/errors.hpp"
 #include "host/mpi/table.hpp"
@@ -19,7 +20,12 @@ namespace {
 /// MPI is about to be started: the host may start threads in it.
 class Starting {
 public:
-    Starting() noexcept { allow_heavy_barriers_early(); }
+    Starting() noexcept
+    {
+        if (settings().enable) { // else no window is ours
+            allow_heavy_barriers_early();
+        }
+    }
 
 private:
     host::LibraryThreads of_the_host_;
