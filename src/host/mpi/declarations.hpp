@@ -23,6 +23,9 @@ using MPI_Fint = int;
 #define SIDELIGHT_HOST_LACKS_HOOK 0
 #endif
 
+/// Whether it asks for the status of several requests at once (MPI-4.1).
+#define SIDELIGHT_HAS_STATUS_OF_SEVERAL (100 * MPI_VERSION + MPI_SUBVERSION >= 401)
+
 #ifndef MPI_SESSION_NULL
 struct sidelight_no_session;
 using MPI_Session = sidelight_no_session*;
