@@ -62,11 +62,11 @@ static void handles_of_all(MPI_Comm *comms)
     MPI_Barrier(w.comm);
     memcpy(&sum, w.base, sizeof sum);
     MPI_Allreduce(&sum, &all, 1, MPI_INT64_T, MPI_SUM, w.comm);
-    CHECK_EQ(all, w.size * THREADS * ROUNDS * ADDED);
+    CHECK_EQ(all, w.size * threads_each() * ROUNDS * ADDED);
     window_close(&w);
 }
 
-static MPI_Win left[THREADS][EACH]; /* of the last window, each thread's to free */
+static MPI_Win left[MOST_THREADS][EACH]; /* of the last window, each thread's to free */
 
 /* The first thread frees the window, the others its duplicates, before, meanwhile and after. */
 static void free_or_be_orphaned(struct worker *me)
@@ -87,7 +87,7 @@ static void freed_together(MPI_Comm *comms)
     struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
     for (int round = 0; round < FREED_ROUNDS; ++round) {
         int64_t value = 0;
-        for (int i = 1; i < THREADS; ++i)
+        for (int i = 1; i < threads_each(); ++i)
             for (int k = 0; k < EACH; ++k)
                 left[i][k] = duplicate(w.win, MPI_INFO_NULL);
         struct window next = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 64, 8);
@@ -109,13 +109,13 @@ static void freed_together(MPI_Comm *comms)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[THREADS];
+    MPI_Comm comms[MOST_THREADS];
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_begin_initialised();
     if (provided < MPI_THREAD_MULTIPLE)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         comms[i] = MPI_COMM_NULL;
     handles_of_all(comms);
     freed_together(comms);

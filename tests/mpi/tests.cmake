@@ -41,7 +41,7 @@ sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
-sidelight_mpi_test(litmus RANKS 2 ARGS 80000 TIMEOUT 1200
+sidelight_mpi_test(litmus RANKS 2 ARGS 40000 TIMEOUT 1200
     ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
 
 # Windows

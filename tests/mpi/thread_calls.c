@@ -9,7 +9,16 @@
 enum { LIVES = 3, ROUNDS = 10, SHARED_ROUNDS = 60, MORE = 4096 };
 
 /* Words of every member's memory. */
-enum { MINE, SUM, TICKET, SWAPPED, COPY, LAST, SLOT, WORDS = SLOT + THREADS * WINDOW_MOST_RANKS };
+enum {
+    MINE,
+    SUM,
+    TICKET,
+    SWAPPED,
+    COPY,
+    LAST,
+    SLOT,
+    WORDS = SLOT + MOST_THREADS * WINDOW_MOST_RANKS
+};
 
 static MPI_Aint word(const struct window *w, int target, int index)
 {
@@ -239,7 +248,7 @@ static void locks_of_targets(struct worker *me)
 static void in_one_epoch(struct worker *me)
 {
     struct window *const w = me->w;
-    int const slot = SLOT + w->rank * THREADS + me->number;
+    int const slot = SLOT + w->rank * MOST_THREADS + me->number;
     for (int64_t k = 0; k < SHARED_ROUNDS; ++k) {
         requests(w, (int)(me->number + k) % w->size, slot, k);
         swap_one_more(w, (int)k % w->size);
@@ -257,20 +266,20 @@ static void shared_by_threads(enum flavor flavor, MPI_Comm *comms)
     check_step("one epoch for all threads");
     in_threads(in_one_epoch, &w, 0, comms);
     window_meet(&w);
-    CHECK_EQ(own(&w, COPY), (w.rank < THREADS) * SHARED_ROUNDS * w.size);
+    CHECK_EQ(own(&w, COPY), (w.rank < threads_each()) * SHARED_ROUNDS * w.size);
     for (int i = 0; i < 4; ++i)
         sums[i] = own(&w, MINE + i);
     MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_INT64_T, MPI_SUM, w.comm);
-    CHECK_EQ(sums[SUM], (int64_t)3 * SHARED_ROUNDS * THREADS * w.size);
-    CHECK_EQ(sums[TICKET], (int64_t)SHARED_ROUNDS * THREADS * w.size);
-    CHECK_EQ(sums[SWAPPED], (int64_t)SHARED_ROUNDS * THREADS * w.size);
+    CHECK_EQ(sums[SUM], (int64_t)3 * SHARED_ROUNDS * threads_each() * w.size);
+    CHECK_EQ(sums[TICKET], (int64_t)SHARED_ROUNDS * threads_each() * w.size);
+    CHECK_EQ(sums[SWAPPED], (int64_t)SHARED_ROUNDS * threads_each() * w.size);
     CHECK_OK(MPI_Win_unlock_all(w.win));
     window_close(&w);
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[THREADS];
+    MPI_Comm comms[MOST_THREADS];
     struct window none = {.win = MPI_WIN_NULL};
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -279,13 +288,13 @@ int main(int argc, char **argv)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
     if (host_is_alone())
         return check_skip("the hosts do not come through");
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     check_step("windows of the threads' own");
     in_threads(own_windows, &none, 0, comms);
     for (int flavor = 0; flavor < FLAVORS; ++flavor)
         shared_by_threads((enum flavor)flavor, comms);
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         MPI_Comm_free(&comms[i]);
     return check_end();
 }

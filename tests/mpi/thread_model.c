@@ -16,7 +16,7 @@ enum handle { OF_PROCESS, OF_THREAD, ORDERED };
 static MPI_Win handles[HANDLES];
 static long operations;
 static uint64_t first_seed;
-static int64_t added[THREADS][WINDOW_MOST_RANKS][SUMS];
+static int64_t added[MOST_THREADS][WINDOW_MOST_RANKS][SUMS];
 
 /* A thread's view of its zone at one target. Between two flushes no cell is touched twice. */
 struct zone {
@@ -51,7 +51,7 @@ static MPI_Win any_handle(struct thread *t) { return handles[below(t, HANDLES)];
 static MPI_Aint place(const struct thread *t, int cell)
 {
     return window_at(t->w, t->target,
-                     8 * (SUMS + (MPI_Aint)ZONE * (t->w->rank * THREADS + t->number) + cell));
+                     8 * (SUMS + (MPI_Aint)ZONE * (t->w->rank * MOST_THREADS + t->number) + cell));
 }
 
 /* By any handle and call: whatever its scope, it waits for what this thread has issued. */
@@ -207,7 +207,7 @@ static void run(struct worker *me)
     t.started = calloc(PENDING, sizeof *t.started);
     for (int i = 0; i < PENDING; ++i)
         t.started[i].buffer = calloc(LONGEST + 1, sizeof(int64_t));
-    for (long done = 0; done < operations / THREADS; ++done) {
+    for (long done = 0; done < operations / threads_each(); ++done) {
         if (below(&t, 50) == 0) {
             flush(&t);
             t.target = below(&t, t.w->size);
@@ -243,7 +243,7 @@ static MPI_Win handle_with(MPI_Win win, const char *scope, const char *order)
 static void compare_sums(const struct window *w)
 {
     int64_t all[WINDOW_MOST_RANKS][SUMS] = {{0}};
-    for (int thread = 0; thread < THREADS; ++thread)
+    for (int thread = 0; thread < threads_each(); ++thread)
         for (int target = 0; target < w->size; ++target)
             for (int k = 0; k < SUMS; ++k)
                 all[target][k] += added[thread][target][k];
@@ -254,8 +254,8 @@ static void compare_sums(const struct window *w)
 
 static void run_flavor(enum flavor flavor, MPI_Comm *comms)
 {
-    struct window w =
-        window_open(flavor, MPI_COMM_WORLD, 8 * (SUMS + ZONE * THREADS * (MPI_Aint)check_size), 8);
+    struct window w = window_open(flavor, MPI_COMM_WORLD,
+                                  8 * (SUMS + ZONE * MOST_THREADS * (MPI_Aint)check_size), 8);
     memset(added, 0, sizeof added);
     handles[OF_PROCESS] = w.win;
     handles[OF_THREAD] = handle_with(w.win, "thread", "false");
@@ -274,7 +274,7 @@ static void run_flavor(enum flavor flavor, MPI_Comm *comms)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comms[THREADS];
+    MPI_Comm comms[MOST_THREADS];
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_begin_initialised();
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
     operations = (long)check_argument(argc, argv, 1, DEFAULT_OPERATIONS);
     first_seed = check_argument(argc, argv, 2, 1);
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         comms[i] = MPI_COMM_NULL;
     check_step("an allocated window");
     run_flavor(FLAVOR_ALLOCATE, comms);

@@ -219,8 +219,8 @@ static void same_counter(struct worker *me)
 
 static void in_one_epoch(struct window *w, void (*body)(struct worker *), const char *what)
 {
-    MPI_Comm comms[THREADS];
-    for (int i = 0; i < THREADS; ++i)
+    MPI_Comm comms[MOST_THREADS];
+    for (int i = 0; i < threads_each(); ++i)
         comms[i] = MPI_COMM_NULL;
     check_step(what);
     CHECK_OK(MPI_Win_lock_all(0, w->win));

@@ -5,7 +5,7 @@
  */
 #include "workers.h"
 
-enum { ROUNDS = 500, COUNTERS = 8, SLOTS = THREADS * WINDOW_MOST_RANKS };
+enum { ROUNDS = 500, COUNTERS = 8, SLOTS = MOST_THREADS * WINDOW_MOST_RANKS };
 
 /* What the memory of the window that all threads share is used for, in words. */
 enum { SUM, RAISED, LOCKED, ARRAY, SLOT = ARRAY + COUNTERS, WORDS = SLOT + SLOTS };
@@ -60,7 +60,7 @@ static void same_word(struct worker *me)
 /* A word of its own at every target: put, flush, get back. */
 static void own_words(struct worker *me)
 {
-    int const slot = SLOT + me->w->rank * THREADS + me->number;
+    int const slot = SLOT + me->w->rank * MOST_THREADS + me->number;
     for (int64_t k = 0; k < ROUNDS; ++k) {
         int const target = (int)(me->number + k) % me->w->size;
         int64_t const value = 1000 * k + me->number;
@@ -118,7 +118,7 @@ static int share_of(int rounds, int size, int target)
 static void one_epoch(struct window *w, MPI_Comm *comms)
 {
     int sum = 0;
-    for (int t = 0; t < THREADS; ++t)
+    for (int t = 0; t < threads_each(); ++t)
         sum += share_of(ROUNDS, w->size, (w->rank - t % w->size + w->size) % w->size);
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     check_step("the same word");
@@ -134,9 +134,9 @@ static void one_epoch(struct window *w, MPI_Comm *comms)
     CHECK_EQ(read_word(w, w->rank, SUM), sum * w->size);
     for (int i = 0; i < COUNTERS; ++i)
         CHECK_EQ(read_word(w, w->rank, ARRAY + i),
-                 share_of(ROUNDS, w->size, w->rank) * THREADS * w->size);
+                 share_of(ROUNDS, w->size, w->rank) * threads_each() * w->size);
     if (host_defect("threads", w->flavor, w->size) == NULL)
-        CHECK_EQ(read_word(w, 0, RAISED), ROUNDS / 5 * THREADS * w->size);
+        CHECK_EQ(read_word(w, 0, RAISED), ROUNDS / 5 * threads_each() * w->size);
     CHECK_OK(MPI_Win_unlock_all(w->win));
     MPI_Barrier(w->comm);
 }
@@ -146,7 +146,7 @@ static void one_epoch(struct window *w, MPI_Comm *comms)
 /* Each thread locks targets that the others do not; the lock alone keeps the counter exact. */
 static void different_targets(struct worker *me)
 {
-    for (int target = me->number; target < me->w->size; target += THREADS)
+    for (int target = me->number; target < me->w->size; target += threads_each())
         for (int k = 0; k < ROUNDS / 5; ++k) {
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, me->w->win));
             int64_t const next = read_word(me->w, target, LOCKED) + 1;
@@ -233,12 +233,12 @@ static void own_window(struct worker *me) { use_window(me->w, 20); }
 
 static void several_windows(MPI_Comm *comms)
 {
-    struct window windows[THREADS];
+    struct window windows[MOST_THREADS];
     check_step("a window for each thread");
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         windows[i] = window_open(flavor, comms[i], 8, 1);
     in_threads(own_window, windows, 1, comms);
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads_each(); ++i)
         window_close(&windows[i]);
 }
 
@@ -266,13 +266,13 @@ static void lonely_windows(struct worker *me)
 int main(int argc, char **argv)
 {
     static const enum flavor tested[] = {FLAVOR_ALLOCATE, FLAVOR_SHARED};
-    MPI_Comm comms[THREADS], lonely[THREADS];
+    MPI_Comm comms[MOST_THREADS], lonely[MOST_THREADS];
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     check_begin_initialised();
     if (provided < MPI_THREAD_MULTIPLE)
         return check_skip("the host has no MPI_THREAD_MULTIPLE");
-    for (int i = 0; i < THREADS; ++i) {
+    for (int i = 0; i < threads_each(); ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         MPI_Comm_dup(MPI_COMM_SELF, &lonely[i]);
     }
@@ -289,7 +289,7 @@ int main(int argc, char **argv)
     check_step("windows of one process, made by threads");
     struct window none = {.size = 1};
     in_threads(lonely_windows, &none, 0, lonely);
-    for (int i = 0; i < THREADS; ++i) {
+    for (int i = 0; i < threads_each(); ++i) {
         MPI_Comm_free(&comms[i]);
         MPI_Comm_free(&lonely[i]);
     }

@@ -6,7 +6,11 @@
 #include "host_defects.h"
 #include <pthread.h>
 
-enum { THREADS = 8 };
+enum { MOST_THREADS = 8 };
+
+/* How many each rank has: fewer where there are many ranks, since those that wait in a host keep
+ * the cores from the others, ten times as long with twice as many. */
+static inline int threads_each(void) { return check_size > 2 ? MOST_THREADS / 2 : MOST_THREADS; }
 
 struct worker {
     pthread_t thread;
@@ -27,13 +31,14 @@ static inline void *worker_start(void *argument)
 static inline void in_threads(void (*body)(struct worker *), struct window *w, int stride,
                               MPI_Comm *comms)
 {
-    struct worker workers[THREADS];
-    for (int i = 0; i < THREADS; ++i) {
+    struct worker workers[MOST_THREADS];
+    int const threads = threads_each();
+    for (int i = 0; i < threads; ++i) {
         workers[i] = (struct worker){.number = i, .body = body, .w = w + i * stride};
         workers[i].comm = comms[i];
         CHECK_EQ(pthread_create(&workers[i].thread, NULL, worker_start, &workers[i]), 0);
     }
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < threads; ++i)
         pthread_join(workers[i].thread, NULL);
 }
 
