@@ -4,7 +4,6 @@
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
 #include "base/cpu.hpp"
-#include "host/mpi/progress.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -88,11 +87,7 @@ void let_come() noexcept
     if (runtime.engine().process().busy()) {
         runtime.waiting().sweep();
     }
-    constexpr unsigned calls = 1024;
-    thread_local unsigned looks = 0;
-    if (++looks % calls == 0) {
-        host::mpi::poll_host(); // who notifies may wait for something of the host's
-    }
+    Runtime::pass_by(); // who notifies may wait for something of the host's
 }
 
 int get_value(const WindowObject& object, int index, MPI_Count* value) noexcept

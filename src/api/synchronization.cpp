@@ -168,5 +168,6 @@ SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
     if (runtime.engine().process().busy()) {
         runtime.waiting().sweep();
     }
+    Runtime::pass_by();
     return MPI_SUCCESS;
 }

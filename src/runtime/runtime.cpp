@@ -5,6 +5,7 @@
 
 #include "base/settings.hpp"
 #include "host/mpi/completed_request.hpp"
+#include "host/mpi/progress.hpp"
 #include "host/node/cores.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/thread_level.hpp"
@@ -35,6 +36,24 @@ Runtime::Runtime()
     begin_trace(engine_);
     Helpers::watch_requests();
     waiting_.learn_neighbours(host::node::launched_neighbours());
+}
+
+/// The host's turn is the dearest, and few wait for it. What is held back stays mostly: calls that
+/// issue operations come by here, too. Handlers call nothing that might run another one, and
+/// helpers nothing of the host.
+void Runtime::look_around() noexcept
+{
+    constexpr unsigned looks_for_all = 16;
+    if (HandlerCaller::inside() || Engine::is_helper()) {
+        return;
+    }
+    const bool all = passed_by_ / calls_per_look % looks_for_all == 0;
+    if (Network::hears_messages() || (all && engine_.process().busy())) {
+        waiting_.sweep(all ? rma::Process::Held::leaves : rma::Process::Held::stays);
+    }
+    if (all) {
+        host::mpi::poll_host();
+    }
 }
 
 bool Runtime::wait_for(MPI_Request handle) noexcept

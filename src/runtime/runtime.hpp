@@ -45,13 +45,15 @@ public:
     /// Before the host is finalised. `for_good`: no window is left.
     void stop(bool for_good) noexcept;
 
-    /// At the end of a call that was complete at once. Where messages may come, one of many such
-    /// calls sweeps: the program may ask its own memory again and again for what a message brings.
-    /// Any thread; must not hold the engine.
-    static void pass_by() noexcept
+    /// At the end of a call that is over, or of one that counts as so many. One of many looks after
+    /// everything else: the program may ask again and again for what comes by a message, or for
+    /// what another process does when it has heard from this one's host (MPI-4.1, 2.9). Any thread;
+    /// must not hold the engine.
+    static void pass_by(unsigned calls = 1) noexcept
     {
-        if (Network::hears_messages()) [[unlikely]] {
-            existing()->waiting_.sweep_now_and_then();
+        passed_by_ += calls;
+        if (passed_by_ % calls_per_look < calls) [[unlikely]] {
+            existing()->look_around();
         }
     }
 
@@ -80,9 +82,7 @@ public:
         if (status != Status::ok) [[unlikely]] {
             return host::mpi::answer_window(status, object.handle);
         }
-        if (complete) {
-            pass_by();
-        }
+        pass_by(complete ? 1 : calls_of_a_wait);
         return host::mpi::answer_window(told(object, request.status), object.handle);
     }
 
@@ -129,6 +129,12 @@ private:
     /// What a call tells at its end: a failure of its own, or else that of an epoch whose closing
     /// call had returned before it failed.
     static Status told(const WindowObject& object, Status own) noexcept;
+
+    [[gnu::noinline]] void look_around() noexcept;
+
+    static constexpr unsigned calls_per_look = 64;
+    static constexpr unsigned calls_of_a_wait = 16;
+    static inline thread_local unsigned passed_by_ = 0; ///< calls
 
     static inline std::atomic<Runtime*> existing_{nullptr};
 

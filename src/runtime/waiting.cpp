@@ -31,18 +31,6 @@ void Waiting::sweep_for_all() noexcept
     }
 }
 
-void Waiting::sweep_now_and_then() noexcept
-{
-    constexpr unsigned calls = 64;
-    constexpr unsigned calls_for_held = 1024;
-    const unsigned number = passed_by_.load(std::memory_order_relaxed) + 1;
-    passed_by_.store(number, std::memory_order_relaxed);
-    if (number % calls == 0) {
-        const bool all = number % calls_for_held == 0;
-        sweep(all ? rma::Process::Held::leaves : rma::Process::Held::stays);
-    }
-}
-
 /// With other threads, whoever completes the request rings for the one that waits.
 void Waiting::wait(BlockingRequest& request) noexcept
 {

@@ -37,13 +37,10 @@ public:
         return !waiter_.crowded() && engine_.fabric().is_close();
     }
 
-    /// Sweeps once.
-    void sweep() noexcept { sweep(rma::Process::Held::leaves); }
+    /// Sweeps once. What is held back for others to join it leaves, or stays mostly.
+    void sweep(rma::Process::Held held = rma::Process::Held::leaves) noexcept;
     /// Until it has heard of everything that had come before the call.
     void sweep_for_all() noexcept;
-    /// After one of many calls that were complete at once. What is held back stays mostly: calls
-    /// that issue operations are among them. Any thread.
-    [[gnu::noinline]] void sweep_now_and_then() noexcept;
     /// Until `request` is complete.
     void wait(BlockingRequest& request) noexcept;
     /// The same for a few microseconds at most, as a call that is about to wait in the host.
@@ -111,13 +108,10 @@ public:
     }
 
 private:
-    void sweep(rma::Process::Held held) noexcept;
-
     static inline int polls_ = 100;
 
     Engine& engine_;
     host::node::Waiter waiter_{engine_.fabric().bell()};
-    std::atomic<unsigned> passed_by_{0}; ///< calls; a lost one does not matter
 };
 
 } // namespace sidelight::runtime

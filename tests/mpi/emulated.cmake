@@ -23,7 +23,7 @@ foreach(program threads thread_calls)
     sidelight_mpi_test(emulated.${program} RANKS 2 PROGRAM ${program}
         ${patience} SIDELIGHT_ROUTE=emulated)
 endforeach()
-foreach(program fence gats locks_in_order nonblocking_ahead)
+foreach(program fence gats locks_in_order nonblocking_ahead polling_calls)
     sidelight_emulated_test(${program} RANKS 3)
 endforeach()
 
