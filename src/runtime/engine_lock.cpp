@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/engine_lock.hpp"
 
+#include <chrono>
+
 #include "base/futex.hpp"
 
 namespace sidelight::runtime {
@@ -44,14 +46,31 @@ void EngineLock::let_in() noexcept
     }
 }
 
-/// A helper that wants in goes first: the program's side would come again and again.
+/// A helper that wants in goes first: the program's side would come again and again. But for one
+/// that sleeps here, and takes longer to wake up than a helper to come back.
 void EngineLock::give_way() noexcept
 {
+    bool has_slept = false;
     while (is_entered()) {
         step_out();
+        gives_way_.store(1, std::memory_order_relaxed);
+        has_slept = true;
         futex_wait(futex_word(claim_), static_cast<std::uint32_t>(Claim::entering),
                    FutexScope::process);
         step_in();
+    }
+    if (has_slept) {
+        gives_way_.store(0, std::memory_order_relaxed);
+        futex_wake_one(futex_word(gives_way_), FutexScope::process);
+    }
+}
+
+/// Whoever gave way is in, or takes long: it may not have a core.
+void EngineLock::let_program_in() noexcept
+{
+    constexpr auto longest = std::chrono::milliseconds(1);
+    if (gives_way_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        futex_wait_for(futex_word(gives_way_), 1, FutexScope::process, longest);
     }
 }
 
@@ -63,6 +82,7 @@ bool EngineLock::acquire_as_helper() noexcept
     if (shared_) {
         return true;
     }
+    let_program_in();
     claim_.store(Claim::entering, std::memory_order_seq_cst);
     if (!barrier_()) {
         withdraw(Claim::none);

@@ -15,7 +15,8 @@ namespace sidelight::runtime {
 ///   store and load; there is no atomic instruction.
 /// - The helpers': threads of the library's own. A helper that wants in says so and pays for a
 ///   barrier in all threads of the process (base/heavy_barrier.hpp); then it waits until the
-///   program's side is out, which looks for helpers whenever it enters or leaves.
+///   program's side is out, which looks for helpers whenever it enters or leaves. Behind a helper
+///   for which it had to wait the program's side is next.
 ///
 /// With several threads of the program, or where the kernel has no such barrier, all take one lock
 /// that sleeps in the kernel. Protocol: docs/design/progress.md.
@@ -86,7 +87,8 @@ public:
     void watch() noexcept;
     [[nodiscard]] bool is_visited() const noexcept
     {
-        return !shared_ && claim_.load(std::memory_order_relaxed) != Claim::watching;
+        return !shared_ && (claim_.load(std::memory_order_relaxed) != Claim::watching ||
+                            gives_way_.load(std::memory_order_relaxed) != 0);
     }
 
 private:
@@ -114,6 +116,7 @@ private:
     void step_out() noexcept;
     void let_in() noexcept;
     void give_way() noexcept;
+    void let_program_in() noexcept;
     void withdraw(Claim to) noexcept;
 
     void lock() noexcept
@@ -139,7 +142,8 @@ private:
     alignas(64) std::atomic<std::uint32_t> inside_{0}; ///< written by the program's side alone
     std::atomic<Claim> claim_{Claim::none};            ///< by one helper; `watching` ends by both
     std::atomic<std::uint32_t> state_{free}; ///< the one lock; among helpers where it is not shared
-    bool shared_ = false;                    ///< set while one thread only is in the library
+    std::atomic<std::uint32_t> gives_way_{0}; ///< the program's side sleeps until a helper is out
+    bool shared_ = false;                     ///< set while one thread only is in the library
     bool (*barrier_)() noexcept;
 };
 

@@ -158,6 +158,29 @@ TEST_F(EngineLockTest, ProgramIsKeptOutWhileAHelperIsInside)
     EXPECT_TRUE(inside);
 }
 
+/// It sleeps, and takes longer to wake up than a helper to come back.
+TEST_F(EngineLockTest, ProgramThatHadToWaitIsNext)
+{
+    EngineLock lock([]() noexcept { return true; }); // only one of the two may be running here
+    ASSERT_TRUE(lock.acquire_as_helper());
+    std::atomic<bool> inside{false};
+    std::thread program([&] {
+        lock.acquire();
+        inside = true;
+        lock.release();
+    });
+    std::this_thread::sleep_for(20ms);
+    int turns = 0;
+    for (constexpr int most_turns = 500; turns < most_turns && !inside; ++turns) {
+        lock.release_as_helper();
+        EXPECT_TRUE(lock.is_visited());
+        ASSERT_TRUE(lock.acquire_as_helper());
+    }
+    EXPECT_TRUE(inside) << "after " << turns << " turns of the helper";
+    lock.release_as_helper();
+    program.join();
+}
+
 TEST_F(EngineLockTest, HelperWaitsForTheProgramToLeave)
 {
     if (!allowed_) {
