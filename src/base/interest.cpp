@@ -94,6 +94,13 @@ bool Interest::leave_as_it_is() noexcept
            (before & interest_word::inside) == interest_word::one_inside;
 }
 
+void Interest::leave_owing() noexcept
+{
+    word_.fetch_or(interest_word::called, std::memory_order_seq_cst);
+    word_.fetch_sub(interest_word::one_inside, std::memory_order_seq_cst);
+    order();
+}
+
 std::uint64_t Interest::begin_visit(bool at_pipe) noexcept
 {
     if (at_pipe) {

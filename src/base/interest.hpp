@@ -79,6 +79,9 @@ public:
     [[nodiscard]] bool leave(const Wanted& wanted) noexcept;
     /// Leaves without new wishes. Answers whether a look is owed that nobody else inside gives.
     [[nodiscard]] bool leave_as_it_is() noexcept;
+    /// Leaves after `leave` has answered no: the look that is owed is for whoever is inside, or for
+    /// the thread, which does not sleep before it.
+    void leave_owing() noexcept;
     /// Wants nothing any more. Nobody may be inside.
     void forget() noexcept { word_.fetch_and(~interest_word::filter, std::memory_order_seq_cst); }
 

@@ -50,17 +50,22 @@ void Engine::set_interrupts(bool wanted) noexcept
 }
 
 /// What is asked for from now on may have happened just before, and what others have called for
-/// meanwhile is looked at here: so it looks again until neither is so. Handlers of what has come
-/// then are for whoever does not hold the engine: a helper runs them next, a call might be over.
+/// meanwhile is looked at here: so it looks again until neither is so, or, among neighbours that
+/// send on and on, for some times. What is left then, and handlers of what has come, are for
+/// whoever does not hold the engine: a helper comes again, a call might be over.
 void Engine::say_what_is_wanted() noexcept
 {
-    bool looked = false;
+    constexpr int most_looks = 16;
+    int looks = 0;
     while (!interest().leave(process_.wanted())) {
-        looked = true;
+        if (++looks > most_looks) {
+            interest().leave_owing();
+            break;
+        }
         process_.progress();
         process_.push();
     }
-    if (looked && !is_helper_ && process_.has_active()) [[unlikely]] {
+    if (!is_helper_ && looks > 0 && (looks > most_looks || process_.has_active())) [[unlikely]] {
         fabric_.bell().summon();
     }
 }

@@ -78,6 +78,23 @@ TEST(Interest, WhoIsInsideFindsTheMarkWhenItLeaves)
     EXPECT_EQ(interest.events(), no_events);
 }
 
+/// Neighbours call again and again while it looks: it leaves, and the thread does not sleep.
+TEST(Interest, WhoLeavesOwingALookLeavesTheMark)
+{
+    Interest interest;
+    ask_for(interest, wanted_of(first, 7));
+    interest.enter();
+    EXPECT_EQ(interest.tell(event_of(first, 7)), Interest::Told::nothing);
+    EXPECT_FALSE(interest.leave(wanted_of(first, 7)));
+    interest.leave_owing();
+    EXPECT_FALSE(interest_word::may_sleep(interest.begin_visit(false)));
+    EXPECT_EQ(interest.tell(event_of(first, 7)), Interest::Told::nothing);
+    interest.enter();
+    EXPECT_TRUE(interest.answer_call());
+    EXPECT_TRUE(interest.leave(wanted_of(first, 7)));
+    EXPECT_EQ(interest.tell(event_of(first, 7)), Interest::Told::at_word);
+}
+
 TEST(Interest, OfSeveralInsideTheLastOneOwesTheLook)
 {
     Interest interest;
