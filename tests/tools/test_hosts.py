@@ -196,6 +196,27 @@ class Finding(unittest.TestCase):
         with self.assertRaisesRegex(hosts.HostError, "make hosts"):
             hosts.find("openmpi5")
 
+    def test_what_another_user_keeps_to_himself_is_not_there(self):
+        """Nor is it an error: what is built may name an MPI in the home of root."""
+        private = self.install("private", "libmpi.so.40")
+        paths = [private / name for name in ("bin/mpicc", "bin/mpiexec", "lib/libmpi.so.40")]
+        build = self.place / "build"
+        record = records.Record("openmpi5", "openmpi-5.0", *map(str, paths))
+        records.write(record, build / "openmpi5")
+        (build / "openmpi5/libsidelight.so").touch()
+        self.place.chmod(0o755)
+        private.chmod(0o700 if os.geteuid() == 0 else 0)
+        self.addCleanup(private.chmod, 0o700)
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+            self.addCleanup(os.seteuid, 0)
+        with self.assertRaisesRegex(hosts.HostError, "make hosts"):
+            hosts.find("openmpi5")
+        with mock.patch.dict(os.environ, {"SIDELIGHT_BUILD_DIR": str(private / "build")}):
+            self.assertIn("openmpi5", [host.name for host in hosts.known()])
+            with self.assertRaisesRegex(hosts.HostError, "is not built"):
+                host().require_library()
+
     def test_by_the_library_that_the_program_is_linked_to(self):
         self.install("mpich5", "libmpi.so.12")
         place = self.install("openmpi5", "libmpi.so.40")

@@ -81,15 +81,16 @@ class Host:
         """Sidelight, built for this host: in the build tree, or beside the installed tools."""
         built = build_directory() / self.name / "libsidelight.so"
         installed = ROOT / self.name / "libsidelight.so"
-        return installed if installed.exists() and not built.exists() else built
+        return installed if os.path.exists(installed) and not os.path.exists(built) else built
 
     def program(self, path: str) -> Path:
         """A program of the project built for this host, such as `bench/latency`."""
         return self.library.parent / path
 
     def missing(self) -> list[Path]:
-        """What it takes to run a program and is not on this machine."""
-        return [part for part in (self.mpiexec, self.libmpi) if not part.exists()]
+        """What it takes to run a program and is not on this machine, or not to be reached by this
+        user."""
+        return [part for part in (self.mpiexec, self.libmpi) if not os.path.exists(part)]
 
     def environment(
         self, as_root: bool | None = None, untouched: bool = False
@@ -143,7 +144,8 @@ class Host:
         starts too; None where it has none: Open MPI 5's -x is for one program and not for those."""
         real = self.mpiexec.resolve()
         if self.family == "mpich":
-            is_hydra = real.name.startswith("mpi") and real.with_name("hydra_pmi_proxy").exists()
+            proxy = real.with_name("hydra_pmi_proxy")
+            is_hydra = real.name.startswith("mpi") and os.path.exists(proxy)
             pairs = [("-genv", name, value) for name, value in variables.items()]
             return [word for pair in pairs for word in pair] if is_hydra else None
         # Open MPI 4, which refuses -x beside its other way to say the same.
@@ -165,7 +167,7 @@ class Host:
 
     def require_library(self) -> Path:
         """The library for this host. Raises HostError if it is not built."""
-        if not self.library.exists():
+        if not os.path.exists(self.library):
             make = f"make MPICC={self.mpicc}" if self.origin == "own" else "make"
             raise HostError(
                 f"Sidelight is not built for {self.name} (no {self.library}): run `{make}`, or set "
@@ -177,7 +179,7 @@ class Host:
     def require_message_library(self) -> Path:
         """The library for progress of this host's messages. Raises HostError if it is not built."""
         library = self.require_library().with_name("libsidelight_messages.so")
-        if not library.exists():
+        if not os.path.exists(library):
             raise HostError(f"there is no {library} beside {self.library}: run `make`")
         return library
 
@@ -419,7 +421,7 @@ def _installed(host: Host) -> Host:
 def ldd(program: str | Path) -> str:
     """What the loader tells about the libraries of a program; nothing about a script."""
     found = shutil.which(str(program))
-    if found is None and Path(program).is_file():
+    if found is None and os.path.isfile(program):
         raise HostError(f"{program} is not executable")
     if found is None:
         raise HostError(f"there is no program {program}")
@@ -461,7 +463,7 @@ def _host_of_library(library: Path) -> Host | None:
     """The host that has this library; else one of the user's own, with what lies beside it."""
     real = library.resolve()
     for host in known() + built():
-        if host.libmpi.exists() and host.libmpi.resolve() == real:
+        if os.path.exists(host.libmpi) and host.libmpi.resolve() == real:
             return host
     if library.name.startswith("libmpi_abi"):
         return _abi_at(library)
@@ -469,7 +471,7 @@ def _host_of_library(library: Path) -> Host | None:
     if version is None:
         return None
     programs = [parent / "bin" for parent in real.parents[1:3]]
-    there = next((place for place in programs if (place / "mpiexec").exists()), programs[0])
+    there = next((place for place in programs if os.path.exists(place / "mpiexec")), programs[0])
     mpiexec = next((path for path in _launchers_around() if _library_of(path) == real), None)
     named = {record.line: record.name for record in reversed(_records())}
     return own(
@@ -500,7 +502,7 @@ def _library_of(mpiexec: Path) -> Path | None:
     """The MPI library that a launcher belongs to: of a known host, or beside it."""
     real = mpiexec.resolve()
     for host in known() + built():
-        if host.mpiexec.resolve() == real and host.libmpi.exists():
+        if host.mpiexec.resolve() == real and os.path.exists(host.libmpi):
             return host.libmpi.resolve()
     for prefix in (mpiexec.absolute().parent.parent, real.parent.parent):
         for name in ("libmpich.so.12", "libmpi.so.12", "libmpi.so.40"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -51,7 +52,7 @@ def main(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Everything that `info` tells."""
     known = hosts.known() + hosts.built()
-    built = [host.library for host in known if host.library.exists()]
+    built = [host.library for host in known if os.path.exists(host.library)]
     facts: dict[str, Any] = {
         "network": None,
         "memory": [],
@@ -89,7 +90,7 @@ def _describe(host: Host, progress: str) -> dict[str, Any]:
         "hook": hook,
         "progress": progress_by(hook, progress) if installed else None,
         "library": str(host.library),
-        "built": host.library.exists(),
+        "built": os.path.exists(host.library),
     }
 
 

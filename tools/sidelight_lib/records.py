@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ def write(record: Record, folder: Path) -> None:
 def read(place: Path) -> list[Record]:
     """Those of the libraries that are in folders of `place`."""
     found = []
-    for path in sorted(place.glob(f"*/{FILE}")):
+    for path in [place / name for name in sorted(glob.glob(f"*/{FILE}", root_dir=place))]:
         try:
             record = Record(**json.loads(path.read_text()))
         except (OSError, ValueError, TypeError):
