@@ -427,6 +427,16 @@ class Library(unittest.TestCase):
     def test_programs_lie_beside_the_library(self):
         self.assertEqual(host().program("bench/latency"), Path("/elsewhere/mpich5/bench/latency"))
 
+    def test_folders_are_absolute_and_an_empty_name_is_none(self):
+        for variable, folder, usual in (
+            ("SIDELIGHT_BUILD_DIR", hosts.build_directory, "build"),
+            ("SIDELIGHT_HOSTS_DIR", hosts.hosts_directory, ".hosts"),
+        ):
+            with mock.patch.dict(os.environ, {variable: "some/folder"}):
+                self.assertEqual(folder(), Path.cwd() / "some/folder")
+            with mock.patch.dict(os.environ, {variable: ""}):
+                self.assertEqual(folder(), support.ROOT / usual)
+
 
 if __name__ == "__main__":
     support.main()

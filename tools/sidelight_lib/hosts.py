@@ -45,12 +45,13 @@ class HostError(Exception):
 
 def hosts_directory() -> Path:
     """Where the virtual environments of the wheels are."""
-    return Path(os.environ.get("SIDELIGHT_HOSTS_DIR", ROOT / ".hosts"))
+    return Path(os.environ.get("SIDELIGHT_HOSTS_DIR") or ROOT / ".hosts").absolute()
 
 
 def build_directory() -> Path:
-    """Where the project is built: `<here>/<host>` for each host."""
-    return Path(os.environ.get("SIDELIGHT_BUILD_DIR", ROOT / "build"))
+    """Where the project is built: `<here>/<host>` for each host. Absolute, as the library below it
+    is preloaded into ranks, and they may run in another folder."""
+    return Path(os.environ.get("SIDELIGHT_BUILD_DIR") or ROOT / "build").absolute()
 
 
 @dataclass(frozen=True)
