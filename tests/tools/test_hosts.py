@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from sidelight_lib import hosts, interpreters, records, versions
+from sidelight_lib import hosts, interpreters, library, records, versions
 
 
 def host(**changes):
@@ -148,6 +148,13 @@ class LinkedLibrary(unittest.TestCase):
         ):
             text = f"\tlinux-vdso.so.1 (0x0)\n\t{line}\n\tlibc.so.6 => /lib/libc.so.6 (0x0)\n"
             self.assertEqual(hosts.mpi_library(text, self.program), Path(line.split()[2]))
+
+    def test_path_with_a_space(self):
+        for end in (" (0x00007f0b8c486000)", ""):
+            line = f"\tlibmpi.so.40 => /opt/my mpi/libmpi.so.40{end}\n"
+            text = f"{line}\tlibc.so.6 => /libc.so.6 (0x0)\n"
+            found = hosts.mpi_library(text, self.program)
+            self.assertEqual(found, Path("/opt/my mpi/libmpi.so.40"))
 
     def test_no_mpi(self):
         text = "\tlibc.so.6 => /lib/libc.so.6 (0x0)\n\tlibmpifoo.so.1 => /libmpifoo.so.1 (0x0)\n"
@@ -391,6 +398,17 @@ class Versions(unittest.TestCase):
         self.assertIsNone(versions.in_header("#define OTHER 1"))
 
 
+    def test_modules_of_the_program_are_not_asked(self):
+        with tempfile.TemporaryDirectory() as place:
+            (Path(place) / "ctypes.py").write_text('raise SystemExit("not this one")\n')
+            with mock.patch.dict(os.environ, {"PYTHONPATH": place}):
+                self.assertNotIn("not this", library.network(Path("/nowhere.so")).missing)
+                answer = mock.Mock(stdout="")
+                with mock.patch.object(subprocess, "run", return_value=answer) as asked:
+                    versions.of_library(Path("/nowhere.so"))
+                self.assertIn("-I", asked.call_args.args[0])
+
+
 class Compilers(unittest.TestCase):
     def test_the_launcher_beside_a_compiler(self):
         sys.path.insert(0, str(support.ROOT / "cmake"))
@@ -415,6 +433,24 @@ class Interpreters(unittest.TestCase):
             script.write_text("#!/bin/sh\n")
             self.assertIsNone(interpreters.python_of(script))
         self.assertEqual(interpreters.python_of(Path("/a/python3.11")), ["/a/python3.11"])
+
+
+    def test_mpi_of_mpi4py_in_a_folder_with_a_space(self):
+        with tempfile.TemporaryDirectory() as place:
+            library = Path(place) / "my mpi" / "libmpi.so.12"
+            script, package = Path(place) / "script", Path(place) / "mpi4py"
+            library.parent.mkdir()
+            library.write_text("mapped")
+            script.write_text(f"#!{sys.executable}\n")
+            script.chmod(0o755)
+            package.mkdir()
+            (package / "__init__.py").write_text("class rc: pass\n")
+            (package / "MPI.py").write_text(
+                f"import mmap\nfile = open({str(library)!r}, 'rb')\n"
+                "memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)\n"
+            )
+            with mock.patch.dict(os.environ, {"PYTHONPATH": place}):
+                self.assertEqual(interpreters.mpi_library(script), library.resolve())
 
 
 class Library(unittest.TestCase):

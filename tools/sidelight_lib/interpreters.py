@@ -21,7 +21,8 @@ _ASK_MPI4PY = """
 import mpi4py
 mpi4py.rc.initialize = False
 from mpi4py import MPI
-print(*{line.split()[-1] for line in open("/proc/self/maps") if "/libmpi" in line}, sep="\\n")
+lines = [line.split(maxsplit=5) for line in open("/proc/self/maps") if "/libmpi" in line]
+print(*{fields[5] for fields in lines}, sep="")
 """
 
 

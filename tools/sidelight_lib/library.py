@@ -52,7 +52,7 @@ def network(library: Path) -> Network:
     environment = os.environ | {"SIDELIGHT_LOG": "warn"}
     try:
         answer = subprocess.run(
-            [sys.executable, "-c", _ASK_NETWORK, str(library)],
+            [sys.executable, "-I", "-c", _ASK_NETWORK, str(library)],
             capture_output=True,
             text=True,
             check=False,

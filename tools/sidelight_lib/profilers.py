@@ -35,7 +35,7 @@ def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
 
 def _libraries(ldd_output: str) -> list[Path]:
     """With the loader, which is one too. A library without a name has its path alone."""
-    pattern = r"^\s*(?:\S+ => )?(/\S+) \(0x"
+    pattern = r"^\s*(?:\S+ => )?(/.+?) \(0x"
     return [Path(path) for path in re.findall(pattern, ldd_output, re.MULTILINE)]
 
 

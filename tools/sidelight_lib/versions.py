@@ -23,7 +23,8 @@ _NAMES = {
     "openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI", "mpi-abi": "the MPI ABI",
 }
 
-# In a process of its own: an MPI library may start what it likes when it is loaded.
+# In a process of its own: an MPI library may start what it likes when it is loaded. With -I it has
+# the modules of Python, and not what lies in the working directory under their names.
 _ASK = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
@@ -51,7 +52,7 @@ class Version:
 
 def of_library(library: Path) -> Version | None:
     """Asks the library itself. None if it cannot be loaded, or is of another family."""
-    command = [sys.executable, "-c", _ASK, str(library)]
+    command = [sys.executable, "-I", "-c", _ASK, str(library)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     return in_text(answer.stdout)
 
