@@ -254,6 +254,19 @@ class Finding(unittest.TestCase):
         ):
             self.assertEqual(hosts.find(None, "script").name, "mpich5")
 
+    def test_script_with_a_launcher_of_an_unknown_mpi(self):
+        """It is not started by another MPI's: each rank would be alone."""
+        launcher = self.install("other", "libother.so") / "bin/mpiexec"
+        self.install("mpich5", "libmpi.so.12")
+        with mock.patch.object(hosts, "_linked_library", return_value=None):
+            with (
+                mock.patch.dict(os.environ, {"PATH": str(launcher.parent)}),
+                self.assertRaisesRegex(hosts.HostError, f"{launcher}.*--host.*--mpiexec"),
+            ):
+                hosts.find(None, "script")
+            with mock.patch.dict(os.environ, {"PATH": ""}):
+                self.assertIn(hosts.find(None, "script"), hosts.all())
+
     def test_a_program_of_another_mpi_than_its_host(self):
         of_open_mpi = self.install("openmpi5", "libmpi.so.40")
         of_mpich = self.install("mpich5", "libmpi.so.12")
@@ -350,6 +363,14 @@ class OwnMpi(unittest.TestCase):
         self.assertEqual(found.mpiexec, self.place / "env/bin/mpiexec")
         with self.assertRaisesRegex(hosts.HostError, "make MPICC=.*/env/bin/mpicc"):
             found.require_library()
+
+    def test_library_of_intel_mpi_where_it_was_in_a_folder_of_its_own(self):
+        library = self.place / "env/lib/release/libmpi.so.12"
+        library.parent.mkdir()
+        (self.place / "env/lib/libmpi.so.12").rename(library)
+        with mock.patch.object(hosts, "_loaded_library", return_value=None):
+            found = hosts.find(None, "script")
+        self.assertEqual((found.name, found.libmpi), ("mpich-5.0", library.resolve()))
 
     def test_program_of_the_mpi_abi(self):
         library = self.place / "env/lib/libmpi_abi.so.1"

@@ -507,20 +507,26 @@ def _library_of(mpiexec: Path) -> Path | None:
             return host.libmpi.resolve()
     for prefix in (mpiexec.absolute().parent.parent, real.parent.parent):
         for name in ("libmpich.so.12", "libmpi.so.12", "libmpi.so.40"):
-            for path in sorted(prefix.glob(f"lib*/{name}")):
-                return path.resolve()
+            for folder in ("lib*", "lib*/release"):  # the latter: Intel MPI before 2021.11
+                for path in sorted(prefix.glob(f"{folder}/{name}")):
+                    return path.resolve()
     return None
 
 
 def _default(mpiexec: Path | None) -> Host:
-    """The host of a launcher: of the one that is given, or the first around here that has one."""
-    for launcher in [mpiexec] if mpiexec is not None else _launchers_around():
+    """The host of a launcher: of the one that is given, or the first around here that has one. Only
+    where there is no launcher it is a host that nobody has chosen."""
+    launchers = [mpiexec] if mpiexec is not None else _launchers_around()
+    for launcher in launchers:
         library = _library_of(launcher)
         host = _host_of_library(library) if library is not None else None
         if host is not None:
             return host
-    if mpiexec is not None:
-        raise HostError(f"no MPI library lies beside {mpiexec}: name its host with --host")
+    if launchers:
+        raise HostError(
+            f"no MPI library that Sidelight knows lies beside {launchers[0]}: name its host with "
+            "--host, or another launcher with --mpiexec"
+        )
     if all():
         return all()[0]
     raise HostError(f"no host MPI is installed; try `{known()[0].install}`")
