@@ -4,6 +4,7 @@
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,23 @@ class Pipes(unittest.TestCase):
                 command, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
             )
         self.assertEqual((ended.returncode, ended.stderr), (141, ""))
+
+
+class Signals(unittest.TestCase):
+    def test_none_is_ignored_that_was_not(self):
+        """A program that writes into a closed pipe ends by it, as it does without the command."""
+        with tempfile.TemporaryDirectory() as place:
+            launcher = Path(place) / "mpich5/bin/mpiexec"
+            library = Path(place) / "mpich5/lib/libmpi.so.12"
+            for file in (launcher, library):
+                file.parent.mkdir(parents=True)
+                file.touch(0o755)
+            launcher.write_text("#!/bin/sh\nexec grep SigIgn /proc/self/status\n")
+            with mock.patch.dict(os.environ, {"SIDELIGHT_HOSTS_DIR": place}):
+                ended = run("--host", "mpich5", "--without", "true")
+        ignored = int(ended.stdout.split()[1], 16)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            self.assertFalse(ignored >> (number - 1) & 1, number)
 
 
 class OldPython(unittest.TestCase):

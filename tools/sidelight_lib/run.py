@@ -126,6 +126,8 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return _show(command, added)
     sys.stdout.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and exec hands on
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvpe(command[0], command, os.environ | added)
     except OSError as error:
