@@ -7,8 +7,6 @@ import argparse
 import contextlib
 import json
 import os
-import signal
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +27,7 @@ from . import (
     paper_applications,
     paper_figures,
     progress_programs,
+    signals,
     thread_flush,
     two_sided,
     undelayed,
@@ -134,8 +133,7 @@ def main(arguments: argparse.Namespace) -> int:
     rounds = arguments.repeat or (1 if arguments.quick else 5)
     names = [column.name for column in columns]
     report = Report(arguments.window, names, rounds, nodes, settings, notes=notes)
-    if nodes > 1:  # to be taken down
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signals.end_in_order()
     with progress(rounds * len(columns), quiet=arguments.json) as advance:
         for number in range(rounds):
             for column in columns:

@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import json
 import os
-import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from . import latency_runs, plots
+from . import latency_runs, plots, signals
 from .console import progress
 from .hosts import Host, HostError
 from .latency_columns import choose_hosts, require_programs, workaround_notes
@@ -160,8 +159,7 @@ def run(
     if getattr(arguments, "plot", None):
         plots.require(arguments.plot)
     nodes = getattr(arguments, "nodes", 1)
-    if nodes > 1:  # to be taken down
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signals.end_in_order()
     several = [programs] if isinstance(programs, Program) else list(programs)
     columns = choose_columns(several[0], arguments.hosts, series, nodes)
     samples: list[Sample] = []

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import hosts, profilers, versions
+from . import hosts, profilers, signals, versions
 from .namespaces import Nodes
 from .traces import folders
 
@@ -212,6 +212,6 @@ def _on_nodes(host: hosts.Host, arguments: argparse.Namespace) -> int:
         print(f"# once there are {', '.join(nodes.names)}, beside them, where {nodes.remote_shell} "
               "reaches them:")
         return _show(nodes.command(host, **what), added)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signals.end_in_order()
     with nodes:
         return nodes.run(nodes.launch(host, **what), os.environ | added)
