@@ -8,6 +8,9 @@ import unittest
 from pathlib import Path
 
 import support
+from sidelight_lib import hosts
+
+DEBIAN = [host.name for host in hosts.all() if host.origin == "Debian"]
 
 
 def configure(*options, **variables):
@@ -27,10 +30,22 @@ def configure(*options, **variables):
 
 
 class Optional(unittest.TestCase):
+    @unittest.skipUnless(DEBIAN, "no host of Debian is installed")
     def test_openblas(self):
-        ended, _ = configure("-DSIDELIGHT_HOSTS=mpich4;openmpi4", PKG_CONFIG_LIBDIR="/nowhere")
+        chosen = ";".join(DEBIAN)
+        ended, _ = configure(f"-DSIDELIGHT_HOSTS={chosen}", PKG_CONFIG_LIBDIR="/nowhere")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("so no examples/lu", ended.stdout)
+
+
+class Hosts(unittest.TestCase):
+    def test_names_that_are_none_are_refused(self):
+        for names, refused in (("mpich4,openmpi4",) * 2, ("lam", "lam"), ("all;lam", "all;lam")):
+            ended, _ = configure(f"-DSIDELIGHT_HOSTS={names}")
+            said = " ".join(ended.stderr.split())
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn(f"SIDELIGHT_HOSTS names {refused}", said)
+            self.assertIn("separated by ;", said)
 
 
 class Warnings(unittest.TestCase):
