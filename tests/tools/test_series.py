@@ -112,6 +112,25 @@ class Runs(unittest.TestCase):
             ):
                 interleaved.choose_columns(Program("other", [], 2), "a", [ALONE])
 
+    def test_hosts_without_the_program_are_left_out_and_one_must_have_it(self):
+        program, said = Program("lu", [], 2, folder="examples"), io.StringIO()
+        with (
+            tempfile.TemporaryDirectory() as directory,
+            unittest.mock.patch.dict("os.environ", {"SIDELIGHT_BUILD_DIR": directory}),
+            unittest.mock.patch.object(
+                interleaved, "choose_hosts", lambda _: [host("a"), host("b")]
+            ),
+            contextlib.redirect_stderr(said),
+        ):
+            with self.assertRaisesRegex(HostError, "not built: .*a/examples/lu.*b/examples/lu"):
+                interleaved.choose_columns(program, "all", [ALONE])
+            path = Path(directory) / "b/examples/lu"
+            path.parent.mkdir(parents=True)
+            path.touch()
+            columns = interleaved.choose_columns(program, "all", [ALONE])
+        self.assertEqual([column.name for column in columns], ["b"])
+        self.assertRegex(said.getvalue(), "a is left out: .*a/examples/lu is not built")
+
 
 class Rows(unittest.TestCase):
     def test_medians_and_what_is_expected(self):

@@ -133,19 +133,21 @@ def rounds(arguments: argparse.Namespace) -> int:
 def choose_columns(
     program: Program, hosts: str, series: Sequence[Series], nodes: int = 1
 ) -> list[Column]:
-    """Every series on each of the hosts that the program is built for."""
+    """Every series on each of the hosts that the program is built for; it is said of the others.
+    Raises HostError if one that is named, or every one, lacks it."""
     if program.folder == "bench":
         require_programs()
     wanted = [] if hosts == "all" else hosts.split(",")
     chosen = choose_hosts(wanted)
     needed = [(host, program.path(host, each)) for host in chosen for each in series]
     missing = [(host, path) for host, path in needed if not path.exists()]
-    if wanted and missing:
+    lacking = {host.name: path for host, path in missing}
+    built = [host for host in chosen if host.name not in lacking]
+    if missing and (wanted or not built):
         paths = dict.fromkeys(str(path) for _, path in missing)
         raise HostError(f"not built: {', '.join(paths)}; run `make`")
-    lacking = [host.name for host, _ in missing]
-    built = [host for host in chosen if host.name not in lacking]
-    for note in workaround_notes(built, nodes):
+    left_out = [f"{name} is left out: {path} is not built" for name, path in lacking.items()]
+    for note in left_out + workaround_notes(built, nodes):
         print(note, file=sys.stderr)
     return [Column(host, each) for host in built for each in series]
 
