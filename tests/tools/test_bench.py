@@ -131,6 +131,9 @@ class Tables(unittest.TestCase):
     def test_a_number_is_no_host(self):
         self.assertIn("2", self.refusal("--hosts", "2"))
 
+    def test_a_page_in_no_folder(self):
+        self.assertIn("no folder /nowhere", self.refusal("--write", "/nowhere/page.md"))
+
     def test_latency_is_measured_on_one_node_or_two(self):
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
             self.refusal("--nodes", "3")

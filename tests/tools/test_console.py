@@ -6,8 +6,12 @@ import contextlib
 import importlib.util
 import io
 import os
+import subprocess
+import sys
+import tempfile
 import unittest
 import unittest.mock
+from pathlib import Path
 
 import support
 from sidelight_lib import info, latency_table, own_accesses, thread_flush
@@ -123,6 +127,22 @@ class Widths(unittest.TestCase):
         self.assertEqual(len(tables(console, "", ["a", "b"], columns)), 1)
         console.width = 40
         self.assertEqual(len(tables(console, "", ["a", "b"], columns)), 4)
+
+
+class WithoutRich(unittest.TestCase):
+    def test_the_demonstration_says_what_to_install(self):
+        with tempfile.TemporaryDirectory() as place:
+            for file in ("rich.py", "mpich5/bin/mpiexec", "mpich5/lib/libmpi.so.12"):
+                path = Path(place) / file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            variables = {"PYTHONPATH": place, "SIDELIGHT_HOSTS_DIR": place}
+            ended = subprocess.run(
+                [sys.executable, str(support.ROOT / "tools/demo"), "--hosts", "mpich5"],
+                env=os.environ | variables, capture_output=True, text=True, check=False,
+            )
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, "^demo: .*python3-rich")
 
 
 if __name__ == "__main__":

@@ -293,6 +293,13 @@ class Finding(unittest.TestCase):
         with self.assertRaisesRegex(hosts.HostError, "there is no program"):
             hosts.ldd(file.name)
 
+    def test_what_is_here_and_not_on_the_path(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.install("mpich5", "libmpi.so.12") / "bin")
+        Path("of-this-test").touch(mode=0o755)
+        with self.assertRaisesRegex(hosts.HostError, "not on PATH: say ./of-this-test"):
+            hosts.ldd("of-this-test")
+
     def test_program_behind_others(self):
         self.install("mpich5", "libmpi.so.12")
         program = self.install("openmpi5", "libmpi.so.40") / "bin/mpicc"

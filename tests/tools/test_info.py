@@ -51,6 +51,14 @@ class Hooks(unittest.TestCase):
         self.assertEqual(info.dynamic_symbols(Path("/nowhere.so")), set())
 
 
+class Version(unittest.TestCase):
+    def test_a_launcher_that_cannot_be_executed(self):
+        nowhere = Path("/nowhere")
+        for launcher in (Path(__file__).parent, nowhere):
+            host = hosts.own("mpich-4.2", "mpich-4.2", launcher, nowhere, nowhere)
+            self.assertIsNone(info.host_version(host))
+
+
 class Network(unittest.TestCase):
     def test_one_that_is_there(self):
         found = library.parse_network('UCX WARN\n[41, "UCX 1.13.1"]\n', "something else\n")

@@ -215,6 +215,15 @@ class NoBrowser(unittest.TestCase):
                 picture.browser()
 
 
+class Refusals(Folder):
+    def test_files_in_no_folder(self):
+        """Told before the trace is read."""
+        for option in ("-o", "--json", "--png"):
+            ended = sidelight("report", self.folder, option, "/nowhere/file")
+            self.assertEqual(ended.returncode, 127)
+            self.assertIn(f"{option} /nowhere/file: there is no folder /nowhere", ended.stderr)
+
+
 class RunWithTrace(Folder):
     def run_dry(self, *options):
         ended = sidelight("run", "--dry-run", *options, "/bin/true")

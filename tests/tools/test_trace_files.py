@@ -107,6 +107,10 @@ class Files(unittest.TestCase):
         path.write_bytes(data)
         with self.assertRaisesRegex(HostError, "version 2"):
             files.read(self.folder)
+        path.unlink()
+        path.mkdir()
+        with self.assertRaisesRegex(HostError, f"{path}: Is a directory"):
+            files.read(self.folder)
 
 
 class Model(unittest.TestCase):

@@ -22,6 +22,7 @@ from . import (
     notify,
     one_sided_progress,
     ordered_put,
+    outputs,
     overlap,
     own_accesses,
     paper_applications,
@@ -125,6 +126,8 @@ def _names() -> list[str]:
 
 
 def main(arguments: argparse.Namespace) -> int:
+    if arguments.write is not None:
+        outputs.require_folder("--write", arguments.write)
     nodes = arguments.nodes
     chosen = choose_hosts([] if arguments.hosts == "all" else arguments.hosts.split(","))
     settings = read_settings(arguments.set, os.environ)
@@ -144,7 +147,8 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         print_report(report)
     if arguments.write is not None:
-        figures_page.write(arguments.write, report)
+        with outputs.writing(arguments.write):
+            figures_page.write(arguments.write, report)
     return 0
 
 

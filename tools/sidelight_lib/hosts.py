@@ -423,6 +423,8 @@ def ldd(program: str | Path) -> str:
     """What the loader tells about the libraries of a program; nothing about a script."""
     found = shutil.which(str(program))
     if found is None and os.path.isfile(program):
+        if os.access(program, os.X_OK):
+            raise HostError(f"{program} is not on PATH: say ./{program} for the one that is here")
         raise HostError(f"{program} is not executable")
     if found is None:
         raise HostError(f"there is no program {program}")

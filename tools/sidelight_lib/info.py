@@ -95,10 +95,13 @@ def _describe(host: Host, progress: str) -> dict[str, Any]:
 
 
 def host_version(host: Host) -> str | None:
-    """The version that the host's mpiexec tells."""
-    answer = subprocess.run(
-        [str(host.mpiexec), "--version"], capture_output=True, text=True, check=False
-    )
+    """The version that the host's mpiexec tells, if it can be asked."""
+    try:
+        answer = subprocess.run(
+            [str(host.mpiexec), "--version"], capture_output=True, text=True, check=False
+        )
+    except OSError:  # not executable, or not for this machine
+        return None
     match = re.search(r"\b(\d+\.\d+(?:\.\d+)?\w*)", answer.stdout)
     return match.group(1) if match else None
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import outputs
 from .console import MissingPackage
 from .hosts import HostError
 
@@ -57,8 +58,7 @@ def require(path: Path) -> None:
     """Raises where nothing could be drawn into that file: to be found out before minutes pass."""
     if path.suffix.lstrip(".") not in FORMATS:
         raise HostError(f"--plot {path}: the name must end in .{', .'.join(FORMATS)}")
-    if not path.absolute().parent.is_dir():
-        raise HostError(f"--plot {path}: there is no folder {path.absolute().parent}")
+    outputs.require_folder("--plot", path)
     _matplotlib("figure")
 
 

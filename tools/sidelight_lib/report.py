@@ -8,8 +8,8 @@ import gc
 import json
 from pathlib import Path
 
+from . import outputs
 from .console import MissingPackage, progress
-from .hosts import HostError
 from .traces import findings, model, page, picture, words
 
 _DESCRIPTION = """\
@@ -54,8 +54,13 @@ def _positive(text: str) -> int:
 
 
 def main(arguments: argparse.Namespace) -> int:
+    # Before minutes pass.
+    files = {"-o": arguments.output, "--json": arguments.json, "--png": arguments.png}
+    for option, path in files.items():
+        if path is not None:
+            outputs.require_folder(option, path)
     if arguments.png is not None:
-        picture.browser()  # before minutes pass
+        picture.browser()
     output = arguments.output
     if output is None and arguments.json is None and arguments.png is None:
         output = Path("report.html")
@@ -85,7 +90,5 @@ def _analyse(folder: Path, ahead: int) -> findings.Findings:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with outputs.writing(path):
         path.write_text(text)
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}") from error

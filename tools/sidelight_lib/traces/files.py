@@ -142,12 +142,15 @@ class Process:
 def read(folder: Path) -> list[Process]:
     """The processes of a trace, by rank. Their clocks are one: the least of the times that the
     headers say is 0."""
-    paths = sorted(folder.glob("*.trace"))
+    try:
+        paths = sorted(folder.glob("*.trace"))
+        read_ones = [_read_file(path) for path in paths]
+    except OSError as error:
+        raise HostError(f"{error.filename or folder}: {error.strerror}") from error
     if not paths:
         raise HostError(
             f"{folder} has no trace: `sidelight run --trace {folder} PROGRAM` writes one"
         )
-    read_ones = [_read_file(path) for path in paths]
     _align(read_ones)
     return sorted(read_ones, key=lambda each: (each.rank < 0, each.rank, each.process))
 

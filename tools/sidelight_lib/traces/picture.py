@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from .. import outputs
 from ..console import MissingPackage
 from ..hosts import HostError
 
@@ -69,4 +70,5 @@ def draw(html: str, path: Path, height: int) -> None:
         if not drawn.is_file():
             last = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
             raise HostError(f"chromium has drawn nothing: {last[0]}")
-        shutil.copyfile(drawn, path)
+        with outputs.writing(path):
+            shutil.copyfile(drawn, path)

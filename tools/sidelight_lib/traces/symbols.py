@@ -7,6 +7,7 @@ symbols; a line is not, and then the place is what is shown.
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
@@ -104,7 +105,7 @@ def lines(places: Iterable[Place]) -> dict[Place, str]:
     found = {place: str(place) for place in places}
     by_file: dict[str, list[Place]] = {}
     for place in found:
-        if place.file and Path(place.file).is_file():
+        if place.file and os.path.isfile(place.file):
             by_file.setdefault(place.file, []).append(place)
     for file, those in by_file.items():
         found.update(zip(those, _ask(file, those)))
