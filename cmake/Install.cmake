@@ -3,6 +3,15 @@
 # library; bin/sidelight leads to it. For programs that are linked to a library: pkg-config's
 # sidelight-<host>, and sidelight::<host> of a CMake package. `make install` also strips.
 
+# Below the prefix, so that all of it can be moved; some packagers name them in full.
+foreach(directory BINDIR LIBDIR INCLUDEDIR)
+    set(full ${CMAKE_INSTALL_FULL_${directory}})
+    file(RELATIVE_PATH CMAKE_INSTALL_${directory} ${CMAKE_INSTALL_PREFIX} ${full})
+    if(CMAKE_INSTALL_${directory} MATCHES "^\\.\\.(/|$)")
+        message(FATAL_ERROR "CMAKE_INSTALL_${directory} is ${full}, which is not below "
+            "CMAKE_INSTALL_PREFIX, ${CMAKE_INSTALL_PREFIX}")
+    endif()
+endforeach()
 set(destination ${CMAKE_INSTALL_LIBDIR}/sidelight)
 foreach(host IN LISTS SIDELIGHT_LIBRARY_HOSTS)
     install(TARGETS ${host}-sidelight ${host}-sidelight-messages
@@ -27,11 +36,14 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/sidelight CONTENT "${command
 install(PROGRAMS ${PROJECT_BINARY_DIR}/package/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
     FILES_MATCHING PATTERN "*.py" PATTERN "page.*")
+string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_BINDIR})
 install(CODE "
     set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")
-    file(CREATE_LINK ../${destination}/tools/sidelight
-        \"\${prefix}/${CMAKE_INSTALL_BINDIR}/sidelight\" SYMBOLIC)")
+    file(CREATE_LINK ${up}/${destination}/tools/sidelight
+        \"\${prefix}/${CMAKE_INSTALL_BINDIR}/sidelight\" SYMBOLIC)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES
+        \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/sidelight\")")
 
 include(CMakePackageConfigHelpers)
 set(package ${PROJECT_BINARY_DIR}/package)

@@ -119,5 +119,38 @@ class Installed(unittest.TestCase):
         self.check_runs(build / "program")
 
 
+class Places(unittest.TestCase):
+    """Other folders than usual, without any library: nothing has to be built."""
+
+    def configure(self, here, libraries):
+        return subprocess.run(
+            ["cmake", "-S", support.ROOT, "-B", here / "build", "-DBUILD_TESTING=OFF",
+             "-DSIDELIGHT_HOSTS=none", f"-DCMAKE_INSTALL_PREFIX={here}/prefix",
+             f"-DCMAKE_INSTALL_LIBDIR={libraries}", "-DCMAKE_INSTALL_BINDIR=mpi/bin"],
+            capture_output=True, text=True, check=False,
+        )
+
+    def test_folders_that_are_named_in_full(self):
+        with tempfile.TemporaryDirectory() as place:
+            here = Path(place)
+            ended = self.configure(here, here / "prefix/lib/deep")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            run("cmake", "--install", here / "build")
+            command = here / "prefix/mpi/bin/sidelight"
+            self.assertIn(str(command), (here / "build/install_manifest.txt").read_text().split())
+            (here / "prefix").rename(here / "moved")
+            run(here / "moved/mpi/bin/sidelight", "--version")
+            path = here / "moved/lib/deep/pkgconfig"
+            flags = run("pkg-config", "--cflags", "sidelight",
+                        env=os.environ | {"PKG_CONFIG_PATH": str(path)})
+            self.assertTrue(Path(flags.strip().removeprefix("-I"), "sidelight.h").exists(), flags)
+
+    def test_folders_elsewhere_are_refused(self):
+        with tempfile.TemporaryDirectory() as place:
+            ended = self.configure(Path(place), "/elsewhere/lib")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("CMAKE_INSTALL_LIBDIR is /elsewhere/lib", " ".join(ended.stderr.split()))
+
+
 if __name__ == "__main__":
     support.main()
