@@ -9,6 +9,7 @@
  *   -DNO_SECOND_LOOK    it does not look again after it has asked for something new
  *   -DNO_MARK           who finds somebody inside leaves no mark
  *   -DLATE_ANSWER       the mark is taken away after the look instead of before
+ *   -DOWES_SILENTLY     who leaves owing a look leaves no mark
  * `make model` does all of that. */
 
 #define EVENTS 2
@@ -23,6 +24,7 @@ bool wish_buffered;  /* a plain store of the wish that is on its way */
 bool engine;         /* held */
 bool recorded;       /* work, and for which event */
 byte awaited;
+bool has_owed;       /* somebody has left owing a look */
 bool computes;       /* the program, for ever */
 
 /* Buffers empty themselves at any time. */
@@ -70,8 +72,9 @@ inline look()
     fi
 }
 
-/* With the engine; `stays`: there is something to look at before. */
-inline leave(stays)
+/* With the engine; `stays`: there is something to look at before. Who has looked often enough leaves
+ * all the same, once here; the program calls the thread then, whose own visit ends anyway. */
+inline leave(stays, summons)
 {
     do
     :: true ->
@@ -100,7 +103,17 @@ inline leave(stays)
             :: else -> inside--; break
             fi
         };
-        look()
+        if
+        :: look()
+        :: !has_owed ->
+            has_owed = true;
+#ifndef OWES_SILENTLY
+            called = true;
+#endif
+            inside--;
+            calls = calls + summons;
+            break
+        fi
     od
 }
 
@@ -122,7 +135,7 @@ active proctype program()
             fi
         :: true -> look()
         fi;
-        leave(stays);
+        leave(stays, 1);
         engine = false
     od;
     computes = true
@@ -149,7 +162,7 @@ active proctype thread()
         called = false;
         look();
 #endif
-        leave(stays);
+        leave(stays, 0);
         engine = false
     od
 }
