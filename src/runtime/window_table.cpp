@@ -204,11 +204,10 @@ Standing standing(MPI_Win win) noexcept
 {
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    if (win == MPI_WIN_NULL || all.freed.contains(key_of(win))) {
-        return Standing::stale;
+    if (const auto found = all.by_key.find(key_of(win)); found != all.by_key.end()) {
+        return is_orphan(*found->second) ? Standing::orphan : Standing::good;
     }
-    const auto found = all.by_key.find(key_of(win));
-    return found != all.by_key.end() && is_orphan(*found->second) ? Standing::orphan
+    return win == MPI_WIN_NULL || all.freed.contains(key_of(win)) ? Standing::stale
                                                                   : Standing::good;
 }
 

@@ -235,11 +235,13 @@ static int copy_never(MPI_Win win, int key, void *state, void *value, void *copi
 static int note_delete(MPI_Win win, int key, void *value, void *state)
 {
     MPI_Aint *size = NULL;
+    void *own = NULL;
     int found = 0;
-    (void)key, (void)value, (void)state;
+    (void)value, (void)state;
     ++seen.deleted;
     seen.deleted_from = win;
-    return MPI_Win_get_attr(win, MPI_WIN_SIZE, &size, &found); /* it still answers */
+    CHECK_OK(MPI_Win_get_attr(win, key, &own, &found)); /* it still answers */
+    return MPI_Win_get_attr(win, MPI_WIN_SIZE, &size, &found);
 }
 
 static intptr_t value_of(MPI_Win win, int key)
