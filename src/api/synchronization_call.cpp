@@ -57,6 +57,7 @@ Status fence(const WindowObject& object, int assertion, Request* request, bool w
     }
     // What the program loads and stores after the fence must wait for the others.
     asserted.no_precede = asserted.no_precede && !uses_loads_and_stores(object);
+    object.body->opened_ahead = waits && asserted.no_precede;
     return object.window->fence(asserted, request, waits, polls);
 }
 
@@ -115,12 +116,14 @@ Status Post::start(WindowObject& object, MPI_Group group, int assertion, Request
 
 Status Start::start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
 {
+    object.body->opened_ahead = false;
     return start_access(object, group, assertion, request, 0);
 }
 
 Status Start::begin(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
 {
     const bool waits = uses_loads_and_stores(object);
+    object.body->opened_ahead = !waits;
     const Status opened =
         start_access(object, group, assertion, waits ? nullptr : request, Waiting::polls());
     return waits && opened == Status::ok ? object.window->await_grant(rma::all_targets, request)

@@ -10,6 +10,7 @@
 #include "api/entry.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/table.hpp"
+#include "rma/engine/window_parts.hpp"
 #include "rma/operation/notification_block.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_create.hpp"
@@ -69,6 +70,16 @@ Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
     return Status::ok;
 }
 
+/// From now on opening calls wait until access is granted. Those before have not, so this one does
+/// it for them.
+void await_grants(const WindowObject& object) noexcept
+{
+    Runtime& runtime = *Runtime::existing();
+    runtime.lock_order().settle();
+    runtime.waiting().until(
+        [&] { return !object.body->opened_ahead || object.window->parts().open.granted(); });
+}
+
 template <class DispUnit, class HostCall>
 int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, void* baseptr,
                  HostCall host_call) noexcept
@@ -84,6 +95,7 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
     if (Status status = query(*object, rank, found); status != Status::ok) {
         return host::mpi::answer_window(status, win);
     }
+    await_grants(*object);
     *size = found.size;
     *disp_unit = static_cast<DispUnit>(found.disp_unit);
     *static_cast<void**>(baseptr) = found.base;

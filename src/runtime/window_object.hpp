@@ -100,6 +100,8 @@ struct WindowBody {
     /// The program may reach other members' memory by loads and stores: a shared window, or one
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
+    /// The last blocking start or fence has not waited for that; the engine guards it.
+    bool opened_ahead = false;
     std::optional<host::node::NodeMemory> memory;
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::shared_ptr<host::node::KeptMappings> mappings; ///< to leave some there; null: one member

@@ -206,6 +206,83 @@ static void asked(struct window *w)
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 
+static bool only_ask;
+
+/* Who asks inside an epoch for the first time may use what is answered at once, as inside those
+ * that are opened later: it has the lock, and whoever is late has come. Rank 0 holds the others up.
+ */
+enum opening { BY_LOCK, BY_LOCK_ALL, BY_START, BY_FENCE, OPENINGS };
+
+static void hold_up(struct window *w, enum opening opening, MPI_Group others)
+{
+    volatile int64_t *const cell = (volatile int64_t *)(void *)w->base;
+    if (opening == BY_LOCK || opening == BY_LOCK_ALL)
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+    MPI_Barrier(w->comm);
+    int64_t const before = *cell;
+    usleep(20000);
+    *cell = before + 1;
+    if (opening == BY_LOCK || opening == BY_LOCK_ALL) {
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    } else if (opening == BY_START) {
+        CHECK_OK(MPI_Win_post(others, 0, w->win));
+        CHECK_OK(MPI_Win_wait(w->win));
+    } else {
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    }
+}
+
+static void ask_inside(struct window *w, enum opening opening, MPI_Group first)
+{
+    MPI_Barrier(w->comm);
+    if (opening == BY_LOCK)
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+    else if (opening == BY_LOCK_ALL)
+        CHECK_OK(MPI_Win_lock_all(0, w->win));
+    else if (opening == BY_START)
+        CHECK_OK(MPI_Win_start(first, 0, w->win));
+    else
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    struct segment const s = query(w->win, 0);
+    volatile int64_t *const cell = (volatile int64_t *)(void *)s.base;
+    CHECK(cell == NULL || *cell != 0);
+    if (opening == BY_LOCK && cell != NULL)
+        *cell = *cell + 1;
+    if (opening == BY_LOCK)
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+    else if (opening == BY_LOCK_ALL)
+        CHECK_OK(MPI_Win_unlock_all(w->win));
+    else if (opening == BY_START)
+        CHECK_OK(MPI_Win_complete(w->win));
+    else
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    MPI_Barrier(w->comm);
+}
+
+static void asked_inside(enum opening opening)
+{
+    int const zero = 0;
+    MPI_Group all, first, others;
+    struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8, 8);
+    MPI_Win_get_group(w.win, &all);
+    MPI_Group_incl(all, 1, &zero, &first);
+    MPI_Group_excl(all, 1, &zero, &others);
+    memset(w.base, 0, 8);
+    if (w.rank == 0) {
+        hold_up(&w, opening, others);
+        MPI_Barrier(w.comm);
+        int64_t const count = *(volatile int64_t *)(void *)w.base;
+        CHECK(count == (opening == BY_LOCK ? w.size : 1) || only_ask);
+    } else {
+        ask_inside(&w, opening, first);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&first);
+    MPI_Group_free(&others);
+    window_close(&w);
+}
+
 /* A dynamic window has no memory to ask for. */
 static void refused(struct window *w)
 {
@@ -214,8 +291,6 @@ static void refused(struct window *w)
     CHECK_ERROR(MPI_Win_shared_query(w->win, w->rank, &s.size, &s.unit, &s.base),
                 MPI_ERR_RMA_FLAVOR);
 }
-
-static bool only_ask;
 
 static void on_window(struct window *w)
 {
@@ -365,6 +440,9 @@ int main(int argc, char **argv)
     run_everywhere("shared_windows", on_window, 8 * CELLS, 8);
     if (window_is_on_one_node(MPI_COMM_WORLD))
         behind_others();
+    check_step("asked for inside an epoch");
+    for (int opening = 0; opening < OPENINGS && !host_is_alone(); ++opening)
+        asked_inside((enum opening)opening);
     if (only_ask)
         return check_end();
     MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &reversed);

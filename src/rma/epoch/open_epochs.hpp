@@ -36,6 +36,12 @@ struct OpenEpochs {
         return access != nullptr || lock_all != nullptr || locks != 0;
     }
     [[nodiscard]] bool any_passive() const noexcept { return lock_all != nullptr || locks != 0; }
+    /// Whether the epoch of the last start or fence, if it is open, is granted everywhere.
+    [[nodiscard]] bool granted() const noexcept
+    {
+        const Epoch* epoch = access != nullptr ? access : fence;
+        return epoch == nullptr || epoch->granted_by_all();
+    }
 
     /// Where an operation on that target belongs. Recording makes the peer known there.
     [[nodiscard]] PeerEpochRef find(const Contacts& contacts, int target) const noexcept
