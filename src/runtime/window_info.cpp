@@ -352,4 +352,11 @@ bool WindowInfo::thread_scope() const noexcept
 
 bool WindowInfo::noncontiguous() const noexcept { return is_set(noncontig); }
 
+void WindowInfo::set_contiguous()
+{
+    if (noncontiguous()) {
+        set(noncontig, known[noncontig].fallback);
+    }
+}
+
 } // namespace sidelight::runtime

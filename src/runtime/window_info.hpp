@@ -42,6 +42,8 @@ public:
 
     [[nodiscard]] rma::Reorder reorder() const noexcept;
     [[nodiscard]] bool noncontiguous() const noexcept;
+    /// Not all members have asked for that. Throws std::bad_alloc.
+    void set_contiguous();
     /// mpi_win_scope=thread (P2, section 2.1).
     [[nodiscard]] bool thread_scope() const noexcept;
     /// In force where all members have promised it when the window was made; nothing changes it

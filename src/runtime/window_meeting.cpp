@@ -179,6 +179,9 @@ bool Creation::create()
 {
     Engine& engine = Runtime::instance().engine();
     const bool made = has_handle_ && knows_members_ && attempt([&] {
+                          if (body().memory->placement() == host::node::Placement::contiguous) {
+                              object_->info.set_contiguous();
+                          }
                           Runtime::instance().helpers().start(object_->info.progress());
                           const EngineToken token(engine);
                           const rma::WindowShape shape = shape_of(*object_, request_, rank_);

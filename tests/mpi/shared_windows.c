@@ -377,7 +377,22 @@ static void fill_and_compare(MPI_Win win, MPI_Comm comm, int rank, int ranks)
     MPI_Barrier(comm);
 }
 
-static void place(MPI_Comm comm, bool contiguous, size_function *size)
+/* Whether its key asks for memory that is not contiguous: by nobody, all, or some alone, which is
+ * as if nobody did. */
+enum asked_by { NOBODY, ALL, SOME, ASKED_BY };
+
+static void check_key(MPI_Win win, bool contiguous)
+{
+    char value[8] = "";
+    int found = 0;
+    MPI_Info info;
+    CHECK_OK(MPI_Win_get_info(win, &info));
+    CHECK_OK(MPI_Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &found));
+    CHECK(found && strcmp(value, contiguous ? "false" : "true") == 0);
+    MPI_Info_free(&info);
+}
+
+static void place(MPI_Comm comm, enum asked_by asked_by, size_function *size)
 {
     int rank, ranks;
     MPI_Info info;
@@ -386,10 +401,14 @@ static void place(MPI_Comm comm, bool contiguous, size_function *size)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     MPI_Info_create(&info);
-    MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true");
+    bool const contiguous = asked_by == NOBODY || (asked_by == SOME && ranks > 1);
+    bool const asks = asked_by == ALL || (asked_by == SOME && rank == 0);
+    MPI_Info_set(info, "alloc_shared_noncontig", asks ? "true" : "false");
     CHECK_OK(
         MPI_Win_allocate_shared(size(rank, ranks), rank % 2 == 0 ? 8 : 1, info, comm, &base, &win));
     check_segments(win, ranks, contiguous, size);
+    if (!host_is_alone())
+        check_key(win, contiguous);
     check_first(win, ranks, size);
     fill_and_compare(win, comm, rank, ranks);
     MPI_Info_free(&info);
@@ -403,8 +422,8 @@ static void places(MPI_Comm comm)
                                         "no memory at all", "large odd sizes"};
     for (int s = 0; s < 5; ++s) {
         check_step(steps[s]);
-        place(comm, true, sizes[s]);
-        place(comm, false, sizes[s]);
+        for (int by = 0; by < (host_is_alone() ? SOME : ASKED_BY); ++by)
+            place(comm, (enum asked_by)by, sizes[s]);
     }
 }
 

@@ -47,6 +47,14 @@ int count_neighbours(const std::vector<MemoryCard>& cards, std::uint64_t core_se
     }));
 }
 
+Placement agreed_placement(const std::vector<MemoryCard>& cards) noexcept
+{
+    const bool pages = std::all_of(cards.begin(), cards.end(), [](const MemoryCard& card) {
+        return card.placement == Placement::pages;
+    });
+    return pages ? Placement::pages : Placement::contiguous;
+}
+
 std::size_t largest_alignment(const std::vector<MemoryCard>& cards) noexcept
 {
     std::size_t largest = 1;
@@ -96,6 +104,7 @@ MemoryPlan plan_memory(const MemoryShape& shape, const std::vector<std::uint64_t
     MemoryPlan plan;
     plan.controls = round_up(shape.common_bytes, cache_line);
     plan.control_stride = round_up(shape.control_bytes, cache_line);
+    plan.placement = shape.placement;
     const std::size_t step = std::max(page_size(), shape.alignment);
     std::size_t end = round_up(plan.controls + sizes.size() * plan.control_stride, step);
     std::vector<std::size_t> bases = std::move(room);
@@ -181,6 +190,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
                           .alignment = mine.alignment,
                           .file = address_of(own),
                           .spare = spare.window,
+                          .placement = mine.placement,
                           .usable = mine.usable && makes_file == static_cast<bool>(own)};
     if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
@@ -189,6 +199,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
                    [](const MemoryCard& one) { return one.window_bytes; });
     MemoryShape all = mine;
     all.alignment = largest_alignment(room.cards);
+    all.placement = agreed_placement(room.cards);
     MemoryPlan plan = plan_memory(all, room.sizes, std::move(room.bases));
     if (plan.bases.empty()) {
         return std::nullopt;

@@ -20,8 +20,9 @@ enum class Placement : std::uint8_t {
     pages,      ///< each member's memory begins on a page
 };
 
-/// What is asked for. The first two and `placement` are the same on every member. The largest
-/// `alignment`, a power of two, counts for all; a contiguous window keeps it for the first part.
+/// What is asked for. The first two are the same on every member. The largest `alignment`, a power
+/// of two, counts for all, and `contiguous` if any member says so; a contiguous window keeps the
+/// alignment for the first part.
 struct MemoryShape {
     std::size_t common_bytes = 0;  ///< once
     std::size_t control_bytes = 0; ///< per member
@@ -37,6 +38,7 @@ struct MemoryShape {
 struct MemoryPlan {
     std::size_t controls = 0; ///< offset of the first member's control
     std::size_t control_stride = 0;
+    Placement placement = Placement::pages;
     std::vector<std::size_t> bases; ///< offsets
     std::size_t total = 0;
 };
@@ -60,6 +62,8 @@ public:
     [[nodiscard]] std::byte* base(int rank) const noexcept;
     [[nodiscard]] std::size_t size(int rank) const noexcept;
     [[nodiscard]] int members() const noexcept { return static_cast<int>(sizes_.size()); }
+
+    [[nodiscard]] Placement placement() const noexcept { return plan_.placement; }
 
     /// Members that run on the same set of cores as this process, itself included.
     [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
@@ -102,6 +106,7 @@ struct MemoryCard {
     std::uint64_t alignment = 1;
     MemoryFileAddress file;  ///< of rank 0
     std::uint64_t spare = 0; ///< see SpareMemory
+    Placement placement = Placement::pages;
     bool usable = false;
 };
 
