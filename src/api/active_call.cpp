@@ -88,6 +88,9 @@ Status translate(const WindowObject& object, const ActiveArguments& arguments,
         status =
             describe(arguments.output, arguments.segments, most, operation.result, call.output);
     }
+    if (status != Status::ok) {
+        return status; // before the first registration types have no codes
+    }
     operation.kind = rma::OperationKind::active_message;
     operation.target = arguments.target;
     operation.displacement = arguments.displacement;
@@ -99,7 +102,7 @@ Status translate(const WindowObject& object, const ActiveArguments& arguments,
     call.segments = static_cast<std::uint64_t>(arguments.segments);
     call.persistent_type = code_of_type(arguments.type);
     call.order = object.active_order;
-    return status;
+    return Status::ok;
 }
 
 } // namespace sidelight::api

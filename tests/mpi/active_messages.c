@@ -636,6 +636,15 @@ static void at_target(void)
     window_close(&w);
 }
 
+/* An operation that the window does not know is refused, also before any window knows one. */
+static void unregistered(const struct window *w)
+{
+    int const one = 1;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
+    CHECK_ERROR(send_add(w, w->rank, 0, &one, 1, NULL, 0, 1), MPI_ERR_OP);
+    CHECK_OK(MPI_Win_unlock(w->rank, w->win));
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -646,6 +655,8 @@ int main(int argc, char **argv)
         int const unit = flavor == FLAVOR_DYNAMIC ? 1 : 8;
         struct window w = window_open((enum flavor)flavor, MPI_COMM_WORLD, 8 * ROOM, unit);
         CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
+        check_step("unregistered");
+        unregistered(&w);
         register_ops(&w);
         check_step("once to each");
         meet_further_types(&w);
