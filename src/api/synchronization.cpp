@@ -23,7 +23,7 @@ template <class Call, class... Arguments>
 [[gnu::noinline]] int block_with_engine(MPI_Win win, Arguments... arguments) noexcept
 {
     if constexpr (Call::settles_locks) {
-        if (LockOrder::is_open()) [[unlikely]] {
+        if (LockOrder::is_open() && !HandlerCaller::inside()) [[unlikely]] {
             Runtime::existing()->lock_order().settle();
         }
     }
@@ -66,11 +66,14 @@ template <class Call, class... Arguments>
 
 /// What is over at once, else the whole way. The steps of an EngineToken, one by one: what is rare
 /// ends the call, so that it need keep nothing in registers for that. Where all threads take one
-/// lock the whole way is as short.
+/// lock the whole way is as short. What a handler calls is refused there.
 template <class Call, class... Arguments>
 [[gnu::always_inline]] inline int block(WindowKey& window, MPI_Win win,
                                         Arguments... arguments) noexcept
 {
+    if (HandlerCaller::inside()) [[unlikely]] {
+        return block_with_engine<Call>(win, arguments...);
+    }
     if constexpr (Call::needs_engine) {
         Engine& engine = Runtime::existing()->engine();
         if (engine.lock().shared()) [[unlikely]] {
@@ -121,6 +124,9 @@ static int test(MPI_Win win, int* flag) noexcept
     if (flag == nullptr || object->region != nullptr) {
         return host::mpi::answer_window(flag == nullptr ? Status::argument : Status::rma_sync, win);
     }
+    if (HandlerCaller::inside()) {
+        return host::mpi::answer_window(Status::unsupported, win);
+    }
     Runtime& runtime = *Runtime::existing();
     bool over = false;
     const auto test = [&] {
@@ -165,7 +171,7 @@ SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
     }
     full_barrier();
     Runtime& runtime = *Runtime::existing();
-    if (runtime.engine().process().busy()) {
+    if (runtime.engine().process().busy() && !HandlerCaller::inside()) {
         runtime.waiting().sweep();
     }
     Runtime::pass_by();

@@ -92,19 +92,27 @@ static void tell_process(void *in, int in_count, MPI_Datatype in_type, void *mem
     *(int *)out = check_rank;
 }
 
-static MPI_Win called_on = MPI_WIN_NULL;
-static int called_class;
+static MPI_Win called_on = MPI_WIN_NULL; /* in an epoch */
+static MPI_Win called_beside = MPI_WIN_NULL;
 
-/* Calls MPI, which it must not. */
+/* Calls MPI, which it must not, whether or not the call would have to wait. */
 static void trespass(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
                      MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
                      int segments, int offset)
 {
     (void)in, (void)in_count, (void)in_type, (void)memory, (void)count, (void)type;
     (void)out_count, (void)out_type, (void)segments, (void)offset;
-    int const code = MPI_Win_flush_all(called_on);
-    MPI_Error_class(code, &called_class);
-    *(int *)out = called_class;
+    int ended = 0, class = MPI_SUCCESS, *const told = out;
+    int const codes[] = {MPI_Win_flush_all(called_on), MPI_Win_flush(check_rank, called_on),
+                         MPI_Win_flush_local(check_rank, called_on),
+                         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, called_beside),
+                         MPI_Win_test(called_beside, &ended)};
+    *told = MPI_ERR_UNSUPPORTED_OPERATION;
+    for (int k = 0; k < (int)(sizeof codes / sizeof *codes); ++k) {
+        MPI_Error_class(codes[k], &class);
+        if (class != MPI_ERR_UNSUPPORTED_OPERATION)
+            *told = class;
+    }
 }
 
 enum { ADD, WIDEN, APPEND, TRESPASS, WHO, LARGE, HANDLERS };
@@ -427,13 +435,18 @@ static void handlers_call_no_mpi(const struct window *w)
     int const one = 1, right = (w->rank + 1) % w->size;
     int found = -1;
     check_step("a handler that calls MPI");
+    struct window beside = window_open(FLAVOR_ALLOCATE, MPI_COMM_SELF, 8, 1);
+    CHECK_OK(MPI_Win_set_errhandler(beside.win, MPI_ERRORS_RETURN));
     called_on = w->win;
+    called_beside = beside.win;
+    MPI_Barrier(w->comm); /* it may run at its target */
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     CHECK_OK(MPIX_Am(&one, 1, MPI_INT, &found, 1, MPI_INT, 1, right, MPI_INT, at(w, right, 0), 1,
                      MPI_INT64_T, MPI_INT, ops[TRESPASS], w->win));
     CHECK_OK(MPI_Win_unlock_all(w->win));
-    CHECK(found != MPI_SUCCESS && found != -1);
+    CHECK_EQ(found, MPI_ERR_UNSUPPORTED_OPERATION);
     MPI_Barrier(w->comm);
+    window_close(&beside);
 }
 
 /* Each message raises a counter of the target's when it has run there. */
