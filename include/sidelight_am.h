@@ -31,9 +31,10 @@ extern "C" {
  * Alignment    Input and output are aligned as their datatypes want it, if the attached buffer is.
  * Threads      It may run beside the program's own threads, in another one, and where the target's
  *              memory is mapped in another process of the node: it uses its three buffers only.
- *              There is a full memory barrier before and after it. It calls no MPI: calls that
- *              open, flush or close epochs, and operations that are not performed at once, fail
- *              with MPI_ERR_UNSUPPORTED_OPERATION in there. */
+ *              There is a full memory barrier before it, and one behind it by the origin's next
+ *              flush, or the end of its epoch, at the latest. It calls no MPI: calls that open,
+ *              flush or close epochs, and operations that are not performed at once, fail with
+ *              MPI_ERR_UNSUPPORTED_OPERATION in there. */
 typedef void(MPIX_Am_user_function)(void *input_addr, int input_segment_count,
                                     MPI_Datatype input_segment_datatype, void *persistent_addr,
                                     int persistent_count, MPI_Datatype persistent_datatype,
