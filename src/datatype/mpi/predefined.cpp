@@ -43,7 +43,7 @@ constexpr std::array long_int{Basic::i64_i32, Basic::i32_i32};
 constexpr std::array two_int{Basic::i32_i32};
 constexpr std::array short_int{Basic::i16_i32};
 constexpr std::array long_double_int{Basic::f80_i32, Basic::f64_i32};
-constexpr std::array two_real{Basic::f32_f32};
+constexpr std::array two_real{Basic::f32_f32, Basic::f64_f64};
 constexpr std::array two_double{Basic::f64_f64};
 
 struct Named {
