@@ -309,11 +309,35 @@ static void touching(void)
     free(block);
 }
 
+enum { PART = 32, FAR = PAGE, NUMBERS = PART / 8 };
+
+/* What is read may be so more than once: here so often that the bytes are as many as from the first
+ * to the last. */
+static void read_over_and_over(MPI_Win win, int target, const MPI_Aint *at, const int64_t *expected)
+{
+    enum { TIMES = FAR / PART };
+    static char seen[FAR + PART];
+    int lengths[TIMES + 1];
+    MPI_Aint places[TIMES + 1];
+    MPI_Datatype type;
+    for (int i = 0; i <= TIMES; ++i) {
+        lengths[i] = PART;
+        places[i] = at[i == TIMES];
+    }
+    memset(seen, 0, sizeof seen);
+    MPI_Type_create_hindexed(TIMES + 1, lengths, places, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_Get(seen, sizeof seen, MPI_BYTE, target, 0, 1, type, win));
+    CHECK_OK(MPI_Win_flush(target, win));
+    for (int i = 0; i <= TIMES; ++i)
+        CHECK(memcmp(seen + (size_t)i * PART, expected + (i == TIMES ? NUMBERS : 0), PART) == 0);
+    MPI_Type_free(&type);
+}
+
 /* One type for two regions, with memory between them that is not attached: the window's own, and
  * another rank's. What lies between is not touched, and may not be. */
 static void apart(void)
 {
-    enum { PART = 32, FAR = PAGE, NUMBERS = PART / 8 };
     int const lengths[] = {PART, PART};
     MPI_Win win = open_window();
     char *const block = calloc(1, FAR + PART);
@@ -344,6 +368,7 @@ static void apart(void)
         CHECK_OK(MPI_Win_flush(target, win));
         for (int i = 0; i < 2 * NUMBERS; ++i)
             CHECK_EQ(seen[i], 2 * mine[i]);
+        read_over_and_over(win, target, at, seen);
         MPI_Type_free(&type);
         MPI_Type_free(&sums);
         meet(win);

@@ -35,13 +35,13 @@ bool holds_each_piece(const OwnMemory& own, const datatype::Buffer& touched) noe
 }
 
 /// In a dynamic window: what this member has attached, or what one on this node has and can be
-/// mapped. What is touched from `first` to `last`, with holes that need not be attached, the owner
-/// looks up piece by piece where no region holds all of it.
+/// mapped. What is touched from `first` to `last`, if there may be holes that need not be attached,
+/// the owner looks up piece by piece where no region holds all of it.
 Status locate_region(const Operation& operation, const Target& target, const OwnMemory& own,
                      bool is_own, std::uint64_t first, std::uint64_t last,
                      Destination& destination) noexcept
 {
-    const bool has_holes = last - first != data_bytes(operation);
+    const bool has_holes = !operation.layout->contiguous; // or none: then its pieces are refused
     if (is_own) {
         const bool there =
             own.find(first, last - first) != nullptr ||
