@@ -5,16 +5,35 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "fabric/remote_memory.hpp"
 #include "rma/engine/process.hpp"
 
 /// One process alone, that believes to have peers: what it does with what it is told.
 namespace sidelight::rma {
+
+/// Of a peer; nothing gets there.
+class UnreachedMemory final : public fabric::RemoteMemory {
+public:
+    UnreachedMemory() noexcept : RemoteMemory({}, true) {}
+    fabric::Access put(std::span<const fabric::AccessPiece> /*pieces*/,
+                       fabric::Completion& /*done*/) noexcept override
+    {
+        return fabric::Access::failed;
+    }
+    fabric::Access get(std::span<const fabric::AccessPiece> /*pieces*/,
+                       fabric::Completion& /*done*/) noexcept override
+    {
+        return fabric::Access::failed;
+    }
+};
 
 /// Counts what is sent and keeps the last of it; nothing is carried. Needs no memory.
 class CountingFabric final : public fabric::Fabric {
@@ -43,7 +62,14 @@ public:
         return Status::ok;
     }
     bool poll(fabric::Receiver& /*receiver*/) noexcept override { return false; }
+    std::unique_ptr<fabric::RemoteMemory> open(int /*peer*/,
+                                               std::span<const std::byte> /*key*/) noexcept override
+    {
+        return std::unique_ptr<fabric::RemoteMemory>(opens ? new (std::nothrow) UnreachedMemory
+                                                           : nullptr);
+    }
 
+    bool opens = false; ///< memory of peers, whatever the key
     int pushes = 0;
     Status answer = Status::ok;      ///< to everything that is sent
     Status long_answer = Status::ok; ///< to long messages

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -258,6 +259,35 @@ TEST_F(OutOfMemoryForActive, MessageThatCannotGoOnIsWithdrawn)
     }
     EXPECT_TRUE(run.complete);
     EXPECT_EQ(run.status, Status::no_memory);
+}
+
+/// Wherever it runs out: who has got no key asks again.
+TEST_F(OutOfMemory, RegionIsExposedWhenThereIsMemoryAgain)
+{
+    fabric_.opens = true;
+    std::array<std::byte, 64> memory{};
+    const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+    for (int enough = 0; enough < 12; ++enough) {
+        const std::uint64_t id = 100 + static_cast<std::uint64_t>(enough);
+        Window& window = make_window(id, Flavor::dynamic);
+        ASSERT_NE(window.look_up(1), nullptr);
+        ASSERT_EQ(window.attach(memory.data(), memory.size()), Status::ok);
+        const Framed<RegionRequestBody> asked{
+            .header = {.kind = MessageKind::region_request, .origin = 1, .window = id},
+            .body = {.first = first, .last = first + 8}};
+        std::array<std::byte, sizeof asked + 1> with_key{};
+        std::memcpy(with_key.data(), &asked, sizeof asked);
+        hear_from(1, id, MessageKind::probe);
+        allocations_left = enough;
+        process_.receive(1, with_key);
+        allocations_left = -1;
+        process_.receive(1, with_key);
+        EXPECT_EQ(fabric_.last_kind(), MessageKind::region_key);
+        EXPECT_EQ(fabric_.last_body<RegionKeyBody>().first, first);
+        Request detached;
+        EXPECT_EQ(window.detach(memory.data(), &detached), Status::ok);
+        EXPECT_TRUE(detached.complete);
+    }
 }
 
 TEST_F(OutOfMemory, BrokenWindowIsDestroyed)

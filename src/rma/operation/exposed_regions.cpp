@@ -34,16 +34,17 @@ ExposedRegions::Holder* ExposedRegions::holder_of(Channel& from, const RegionReq
 
 ExposedRegions::Region& ExposedRegions::expose(AddressRange range)
 {
-    const auto [found, is_new] = regions_.try_emplace(range.first);
-    if (is_new) {
-        found->second = std::make_unique<Region>();
-        const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(range.first),
-                                         range.last - range.first);
-        if (!channels_.carrier().fabric().expose(bytes, found->second->exposed)) {
-            found->second->exposed.key_bytes = 0;
-        }
+    if (const auto found = regions_.find(range.first); found != regions_.end()) {
+        return *found->second;
     }
-    return *found->second;
+    auto made = std::make_unique<Region>(); // no entry without one
+    Region& region = *regions_.emplace(range.first, std::move(made)).first->second;
+    const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(range.first),
+                                     range.last - range.first);
+    if (!channels_.carrier().fabric().expose(bytes, region.exposed)) {
+        region.exposed.key_bytes = 0;
+    }
+    return region;
 }
 
 void ExposedRegions::serve(Channel& from, const RegionRequestBody& body,
