@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "host/control_groups.hpp"
 
 /// How much memory this process may take.
 namespace sidelight::host {
@@ -11,10 +12,9 @@ namespace sidelight::host {
 /// where nobody knows.
 [[nodiscard]] bool overcommit_is_strict() noexcept;
 
-/// Bytes that the control groups of a process still let it take, by what the file `groups` says
-/// (/proc/self/cgroup) and the files under `root` (/sys/fs/cgroup). UINT64_MAX: there is no limit.
+/// Bytes that the control groups of a process still let it take. UINT64_MAX: there is no limit.
 /// Throws std::bad_alloc.
-[[nodiscard]] std::uint64_t left_by_groups(const char* groups, const std::string& root);
+[[nodiscard]] std::uint64_t left_by_groups(const ControlGroups& where);
 
 /// The same for this process, which may have a limit on its addresses as well: what that leaves is
 /// not known without counting, so it counts as nothing.

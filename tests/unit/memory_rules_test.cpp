@@ -4,45 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "host/devices.hpp"
 #include "host/memory_limit.hpp"
+#include "unit/files.hpp"
 
 namespace sidelight::host::memory {
 namespace {
 
-/// A directory of its own, with files in it.
-class Files {
-public:
-    Files()
-    {
-        std::string name = testing::TempDir() + "memory-rules-XXXXXX";
-        root_ = mkdtemp(name.data()) != nullptr ? name : "";
-    }
-    ~Files() { std::filesystem::remove_all(root_); }
-    Files(const Files&) = delete;
-    Files& operator=(const Files&) = delete;
-
-    std::string write(const std::string& name, const std::string& text) const
-    {
-        const std::filesystem::path path = root_ / name;
-        std::filesystem::create_directories(path.parent_path());
-        FILE* file = std::fopen(path.c_str(), "we");
-        std::fputs(text.c_str(), file);
-        std::fclose(file);
-        return path;
-    }
-    [[nodiscard]] std::string root() const { return root_; }
-
-private:
-    std::filesystem::path root_;
-};
+using unit::Files;
 
 std::vector<Area> read(const std::string& text, Span span)
 {
@@ -159,7 +131,7 @@ TEST(MemoryLimit, IsTheLeastOfAllGroups)
 {
     const Files files;
     const auto left = [&](const std::string& groups) {
-        return left_by_groups(files.write("cgroup", groups).c_str(), files.root() + "/fs");
+        return left_by_groups({files.write("cgroup", groups).c_str(), files.root() + "/fs"});
     };
     EXPECT_EQ(left("0::/job/step\n"), UINT64_MAX);
     files.write("fs/job/memory.max", "1000\n");
