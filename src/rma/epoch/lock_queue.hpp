@@ -41,12 +41,15 @@ public:
         return rules::lock_admits(type, place.ahead, departures_.load(std::memory_order_acquire));
     }
 
-    /// Leaves. Releases everything done under the lock. Answers whether others hold a place.
+    /// Leaves. Releases everything done under the lock. Answers whether others hold a place: who
+    /// has taken one and then finds this one not left, behind a full barrier, is seen. The load is
+    /// sequentially consistent for that: a weaker one may come before the counter is written, where
+    /// an atomic read-modify-write is no barrier.
     bool depart(LockType type) noexcept
     {
         const std::uint64_t mine = rules::place(type);
         const std::uint64_t left = departures_.fetch_add(mine, std::memory_order_seq_cst) + mine;
-        return arrivals_.load(std::memory_order_relaxed) != left;
+        return arrivals_.load(std::memory_order_seq_cst) != left;
     }
 
     /// The sum of all places left so far: of who has just left one, at least what lets others in.
