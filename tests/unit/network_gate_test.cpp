@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "unit/open_files.hpp"
+
 namespace sidelight::host::node {
 namespace {
 
@@ -53,6 +55,19 @@ TEST_F(NetworkGates, KeepWhatComesUntilTheyAreOpened)
     EXPECT_TRUE(wakes());
     gate_.close();
     EXPECT_FALSE(wakes());
+}
+
+/// The program has closed all descriptors that it does not know, and opened its own.
+TEST_F(NetworkGates, LeaveAFileInTheirPlaceAlone)
+{
+    const unit::PipeInItsPlace pipe(gate_.descriptor());
+    gate_.close();
+    EXPECT_FALSE(wakes());
+    arrive();
+    EXPECT_TRUE(wakes()); // by the descriptor itself
+    gate_.open();
+    gate_.forget();
+    EXPECT_TRUE(pipe.is_untouched());
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/shared_memory.hpp"
+#include "base/held_file.hpp"
 
 namespace sidelight::host::node {
 
@@ -14,7 +14,10 @@ public:
     void watch(int descriptor) noexcept;
     [[nodiscard]] explicit operator bool() const noexcept { return watched_ >= 0; }
 
-    [[nodiscard]] int descriptor() const noexcept { return gate_ ? gate_.descriptor() : watched_; }
+    [[nodiscard]] int descriptor() const noexcept
+    {
+        return gate_.is_open() ? gate_.descriptor() : watched_;
+    }
     /// The descriptor may be another one by now.
     void forget() noexcept;
     void close() noexcept { set(0); }
@@ -24,7 +27,7 @@ public:
 private:
     void set(unsigned events) noexcept;
 
-    File gate_;
+    HeldFile gate_;
     int watched_ = -1;
 };
 
