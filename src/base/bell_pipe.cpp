@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <ctime>
 #include <mutex>
@@ -43,9 +44,9 @@ bool is_same(const MemoryFileAddress& one, const MemoryFileAddress& other) noexc
     return one.owner == other.owner && one.inode == other.inode;
 }
 
-/// Also one that cannot be opened is kept, so that it is tried once. Opened for reading as well:
-/// then a write is no SIGPIPE when the owner has gone. Those of processes that have ended are
-/// closed when another one is opened.
+/// Also one that cannot be opened is kept, so that it is tried once, unless it is for want of
+/// descriptors: others may be closed. Opened for reading as well: then a write is no SIGPIPE when
+/// the owner has gone. Those of processes that have ended are closed when another one is opened.
 int descriptor_of(OpenPipes& all, const MemoryFileAddress& address)
 {
     for (OpenPipe& pipe : all.pipes) {
@@ -54,11 +55,15 @@ int descriptor_of(OpenPipes& all, const MemoryFileAddress& address)
         }
     }
     std::erase_if(all.pipes, [](const OpenPipe& pipe) { return has_ended(pipe.address.owner); });
-    all.pipes.push_back({address, HeldFile(open_memory_file(address))});
-    const int descriptor = all.pipes.back().file.descriptor();
+    errno = 0;
+    HeldFile file(open_memory_file(address));
+    const int descriptor = file.descriptor();
     if (descriptor >= 0) {
         fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    } else if (errno == EMFILE || errno == ENFILE) {
+        return descriptor;
     }
+    all.pipes.push_back({address, std::move(file)});
     return descriptor;
 }
 

@@ -122,6 +122,19 @@ TEST(BellPipeProcesses, FewStayOpen)
     EXPECT_LE(next_descriptor(), before + 2);
 }
 
+/// What could not be opened for want of descriptors is opened by a later ring.
+TEST(BellPipe, RingsOnceThereAreDescriptorsAgain)
+{
+    constexpr seconds long_enough{10};
+    const BellPipe pipe = BellPipe::create();
+    {
+        const FileLimit none(static_cast<rlim_t>(next_descriptor()));
+        ring_pipe(pipe.address());
+    }
+    ring_pipe(pipe.address());
+    EXPECT_LT(sleep_once(pipe, nothing_else, long_enough), long_enough);
+}
+
 /// Rings that nobody listens to fill the pipe and are no obstacle.
 TEST(BellPipe, MayBeFull)
 {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /// A program that closes all descriptors that it does not know, and opens files of its own.
@@ -19,6 +20,25 @@ inline int next_descriptor()
     close(next);
     return next;
 }
+
+/// The limit of open files, for as long as this lives.
+class FileLimit {
+public:
+    explicit FileLimit(rlim_t files) { set(files); }
+    ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+
+private:
+    void set(rlim_t files)
+    {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit now = before_;
+        now.rlim_cur = files;
+        setrlimit(RLIMIT_NOFILE, &now);
+    }
+    rlimit before_{};
+};
 
 /// A pipe whose reading end takes the number of a file that somebody else believes to have open.
 class PipeInItsPlace {

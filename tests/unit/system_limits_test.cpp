@@ -9,28 +9,12 @@
 #include <sys/resource.h>
 
 #include "fabric/mapped/mapped_fabric.hpp"
+#include "unit/open_files.hpp"
 
 namespace sidelight {
 namespace {
 
-/// The limit of open files, for as long as this lives.
-class FileLimit {
-public:
-    explicit FileLimit(rlim_t files) { set(files); }
-    ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
-    FileLimit(const FileLimit&) = delete;
-    FileLimit& operator=(const FileLimit&) = delete;
-
-private:
-    void set(rlim_t files)
-    {
-        getrlimit(RLIMIT_NOFILE, &before_);
-        rlimit now = before_;
-        now.rlim_cur = files;
-        setrlimit(RLIMIT_NOFILE, &now);
-    }
-    rlimit before_{};
-};
+using unit::FileLimit;
 
 TEST(SystemLimits, SaysWhatMendsAnError)
 {
