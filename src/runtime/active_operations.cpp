@@ -23,7 +23,12 @@ struct Known {
 };
 
 std::mutex mutex;
-std::vector<Known> operations;
+/// Never destroyed: threads may run handlers until the process ends.
+std::vector<Known>& operations()
+{
+    static auto* const made = new std::vector<Known>;
+    return *made;
+}
 
 /// The predefined types, by the numbers that Fortran has for them: the same in all processes.
 constexpr std::size_t most_small_codes = 256;
@@ -34,35 +39,37 @@ struct TypeCodes {
     std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits>
         by_slot{}; ///< of it
 };
-TypeCodes type_codes;
+const TypeCodes* type_codes = nullptr; ///< likewise
 std::once_flag codes_learnt;
 
 void make_codes()
 {
-    type_codes.table = datatype::predefined_table.load();
-    const datatype::PredefinedTable& table = *type_codes.table;
+    auto made = std::make_unique<TypeCodes>();
+    made->table = datatype::predefined_table.load();
+    const datatype::PredefinedTable& table = *made->table;
     for (std::size_t slot = 0; slot < table.slots.size(); ++slot) {
         if (table.slots[slot].layout != nullptr) {
-            type_codes.by_slot[slot] = host::mpi::fortran_handle(table.slots[slot].type);
-            type_codes.by_code.emplace_back(type_codes.by_slot[slot], table.slots[slot].type);
+            made->by_slot[slot] = host::mpi::fortran_handle(table.slots[slot].type);
+            made->by_code.emplace_back(made->by_slot[slot], table.slots[slot].type);
         }
     }
-    std::sort(type_codes.by_code.begin(), type_codes.by_code.end(),
+    std::sort(made->by_code.begin(), made->by_code.end(),
               [](const auto& one, const auto& other) { return one.first < other.first; });
-    type_codes.by_small_code.assign(most_small_codes, MPI_DATATYPE_NULL);
-    for (const auto& [code, type] : type_codes.by_code) {
+    made->by_small_code.assign(most_small_codes, MPI_DATATYPE_NULL);
+    for (const auto& [code, type] : made->by_code) {
         if (code > 0 && static_cast<std::size_t>(code) < most_small_codes) {
-            type_codes.by_small_code[static_cast<std::size_t>(code)] = type;
+            made->by_small_code[static_cast<std::size_t>(code)] = type;
         }
     }
+    type_codes = made.release();
 }
 
 MPI_Datatype type_of_code(std::int32_t code) noexcept
 {
-    if (code >= 0 && static_cast<std::size_t>(code) < type_codes.by_small_code.size()) {
-        return type_codes.by_small_code[static_cast<std::size_t>(code)];
+    if (code >= 0 && static_cast<std::size_t>(code) < type_codes->by_small_code.size()) {
+        return type_codes->by_small_code[static_cast<std::size_t>(code)];
     }
-    const auto& codes = type_codes.by_code;
+    const auto& codes = type_codes->by_code;
     const auto found = std::lower_bound(
         codes.begin(), codes.end(), code,
         [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
@@ -78,13 +85,13 @@ void active_operations::add(MPI_Op handle, ActiveOperation operation)
     auto made = std::make_shared<const ActiveOperation>(std::move(operation));
     remove(handle);
     const std::scoped_lock lock(mutex);
-    operations.push_back({handle, std::move(made)});
+    operations().push_back({handle, std::move(made)});
 }
 
 std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) noexcept
 {
     const std::scoped_lock lock(mutex);
-    for (const Known& known : operations) {
+    for (const Known& known : operations()) {
         if (known.handle == handle) {
             return known.operation;
         }
@@ -95,14 +102,14 @@ std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) no
 void active_operations::remove(MPI_Op handle) noexcept
 {
     const std::scoped_lock lock(mutex);
-    std::erase_if(operations, [&](const Known& known) { return known.handle == handle; });
+    std::erase_if(operations(), [&](const Known& known) { return known.handle == handle; });
 }
 
 std::int32_t code_of_type(MPI_Datatype type) noexcept
 {
-    const datatype::PredefinedTable& table = *type_codes.table;
+    const datatype::PredefinedTable& table = *type_codes->table;
     const std::size_t slot = table.index_of(type);
-    return table.slots[slot].type == type ? type_codes.by_slot[slot] : 0;
+    return table.slots[slot].type == type ? type_codes->by_slot[slot] : 0;
 }
 
 void learn_type_codes() { std::call_once(codes_learnt, make_codes); }
