@@ -96,6 +96,22 @@ TEST(MappedFabric, MeetsAProcessOnce)
     EXPECT_EQ(one.meet(three.address()), third);
 }
 
+/// Networks may come and go for as long as the program runs.
+TEST(MappedFabric, MapsAProcessThatBeginsAnewOnce)
+{
+    MappedFabric one;
+    MappedFabric other;
+    const int peer = one.meet(other.address());
+    const PeerAddress before = other.address();
+    other.begin_anew();
+    EXPECT_NE(other.address().identity, before.identity);
+    EXPECT_EQ(one.meet(other.address()), peer);
+    EXPECT_EQ(one.meet(before), peer);
+    const Doorbell::Visit visit = other.bell().enter();
+    one.wake(peer, {});
+    EXPECT_TRUE(other.bell().leave(visit));
+}
+
 TEST(MappedFabric, WakesTheOneThatItIsAskedTo)
 {
     MappedFabric one;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/mapped/mapped_fabric.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <stdexcept>
@@ -64,7 +65,7 @@ MappedFabric::MappedFabric()
       own_(make_page(file_)),
       inbox_(page_in(own_)->boxes)
 {
-    peers_.push_back({{}, page_in(own_)});
+    peers_.push_back({{}, page_in(own_), address_.bell});
     numbers_.emplace(address_.identity, own_peer);
 }
 
@@ -82,6 +83,15 @@ int MappedFabric::meet(const PeerAddress& peer)
     if (known != numbers_.end()) {
         return known->second;
     }
+    // One whose network has been opened anew has another identity and the same page.
+    const auto same = std::find_if(peers_.begin(), peers_.end(), [&](const Peer& one) {
+        return one.page != nullptr && one.bell == peer.bell;
+    });
+    if (same != peers_.end()) {
+        const int number = static_cast<int>(same - peers_.begin());
+        numbers_.emplace(peer.identity, number);
+        return number;
+    }
     const File file = open_memory_file(peer.bell);
     Mapping mapping = file ? Mapping::shared(file, sizeof(ProcessPage)) : Mapping();
     if (!mapping) {
@@ -90,7 +100,7 @@ int MappedFabric::meet(const PeerAddress& peer)
     }
     const int number = static_cast<int>(peers_.size());
     ProcessPage* page = page_in(mapping);
-    peers_.push_back({std::move(mapping), page});
+    peers_.push_back({std::move(mapping), page, peer.bell});
     numbers_.emplace(peer.identity, number);
     return number;
 }

@@ -71,6 +71,7 @@ private:
     struct Peer {
         Mapping mapping;
         ProcessPage* page = nullptr;
+        MemoryFileAddress bell;
     };
 
     File file_; ///< stays open: peers may come at any time
