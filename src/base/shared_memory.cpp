@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -38,6 +39,19 @@ std::array<char, 64> path_of(const MemoryFileAddress& address) noexcept
 bool look_at(const MemoryFileAddress& address, struct stat& status) noexcept
 {
     return stat(path_of(address).data(), &status) == 0 && status.st_ino == address.inode;
+}
+
+/// What create_memory_file names its files; the kernel puts more before and behind it.
+constexpr const char* name_of_ours = "sidelight";
+
+/// Whether the library has made it, of this process or another one.
+bool is_ours(const MemoryFileAddress& address) noexcept
+{
+    constexpr std::string_view before = "/memfd:";
+    std::array<char, 64> link{};
+    const ssize_t length = readlink(path_of(address).data(), link.data(), link.size());
+    const std::string_view name(link.data(), length < 0 ? 0 : static_cast<std::size_t>(length));
+    return name.starts_with(before) && name.substr(before.size()).starts_with(name_of_ours);
 }
 
 /// Whether the file may have been locked through that descriptor of this process.
@@ -135,9 +149,9 @@ File create_memory_file() noexcept
 {
     constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     constexpr unsigned not_executable = 8; // MFD_NOEXEC_SEAL of Linux 6.3
-    File file(memfd_create("sidelight", flags | not_executable));
+    File file(memfd_create(name_of_ours, flags | not_executable));
     if (!file && errno == EINVAL) { // it does not know that
-        file = File(memfd_create("sidelight", flags));
+        file = File(memfd_create(name_of_ours, flags));
     }
     if (file) {
         fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK);
@@ -234,7 +248,8 @@ Mapping Mapping::part(const File& file, std::uint64_t offset, std::size_t bytes)
 }
 
 /// A process that has the file open maps it through that descriptor: closing any other one would
-/// give up the record locks (fcntl) that it has on the file.
+/// give up the record locks (fcntl) that it has on the file. Nobody has any on what the library has
+/// made, so that is mapped without a look at all descriptors.
 Mapping Mapping::of(const FileRange& where) noexcept
 {
     struct stat wanted {};
@@ -243,18 +258,18 @@ Mapping Mapping::of(const FileRange& where) noexcept
     }
     Mapping mapping;
     bool is_open = false;
-    any_descriptor([&](int descriptor) {
-        if (may_lock(descriptor, wanted)) {
-            is_open = true;
-            mapping = map_range(descriptor, where);
-        }
-        return static_cast<bool>(mapping);
-    });
-    return is_open ? std::move(mapping) : of_memory_file(where);
-}
-
-Mapping Mapping::of_memory_file(const FileRange& where) noexcept
-{
+    if (!is_ours(where.file)) {
+        any_descriptor([&](int descriptor) {
+            if (may_lock(descriptor, wanted)) {
+                is_open = true;
+                mapping = map_range(descriptor, where);
+            }
+            return static_cast<bool>(mapping);
+        });
+    }
+    if (is_open) {
+        return mapping;
+    }
     const File file = open_memory_file(where.file);
     return file ? map_range(file.descriptor(), where) : Mapping();
 }

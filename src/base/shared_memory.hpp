@@ -84,9 +84,6 @@ public:
     /// be touched; no huge pages are set aside for it. Empty: the file is gone, or nobody may map
     /// it for reading and writing. Locks that this process has on the file stay.
     [[nodiscard]] static Mapping of(const FileRange& where) noexcept;
-    /// The same of a memory file that its owner has made for its peers alone: nobody has locks
-    /// there.
-    [[nodiscard]] static Mapping of_memory_file(const FileRange& where) noexcept;
     /// Zeroed memory of this process alone, aligned likewise.
     [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;
 

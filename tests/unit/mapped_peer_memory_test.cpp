@@ -7,7 +7,11 @@
 #include <cstring>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+
 #include "unit/open_files.hpp"
+#include "unit/processes.hpp"
 
 namespace sidelight::fabric {
 namespace {
@@ -69,6 +73,24 @@ TEST(MappedPeerMemory, LeavesAFileInItsPlaceAlone)
     owner.destroy(first, where);
     owner.destroy(second, later);
     EXPECT_TRUE(pipe.is_untouched());
+}
+
+/// A file of the program's that it has attached, and has locked: closing any other descriptor of it
+/// would give that up.
+TEST(MappedPeerMemory, LeavesRecordLocksOfTheProgramAlone)
+{
+    const File file(memfd_create("program", MFD_CLOEXEC));
+    ASSERT_TRUE(grow(file, page_size()));
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    ASSERT_EQ(fcntl(file.descriptor(), F_SETLK, &lock), 0);
+    MappedPeerMemory peer;
+    const FileRange where{address_of(file), 0, page_size()};
+    std::byte* seen = peer.map(where);
+    ASSERT_NE(seen, nullptr);
+    peer.unmap(seen, where);
+    EXPECT_TRUE(unit::went_well(unit::start_process(
+        [&] { return fcntl(file.descriptor(), F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK; })));
 }
 
 } // namespace

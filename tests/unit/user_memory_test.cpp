@@ -194,7 +194,7 @@ TEST(UserMemory, AFileOfTheProgramsInThePlaceOfOneThatItClosedStaysOpen)
 /// Closing any descriptor of a file gives up all record locks that the process has on it.
 TEST(UserMemory, RecordLocksOfTheProgramStay)
 {
-    const File file = create_memory_file();
+    const File file(memfd_create("program", MFD_CLOEXEC));
     const Mapping mapping = Mapping::shared(file, page);
     struct flock lock {};
     lock.l_type = F_WRLCK;

@@ -49,7 +49,7 @@ void MappedPeerMemory::destroy(std::byte* data, const FileRange& /*where*/) noex
 
 std::byte* MappedPeerMemory::map(const FileRange& range) noexcept
 {
-    Mapping mapping = Mapping::of_memory_file(range);
+    Mapping mapping = Mapping::of(range);
     if (!mapping) {
         return nullptr;
     }
