@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <new>
 
 #include "datatype/mpi/contents.hpp"
 #include "datatype/mpi/flatten.hpp"
@@ -149,11 +148,7 @@ void close_cache() noexcept
     if (key != MPI_KEYVAL_INVALID) {
         table().Type_free_keyval(&key);
     }
-    try {
-        forget_further();
-    } catch (const std::bad_alloc&) {
-        return; // known as they were: they are wrong in a second life of MPI alone
-    }
+    forget_further();
 }
 
 } // namespace sidelight::datatype

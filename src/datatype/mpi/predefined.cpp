@@ -192,7 +192,7 @@ struct Registry {
     std::vector<PredefinedTable::Slot> types;  ///< those in the table: the standard's come first
     std::vector<PredefinedTable::Slot> others; ///< for which it has no room
     std::size_t standard = 0;
-    std::vector<std::unique_ptr<PredefinedTable>> tables;
+    std::vector<std::unique_ptr<PredefinedTable>> tables; ///< the first has the standard's alone
 
     void publish();
 };
@@ -326,13 +326,14 @@ const Layout* register_further(MPI_Datatype type, int combiner)
     return layout;
 }
 
-void forget_further()
+void forget_further() noexcept
 {
     Registry& known = registry();
     known.others.clear();
     if (known.types.size() > known.standard) {
-        known.types.resize(known.standard);
-        known.publish();
+        known.types.erase(known.types.begin() + static_cast<std::ptrdiff_t>(known.standard),
+                          known.types.end());
+        predefined_table.store(known.tables.front().get(), std::memory_order_release);
     }
 }
 

@@ -46,8 +46,8 @@ void register_predefined();
 const Layout* register_further(MPI_Datatype type, int combiner);
 
 /// Forgets those: MPI ends, and may give their handles to others when it begins again. Under the
-/// same lock; may throw std::bad_alloc.
-void forget_further();
+/// same lock.
+void forget_further() noexcept;
 
 /// The bytes of one element of a predefined type without holes, in a few ns; 0 for all others, and
 /// before `register_predefined`.
