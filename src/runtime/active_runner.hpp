@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <thread>
 
 #include "rma/engine/active_job.hpp"
 #include "runtime/active_answers.hpp"
@@ -41,17 +42,22 @@ bool run_active(Engine& engine) noexcept
 {
     using Clock = std::chrono::steady_clock;
     constexpr int most = 64; // then the caller looks at what it waits for
+    // Whoever has the engine has it for some microseconds; what the kernel refuses stays refused.
+    constexpr int few = 1000;
+    constexpr std::chrono::milliseconds pause{1};
     if (!engine.process().has_active() || HandlerCaller::inside()) {
         return false;
     }
     ActiveAnswers answers;
     rma::ActiveJob job;
+    int refusals = 0;
     for (int count = 0;;) {
         const bool has_run = job.window != nullptr;
         {
             const Token token(engine);
-            if (!token && has_run) {
-                continue; // it is to be answered
+            if (!token && has_run) { // it is to be answered
+                std::this_thread::sleep_for(++refusals > few ? pause : pause.zero());
+                continue;
             }
             const bool may_wait = has_run && rma::Process::finish_active(job);
             if (!token || count == most || !engine.process().take_active(job)) {
