@@ -61,10 +61,11 @@ void InterruptThread::run() noexcept
     while (!stopping_.load(std::memory_order_seq_cst)) {
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
         // UCX (1.13, TCP) does not wake whom a first connection comes to.
-        const bool deaf = waiter_->listens();
-        const std::chrono::nanoseconds longest = work_.has_more() ? longest_busy_sleep
-                                                 : asks || deaf   ? longest_deaf_sleep
-                                                                  : for_good;
+        const bool listens = waiter_->listens();
+        const bool looks_by_itself = work_.has_more() || waiter_->is_deaf();
+        const std::chrono::nanoseconds longest = looks_by_itself   ? longest_busy_sleep
+                                                 : asks || listens ? longest_deaf_sleep
+                                                                   : for_good;
         const Roused by = waiter_->doze_for_call(
             [](void* self) noexcept {
                 return static_cast<InterruptThread*>(self)->stopping_.load(

@@ -208,6 +208,8 @@ void Waiter::listen_to(const Network& network) noexcept
     }
     if (!pipe_) {
         log(LogLevel::warn, "sleepers do not hear of messages: no pipe");
+        deaf_.store(true, std::memory_order_relaxed);
+        summon(); // the interrupt thread looks by itself from now on
         return;
     }
     network_ = network;
@@ -220,6 +222,7 @@ void Waiter::listen_to(const Network& network) noexcept
 
 void Waiter::stop_listening() noexcept
 {
+    deaf_.store(false, std::memory_order_relaxed);
     if (!listens_.exchange(false)) {
         return;
     }

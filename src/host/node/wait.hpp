@@ -37,6 +37,8 @@ public:
 
     /// Whether they do.
     [[nodiscard]] bool listens() const noexcept { return listens_.load(std::memory_order_relaxed); }
+    /// There is a network, and no pipe to hear of it by.
+    [[nodiscard]] bool is_deaf() const noexcept { return deaf_.load(std::memory_order_relaxed); }
 
     /// There are that many ranks on this process's cores. The largest number counts. With a core
     /// for each, those who wait linger at the doorbell (Doorbell::let_linger), else not any more.
@@ -115,6 +117,7 @@ private:
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
     std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
+    std::atomic<bool> deaf_{false};    ///< likewise
     /// The interrupt thread sleeps without the network, since a call of the program's listens:
     /// whoever stops listening summons it. Set before a last try to listen.
     std::atomic<bool> listener_wanted_{false};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/interrupt_thread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "unit/open_files.hpp"
+
+namespace sidelight::host::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+class InterruptThreads : public testing::Test {
+protected:
+    InterruptThreads() { sweeps = 0; }
+
+    /// Answers how often the thread has looked meanwhile.
+    static int sweeps_in(std::chrono::milliseconds time)
+    {
+        const int before = sweeps;
+        std::this_thread::sleep_for(time);
+        return sweeps - before;
+    }
+    /// A sweep that may not have the engine, and answers nobody.
+    static bool sweep() noexcept
+    {
+        ++sweeps;
+        return false;
+    }
+
+    static inline std::atomic<int> sweeps;
+    Doorbell bell_;
+    Waiter waiter_{bell_};
+    Recall recall_;
+    InterruptThread thread_;
+};
+
+TEST_F(InterruptThreads, SleepWhileNothingHappens)
+{
+    ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(sweeps_in(100ms), 0);
+}
+
+/// Nothing wakes them for a message then.
+TEST_F(InterruptThreads, LookByThemselvesWithoutAPipe)
+{
+    ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
+    std::this_thread::sleep_for(20ms);
+    {
+        const unit::FileLimit none(static_cast<rlim_t>(unit::next_descriptor()));
+        waiter_.listen_to({});
+    }
+    EXPECT_FALSE(waiter_.listens());
+    EXPECT_GT(sweeps_in(200ms), 1);
+    waiter_.stop_listening();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(sweeps_in(100ms), 0);
+}
+
+} // namespace
+} // namespace sidelight::host::node
