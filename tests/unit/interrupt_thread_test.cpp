@@ -44,6 +44,21 @@ TEST_F(InterruptThreads, SleepWhileNothingHappens)
     EXPECT_EQ(sweeps_in(100ms), 0);
 }
 
+/// The kernel may begin to refuse its barrier while the program runs.
+TEST_F(InterruptThreads, DoNotSpinForALookThatTheyMayNotTake)
+{
+    Interest& interest = bell_.interest();
+    Wanted wanted;
+    wanted.add({.bits = 1, .value = 7, .any_value = false});
+    interest.enter();
+    while (!interest.leave(wanted)) {
+    }
+    ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
+    bell_.ring({.bits = 1, .value = 7, .any_value = false});
+    EXPECT_LT(sweeps_in(200ms), 400);
+    EXPECT_TRUE(interest.is_called());
+}
+
 /// Nothing wakes them for a message then.
 TEST_F(InterruptThreads, LookByThemselvesWithoutAPipe)
 {

@@ -103,6 +103,8 @@ void InterruptThread::answer(Roused by) noexcept
     }
     if (came || futile) {
         stand_back();
+    } else if (by == Roused::not_asleep && !moved && interest.is_called()) {
+        recall_->nap(longest_busy_sleep); // a look is owed, and the engine refused: it may stay so
     }
 }
 
