@@ -395,6 +395,43 @@ TEST_F(ReplacedMemory, MemoryThatIsGoneTooEarlyIsLeftAlone)
     EXPECT_FALSE(is_shared(memory.data() + 2 * page));
 }
 
+/// Another window comes to pages that the program has mapped in the place of some that it unmapped.
+TEST_F(ReplacedMemory, WhatLiesInThePlaceOfAPartIsNotTakenForIt)
+{
+    const Pages memory(4);
+    SharedRange range = share_in_place(memory);
+    ASSERT_TRUE(range);
+    ASSERT_NE(mmap(memory.data() + page, page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    EXPECT_TRUE(share(memory.data(), page, SharePolicy::in_place));
+    EXPECT_TRUE(share(memory.data() + 2 * page, 2 * page, SharePolicy::automatic));
+    EXPECT_FALSE(share(memory.data() + page + 8, 8, SharePolicy::automatic));
+    EXPECT_FALSE(share(memory.data(), 2 * page, SharePolicy::in_place));
+    EXPECT_FALSE(share_in_place(memory));
+}
+
+/// Likewise a child, which has a copy of its own there already.
+TEST_F(ReplacedMemory, WhatLiesInThePlaceOfAPartIsTheChildsToo)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    SharedRange range = share_in_place(memory);
+    ASSERT_TRUE(range);
+    ASSERT_NE(mmap(memory.data() + page, page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    fill(memory.data() + page, page, 3);
+    EXPECT_TRUE(went_well(start_process([&] {
+        const bool good = holds(memory.data(), page) && holds(memory.data() + page, page, 3) &&
+                          memory.data()[2 * page] == pattern(2 * page, 0);
+        fill(memory.data(), memory.bytes(), 9);
+        return good && !is_shared(memory.data()) && !is_shared(memory.data() + 2 * page);
+    })));
+    EXPECT_TRUE(holds(memory.data(), page));
+    EXPECT_TRUE(holds(memory.data() + page, page, 3));
+}
+
 TEST_F(ReplacedMemory, AProgramMayCloseOurFile)
 {
     const Pages memory(2);

@@ -118,7 +118,8 @@ UserMemory& UserMemory::of_process() noexcept
 SharedRange UserMemory::share(Span range, SharePolicy policy)
 {
     const std::lock_guard guard(mutex_);
-    if (const auto block = block_around(range); block != blocks_.end()) {
+    if (const auto block = block_around(range);
+        block != blocks_.end() && cover(still_there(*block, range), range)) {
         return claim(*block, range);
     }
     SharedRange shared = find_shared(range);
@@ -269,20 +270,19 @@ void UserMemory::release(SharedRange& range) noexcept
     give_back_idle();
 }
 
-/// What is still mapped of a block where it lies: a program may have unmapped it too early, or have
-/// mapped something else there.
-std::vector<Span> UserMemory::still_there(const Block& block)
+/// What is still mapped of a block in that part of it, where it lies: a program may have unmapped
+/// it too early, or have mapped something else there.
+std::vector<Area> UserMemory::still_there(const Block& block, Span part)
 {
-    std::vector<Span> parts;
-    for (const Area& area : areas_in(block.pages, Detail::mappings)) {
-        const Span part = common_part(area.span, block.pages);
-        const std::uint64_t offset = area.offset + (part.first - area.span.first);
-        if (area.shared && is_of(area, block.file.identity()) &&
-            offset == part.first - block.pages.first) {
-            parts.push_back(part);
-        }
-    }
-    return parts;
+    std::vector<Area> areas = areas_in(part, Detail::mappings);
+    std::erase_if(areas, [&](Area& area) {
+        const Span whole = area.span;
+        area.span = common_part(whole, block.pages);
+        area.offset += area.span.first - whole.first;
+        return !area.shared || !is_of(area, block.file.identity()) ||
+               area.offset != area.span.first - block.pages.first;
+    });
+    return areas;
 }
 
 /// Threads that the program has started meanwhile lose nothing, so they need not be asked about.
@@ -292,8 +292,8 @@ void UserMemory::give_back(Block& block) noexcept
         const File& file = block.file.file();
         bool done = static_cast<bool>(file);
         const SignalsBlocked blocked;
-        for (const Span part : done ? still_there(block) : std::vector<Span>()) {
-            done = move_to_private(part, file, part.first - block.pages.first) && done;
+        for (const Area& area : done ? still_there(block, block.pages) : std::vector<Area>()) {
+            done = move_to_private(area.span, file, area.offset) && done;
         }
         log(done ? LogLevel::debug : LogLevel::warn, "%zu bytes of a window %s",
             block.pages.bytes(), done ? "are private again" : "stay shared");
@@ -302,10 +302,23 @@ void UserMemory::give_back(Block& block) noexcept
     }
 }
 
+/// Where the kernel says nothing, all of a block is taken to be there.
 void UserMemory::after_fork_in_child() noexcept
 {
     for (Block& block : blocks_) {
-        keep_apart_in_child(block.pages.data(), block.pages.bytes(), block.file.file(), 0);
+        const File& file = block.file.file();
+        bool told = false;
+        try {
+            told = !areas_in(block.pages, Detail::mappings).empty();
+            for (const Area& area : still_there(block, block.pages)) {
+                keep_apart_in_child(area.span.data(), area.span.bytes(), file, area.offset);
+            }
+        } catch (const std::bad_alloc&) {
+            told = false;
+        }
+        if (!told) {
+            keep_apart_in_child(block.pages.data(), block.pages.bytes(), file, 0);
+        }
     }
     blocks_.clear();
     kept_.clear();

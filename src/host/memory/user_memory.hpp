@@ -40,7 +40,7 @@ private:
     Refusal replace(Span range);
     SharedRange find_shared(Span range);
     static SharedRange claim(Block& block, Span range) noexcept;
-    static std::vector<Span> still_there(const Block& block);
+    static std::vector<Area> still_there(const Block& block, Span part);
     static void give_back(Block& block) noexcept;
     void after_fork_in_child() noexcept;
 
