@@ -188,6 +188,12 @@ MemoryFileAddress address_of(const File& file) noexcept
         .owner = getpid(), .descriptor = file.descriptor(), .inode = inode_of(file.descriptor())};
 }
 
+bool is_there(const MemoryFileAddress& address) noexcept
+{
+    struct stat status {};
+    return look_at(address, status);
+}
+
 File open_memory_file(const MemoryFileAddress& address) noexcept
 {
     struct stat status {};

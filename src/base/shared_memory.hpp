@@ -63,6 +63,8 @@ void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
 /// Opens another process's. Not set where it is gone, or in another namespace of processes; what
 /// has its descriptor now is not opened.
 [[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;
+/// Whether its owner has it open there, and this process may see it.
+[[nodiscard]] bool is_there(const MemoryFileAddress& address) noexcept;
 [[nodiscard]] MemoryFileAddress address_of(const File& file) noexcept;
 
 /// Pages mapped into this process, given back with their owner.

@@ -20,14 +20,11 @@ constexpr std::chrono::milliseconds look_each{500};
 
 /// Room for what is told while the exchange is made.
 struct Draft {
-    explicit Draft(std::size_t members)
-        : memory(members), addresses(members), peers(members), processes(members)
-    {}
+    explicit Draft(std::size_t members) : memory(members), addresses(members), peers(members) {}
 
     host::node::MemoryRoom memory;
     std::vector<fabric::PeerAddress> addresses;
     std::vector<int> peers;
-    std::vector<int> processes;
 };
 
 std::optional<Draft> make_draft(int members) noexcept
@@ -69,14 +66,12 @@ std::shared_ptr<SharedExchange> SharedExchange::make(MPI_Comm comm) noexcept
         !host.exchange(Runtime::instance().engine().fabric().address(), draft->addresses)) {
         return nullptr;
     }
-    std::transform(draft->addresses.begin(), draft->addresses.end(), draft->processes.begin(),
-                   [](const fabric::PeerAddress& one) { return one.bell.owner; });
     std::shared_ptr<SharedExchange> made;
     if (meet_all(*draft)) {
         try {
             made = std::make_shared<SharedExchange>(Parts{.memory = std::move(*memory),
                                                           .peers = std::move(draft->peers),
-                                                          .processes = std::move(draft->processes),
+                                                          .addresses = std::move(draft->addresses),
                                                           .index = host.index()});
         } catch (const std::bad_alloc&) {
             made = nullptr;
@@ -88,7 +83,7 @@ std::shared_ptr<SharedExchange> SharedExchange::make(MPI_Comm comm) noexcept
 SharedExchange::SharedExchange(Parts parts) noexcept
     : memory_(std::move(parts.memory)),
       peers_(std::move(parts.peers)),
-      processes_(std::move(parts.processes)),
+      addresses_(std::move(parts.addresses)),
       page_(memory_.common(), peers_.size(), static_cast<std::size_t>(parts.index))
 {}
 
@@ -124,7 +119,8 @@ bool SharedExchange::look_for_lost() noexcept
     const Clock::time_point now = Clock::now();
     if (now >= next_look_) {
         next_look_ = now + look_each;
-        lost_ = std::any_of(processes_.begin(), processes_.end(), has_ended);
+        lost_ = std::any_of(addresses_.begin(), addresses_.end(),
+                            [](const auto& one) { return has_ended(one.bell, one.started); });
     }
     return lost_;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/mapped/mapped_fabric.hpp"
 #include "host/node/exchange.hpp"
 #include "host/node/exchange_page.hpp"
 #include "host/node/memory.hpp"
@@ -18,9 +19,9 @@ class SharedExchange final : public host::node::Exchange {
 public:
     /// What a member knows of the others when it is made.
     struct Parts {
-        host::node::NodeMemory memory; ///< its common part has room for the page
-        std::vector<int> peers;        ///< of all members, as the fabric numbers them
-        std::vector<int> processes;    ///< likewise, as the system does
+        host::node::NodeMemory memory;              ///< its common part has room for the page
+        std::vector<int> peers;                     ///< of all members, as the fabric numbers them
+        std::vector<fabric::PeerAddress> addresses; ///< likewise
         int index = 0;
     };
 
@@ -46,7 +47,7 @@ private:
 
     host::node::NodeMemory memory_;
     std::vector<int> peers_;
-    std::vector<int> processes_;
+    std::vector<fabric::PeerAddress> addresses_;
     host::node::ExchangePage page_;
     Clock::time_point next_look_; ///< for members that have ended
     bool lost_ = false;

@@ -161,7 +161,11 @@ bool WindowMembers::has_ended(int rank) noexcept
 {
     const bool is_rank = rank >= 0 && rank < size();
     const std::optional<std::size_t> index = is_rank ? index_here(rank) : std::nullopt;
-    return index && sidelight::has_ended(greetings_[*index].peer.bell.owner);
+    if (!index) {
+        return false;
+    }
+    const fabric::PeerAddress& peer = greetings_[*index].peer;
+    return sidelight::has_ended(peer.bell, peer.started);
 }
 
 Status WindowMembers::find(int rank, rma::Member& found) noexcept

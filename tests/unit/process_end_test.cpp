@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <ctime>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -28,6 +29,27 @@ TEST(ProcessEnd, IsSeenBeforeAndAfterSomebodyHasWaited)
     EXPECT_TRUE(has_ended(child)); // a zombie
     waitpid(child, nullptr, 0);
     EXPECT_TRUE(has_ended(child));
+}
+
+/// Whoever has its number now was started at another time, and has not its file.
+TEST(ProcessEnd, ANumberThatIsUsedAgainIsAnotherProcess)
+{
+    const File file = create_memory_file();
+    const MemoryFileAddress at = address_of(file);
+    const std::uint64_t started = started_at(getpid());
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const std::uint64_t ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+    EXPECT_GT(started, 0U);
+    EXPECT_LE(started, (static_cast<std::uint64_t>(now.tv_sec) + 1) * ticks);
+    EXPECT_GT(started + 3600 * ticks, static_cast<std::uint64_t>(now.tv_sec) * ticks);
+    MemoryFileAddress closed = at;
+    ++closed.inode;
+    EXPECT_FALSE(has_ended(at, started));
+    EXPECT_FALSE(has_ended(closed, started));
+    EXPECT_FALSE(has_ended(at, started + 1));
+    EXPECT_FALSE(has_ended(closed, 0));
+    EXPECT_TRUE(has_ended(closed, started + 1));
 }
 
 TEST(ProcessEnd, NeedsNoDescriptor)

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/log.hpp"
+#include "base/process_end.hpp"
 #include "base/system_limits.hpp"
 
 namespace sidelight::fabric {
@@ -61,7 +63,9 @@ Mapping make_page(const File& file)
 
 MappedFabric::MappedFabric()
     : file_(make_file()),
-      address_{.identity = random_identity(), .bell = address_of(file_)},
+      address_{.identity = random_identity(),
+               .bell = address_of(file_),
+               .started = started_at(getpid())},
       own_(make_page(file_)),
       inbox_(page_in(own_)->boxes)
 {

@@ -17,6 +17,7 @@ namespace sidelight::fabric {
 struct PeerAddress {
     std::uint64_t identity = 0; ///< random, so that a process id that is used again does not match
     MemoryFileAddress bell;
+    std::uint64_t started = 0; ///< when the process was: see has_ended
 };
 
 /// What each process has in memory that its peers map.
