@@ -13,13 +13,15 @@ from pathlib import Path
 
 import support
 
-# Measures by a program that writes its number into a file and hangs.
+# Measures by a program that writes its number into a file and hangs. Before that it prints more than
+# goes into a pipe, which is through when the measurement reads.
 MEASURING = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from sidelight_lib import latency_runs, signals
 signals.end_in_order()
-hanging = ["sh", "-c", 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec sleep 1000', sys.argv[2]]
+steps = 'head -c 200000 /dev/zero && echo $$ >"$0.new" && mv "$0.new" "$0" && exec sleep 1000'
+hanging = ["sh", "-c", steps, sys.argv[2]]
 latency_runs.measure(lambda lines: hanging, ["line"], {}, 1000)
 """
 
