@@ -67,6 +67,7 @@ Status query(WindowObject& object, int rank, SharedMemory& found) noexcept
         rank == MPI_PROC_NULL ? first_with_memory(window) : window.look_up(rank);
     found = member != nullptr ? memory_of(*member) : SharedMemory{};
     object.body->loads_and_stores.store(true, std::memory_order_relaxed);
+    window.mapped().expect_untold();
     return Status::ok;
 }
 

@@ -22,7 +22,8 @@ struct game {
     MPI_Aint write_at, read_at;
     number round;
     number seen;
-    MPI_Datatype strided; /* two numbers, the first of which counts */
+    number *store_at, *load_from; /* the same two, by loads and stores; null: not by these */
+    MPI_Datatype strided;         /* two numbers, the first of which counts */
 };
 
 /* --- Writing ---------------------------------------------------------------------------------- */
@@ -53,6 +54,9 @@ static void rput(struct game *g)
     MPI_Rput(&g->round, 1, MPI_INT64_T, g->write_rank, g->write_at, 1, MPI_INT64_T, g->w.win, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
+
+/* By the program, in a shared window (MPI-4.1, 12.2.3). */
+static void store(struct game *g) { __atomic_store_n(g->store_at, g->round, __ATOMIC_RELAXED); }
 
 static void accumulate(struct game *g)
 {
@@ -117,6 +121,8 @@ static const struct step writes[] = {{"put", put},
                                      {"fetch_and_op", fetch_and_op},
                                      {"fetch_and_op replace", fetch_and_replace},
                                      {"compare_and_swap", compare_and_swap}};
+
+static const struct step own_store = {"store", store};
 
 /* Operations whose request waits for the target need no completing call. Found at run time: this
  * program knows nothing of Sidelight, and runs without it. */
@@ -236,6 +242,10 @@ static void begin_round(number round)
 
 static void read_other(struct game *g)
 {
+    if (g->load_from != NULL) {
+        g->seen = __atomic_load_n(g->load_from, __ATOMIC_RELAXED);
+        return;
+    }
     MPI_Get(&g->seen, 1, MPI_INT64_T, g->read_rank, g->read_at, 1, MPI_INT64_T, g->w.win);
     MPI_Win_flush_local(g->read_rank, g->w.win);
 }
@@ -295,6 +305,15 @@ static void place(struct game *g, int placement)
     g->read_at = 32 * other;
 }
 
+static number *address(struct game *g, int rank, MPI_Aint at)
+{
+    MPI_Aint size;
+    int unit;
+    char *base;
+    MPI_Win_shared_query(g->w.win, rank, &size, &unit, &base);
+    return (number *)(base + at);
+}
+
 static struct tally play_placed(struct game *g, const struct step *write,
                                 const struct step *complete, number rounds)
 {
@@ -324,7 +343,12 @@ static void pair(struct game *g, const struct step *write, const struct step *co
     int const placements = complete->call == unlock ? 2 : 3;
     for (int p = 0; p < placements; ++p) {
         place(g, p);
+        if (write->call == store) {
+            g->store_at = address(g, g->write_rank, g->write_at);
+            g->load_from = address(g, g->read_rank, g->read_at);
+        }
         struct tally const t = play_placed(g, write, complete, rounds / placements + 1);
+        g->load_from = NULL;
         CHECK_EQ(t.both_old, 0);
     }
 }
@@ -365,8 +389,11 @@ static void all_pairs(enum flavor flavor, number rounds)
     for (size_t i = 0; i < sizeof remote_writes / sizeof *remote_writes; ++i)
         if (find_remote_writes())
             pair(&g, &remote_writes[i], &no_completion, rounds);
-    if (!host_is_alone())
+    if (!host_is_alone()) {
+        for (size_t c = 0; c < sizeof completions / sizeof *completions; ++c)
+            pair(&g, &own_store, &completions[c], rounds);
         control(&g, rounds);
+    }
     MPI_Type_free(&g.strided);
     window_close(&g.w);
 }

@@ -160,6 +160,9 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
     parts_->queue.early().set(shape.early_return, true);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
+    if (flavor_ == Flavor::shared) {
+        mapped_.expect_untold();
+    }
 }
 
 /// What members have notified before they closed it counts.

@@ -57,7 +57,7 @@ Status HandleRegions::open(const RegionShape& shape, Mapped& direct, HandleRegio
     }
     region->in = this;
     open_.push(region);
-    with_.mapped.expect_regions();
+    with_.mapped.expect_untold();
     direct.begin_region(with_.targets, with_.accumulates, *region);
     return Status::ok;
 }

@@ -20,13 +20,13 @@ void Mapped::begin_region(Target* targets, Accumulates& accumulates,
     accumulates_ = &accumulates;
     slot_ = nullptr;
     region_ = &region;
-    expect_regions();
+    expect_untold();
 }
 
 void Mapped::expect_threads(bool sweeps, bool many) noexcept
 {
     regions_direct_ = !sweeps && !many;
-    never_fenced_ = many || has_regions_ || !rmw_is_barrier;
+    never_fenced_ = many || has_untold_ || !rmw_is_barrier;
     unfenced_.store(true, relaxed);
     accumulates_->set_many_threads(many);
     slot_ = accumulates_->only_slot();

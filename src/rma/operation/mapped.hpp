@@ -109,10 +109,11 @@ public:
     /// the region and nothing else, in the parent's epochs. All outlive it.
     void begin_region(Target* targets, Accumulates& accumulates,
                       const HandleRegion& region) noexcept;
-    /// Others have plain accesses of their own that flushes of this one are to order, too.
-    void expect_regions() noexcept
+    /// Plain accesses are made that are not told here, and flushes of this one are to order, too:
+    /// through windows of memory handles, or by the program's own loads and stores.
+    void expect_untold() noexcept
     {
-        has_regions_ = true;
+        has_untold_ = true;
         never_fenced_ = true;
         unfenced_.store(true, relaxed);
     }
@@ -190,7 +191,7 @@ private:
     ElementSlot* slot_ = nullptr; ///< of the only thread that calls; null: ask `accumulates_`
     Accumulates* accumulates_ = nullptr;
     const HandleRegion* region_ = nullptr; ///< of the window of a memory handle
-    bool has_regions_ = false;             ///< windows of memory handles have this one as parent
+    bool has_untold_ = false;              ///< plain accesses, see expect_untold
 };
 
 } // namespace sidelight::rma
