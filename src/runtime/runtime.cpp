@@ -119,14 +119,19 @@ void Runtime::stop(bool for_good) noexcept
     host::mpi::CompletedRequest::keep(false);
     requests_.complete_found();
     NonblockingRequest* spare = nullptr;
+    bool goes_on = false;
     {
         const EngineToken token(engine_);
         spare = requests_.give_up_spare();
+        goes_on = !for_good && engine_.process().has_windows();
     }
     if (spare != nullptr) {
         spare->abandon();
     }
     Helpers::stop_hook();
+    if (goes_on) {
+        helpers_.start(); // the world's end waits for others, which may need windows of sessions
+    }
     settle_trace();
 }
 

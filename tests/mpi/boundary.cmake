@@ -38,6 +38,8 @@ sidelight_mpi_test(sessions_rising RANKS 2 PROGRAM sessions ARGS rising
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(sessions_rising_messages RANKS 2 MESSAGES PROGRAM sessions ARGS rising
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(sessions_world RANKS 2 PROGRAM sessions ARGS world
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 # Of MPICH 5 on one rank: on two it does not start again reliably, without Sidelight either. In one
 # run of a hundred its MPI_Comm_create_from_group mixes up what its ranks send each other there
 # ("Message truncated", "failed to unpack address").

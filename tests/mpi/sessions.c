@@ -3,7 +3,8 @@
  * Windows of a program that never calls MPI_Init: sessions, one after the other in one process,
  * and two at the same time. One more is open from the start to the end, unless the argument is
  * "again": then MPI ends with each session and starts again with the next. With "rising" a session
- * without threads has a window, and what begins after it has threads, which use others.
+ * without threads has a window, and what begins after it has threads, which use others. With
+ * "world" the world of each process ends while others use the window of a session.
  */
 #include "windows.h"
 #include <dlfcn.h>
@@ -254,12 +255,51 @@ static bool rising(void)
     return provided == MPI_THREAD_MULTIPLE;
 }
 
+/* What others do in a window of a session while the world of this process ends, which waits for
+ * their worlds, too. */
+static void world_ends_first(void)
+{
+    int64_t const one = 1;
+    MPI_Init(NULL, NULL);
+    MPI_Session session = session_with("MPI_THREAD_SINGLE");
+    MPI_Comm comm = all_processes(session, "sidelight.test.world");
+    begin(comm);
+    struct window w = window_open(FLAVOR_CREATE, comm, 16, 1);
+    MPI_Barrier(comm);
+    if (w.rank == w.size - 1) {
+        usleep(200000);
+        for (int target = 0; target < w.size; ++target) {
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w.win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, window_at(&w, target, 8), 1,
+                                    MPI_INT64_T, MPI_SUM, w.win));
+            CHECK_OK(MPI_Win_unlock(target, w.win));
+        }
+    }
+    CHECK_OK(MPI_Finalize());
+    MPI_Barrier(comm);
+    int64_t value = -1;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w.rank, 0, w.win));
+    memcpy(&value, w.base + 8, sizeof value);
+    CHECK_OK(MPI_Win_unlock(w.rank, w.win));
+    CHECK_EQ(value, one);
+    fences(&w);
+    window_close(&w);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
 int main(int argc, char **argv)
 {
     bool const again = argc > 1 && strcmp(argv[1], "again") == 0;
     if (argc > 1 && strcmp(argv[1], "rising") == 0) {
         if (!rising() && check_rank == 0)
             printf("check_skip: the host gives no threads to what begins behind a session\n");
+        return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    if (argc > 1 && strcmp(argv[1], "world") == 0) {
+        world_ends_first();
+        if (check_failures == 0 && check_rank == 0)
+            printf("ok\n");
         return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     MPI_Session whole_program = again ? MPI_SESSION_NULL : session_open();
