@@ -25,7 +25,9 @@ extern "C" {
  * Input        Segment i of this call begins i * input_segment_count elements behind input_addr, a
  *              copy in the layout that the origin has named for the target. It may be written to.
  * Output       Likewise; zero at first. What the handler leaves there goes to the origin.
- * Persistent   persistent_count elements of the target's window: what is in there stays.
+ * Persistent   persistent_count elements of the target's window: what is in there stays. In a
+ *              dynamic window memory between them need not be attached if it is one hole between
+ *              two pieces; where there are more pieces one region has to hold all.
  * Datatypes    The handles are those of predefined types as the origin has named them; for a type
  *              that it has made MPI_DATATYPE_NULL: a handler calls no MPI, and knows its types.
  * Alignment    Input and output are aligned as their datatypes want it, if the attached buffer is.

@@ -180,6 +180,25 @@ static void add_apart(void *in, int in_count, MPI_Datatype in_type, void *memory
     ((int *)memory)[CELLS] += ((int *)in)[1];
 }
 
+/* A third piece, between them, where nothing is attached: no handler may see it. */
+static void check_third_piece(MPI_Win win, MPI_Op op, const MPI_Aint *at, int size)
+{
+    int const lengths[3] = {1, 1, 1}, places[3] = {0, CELLS / 2, CELLS}, sent[3] = {3, 4, 5};
+    MPI_Datatype type;
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Type_indexed(3, lengths, places, MPI_INT, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    for (int target = 0; target < size; ++target) {
+        int const code = MPIX_Am(sent, 3, MPI_INT, NULL, 0, MPI_INT, 1, target, MPI_INT, at[target],
+                                 1, type, MPI_INT, op, win);
+        CHECK_ERROR(code != MPI_SUCCESS ? code : MPI_Win_flush(target, win), MPI_ERR_RMA_RANGE);
+    }
+    CHECK_OK(MPI_Win_unlock_all(win));
+    MPI_Type_free(&type);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* A target datatype over two attached regions, with a hole between them that is not. */
 static void check_apart(MPI_Op op)
 {
@@ -207,6 +226,9 @@ static void check_apart(MPI_Op op)
     CHECK_EQ(cells[0], 3 * size);
     CHECK_EQ(cells[CELLS], 5 * size);
     MPI_Type_free(&type);
+    check_third_piece(win, op, at, size);
+    CHECK_EQ(cells[0], 3 * size);
+    CHECK_EQ(cells[CELLS], 5 * size);
     CHECK_OK(MPI_Win_free(&win));
 }
 

@@ -2,9 +2,11 @@
 #include "rma/channel/active_origin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
+#include "datatype/cursor.hpp"
 #include "rma/active/rules.hpp"
 #include "rma/region/handle_region.hpp"
 
@@ -30,6 +32,26 @@ std::byte* block_from(const datatype::Buffer& segment, std::uint64_t first) noex
 bool needs_reservation(const ActiveChannel& state, const ActiveMessage& message) noexcept
 {
     return message.least > state.room.size();
+}
+
+/// What lies between the pieces of memory that has two, at the target; else nothing.
+ActiveRange hole_in(const datatype::Buffer& used) noexcept
+{
+    datatype::Cursor cursor(used);
+    std::array<ActiveRange, 2> pieces;
+    for (ActiveRange& piece : pieces) {
+        const std::size_t length = cursor.piece().length;
+        piece.first = reinterpret_cast<std::uintptr_t>(cursor.piece().address);
+        piece.last = piece.first + length;
+        cursor.advance(length);
+        if (length == 0) {
+            return {};
+        }
+    }
+    const auto [low, high] = std::minmax(
+        pieces[0], pieces[1], [](const auto& a, const auto& b) { return a.first < b.first; });
+    return cursor.at_end() && low.last < high.first ? ActiveRange{low.last, high.first}
+                                                    : ActiveRange{};
 }
 
 ActivePieceSent* find_piece(ActiveChannel& state, std::uint64_t operation,
@@ -213,35 +235,35 @@ ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const Place& plac
     const Operation& operation = message.op->operation;
     const ActiveCall& call = message.call;
     const datatype::Extent touched = datatype::touched(*operation.layout, operation.count);
-    return {
-        .operation = Flights::name(*message.flight),
-        .address = message.op->address,
-        .first = touched.first,
-        .last = touched.last,
-        .region = operation.region != nullptr ? operation.region->name : no_region,
-        .persistent_count = operation.count,
-        .input_bytes = room.input.bytes,
-        .output_bytes = room.output.bytes,
-        .input_start = room.input.start,
-        .output_start = room.output.start,
-        .output_at = room.output_at,
-        .input_count = call.input.count,
-        .output_count = call.output.count,
-        .place = place.offset,
-        .segment = message.sent,
-        .segments = call.segments,
-        .number = static_cast<std::uint32_t>(place.segments),
-        .handler = call.handler,
-        .input_type = call.input.type,
-        .output_type = call.output.type,
-        .persistent_type = call.persistent_type,
-        .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
-        .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
-        .order =
-            static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) | (call.order.diff_op ? 2 : 0)),
-        .holes = static_cast<std::uint64_t>(touched.last - touched.first) != data_bytes(operation)
-                     ? std::uint8_t{1}
-                     : std::uint8_t{0}};
+    const ActiveRange hole =
+        hole_in({reinterpret_cast<void*>(message.op->address), operation.layout, operation.count});
+    return {.operation = Flights::name(*message.flight),
+            .address = message.op->address,
+            .first = touched.first,
+            .last = touched.last,
+            .hole_first = hole.first,
+            .hole_last = hole.last,
+            .region = operation.region != nullptr ? operation.region->name : no_region,
+            .persistent_count = operation.count,
+            .input_bytes = room.input.bytes,
+            .output_bytes = room.output.bytes,
+            .input_start = room.input.start,
+            .output_start = room.output.start,
+            .output_at = room.output_at,
+            .input_count = call.input.count,
+            .output_count = call.output.count,
+            .place = place.offset,
+            .segment = message.sent,
+            .segments = call.segments,
+            .number = static_cast<std::uint32_t>(place.segments),
+            .handler = call.handler,
+            .input_type = call.input.type,
+            .output_type = call.output.type,
+            .persistent_type = call.persistent_type,
+            .reserved = place.reserved ? std::uint8_t{1} : std::uint8_t{0},
+            .concurrent = call.concurrent ? std::uint8_t{1} : std::uint8_t{0},
+            .order = static_cast<std::uint8_t>((call.order.same_op ? 1 : 0) |
+                                               (call.order.diff_op ? 2 : 0))};
 }
 
 void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept

@@ -164,15 +164,18 @@ ActiveIncoming* ActiveTarget::begin(Channel& from, const ActiveBody& body) noexc
     return message;
 }
 
-/// The first byte that the handler may use, if all may be. In a dynamic window holes need not be
-/// attached: where they lie the message does not say, so only what is outermost is looked up.
+/// The first byte that the handler may use, if all may be. In a dynamic window a hole need not be
+/// attached. A message tells of one at most: where the handler uses more pieces one region has all.
 std::byte* ActiveTarget::find_persistent(const ActiveBody& body) const noexcept
 {
     const ActiveRange range = active_range_of(body);
     std::byte* first = with_.memory.find(range.first, range.last - range.first, body.region);
-    const bool apart = body.holes != 0 && body.region == no_region && with_.memory.is_dynamic();
-    if (first == nullptr && apart && with_.memory.find(range.last - 1, 1) != nullptr) {
-        first = with_.memory.find(range.first, 1);
+    const bool apart = range.first < body.hole_first && body.hole_first < body.hole_last &&
+                       body.hole_last < range.last && body.region == no_region &&
+                       with_.memory.is_dynamic();
+    if (first == nullptr && apart &&
+        with_.memory.find(body.hole_last, range.last - body.hole_last) != nullptr) {
+        first = with_.memory.find(range.first, body.hole_first - range.first);
     }
     return first;
 }

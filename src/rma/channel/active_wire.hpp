@@ -13,7 +13,9 @@ struct alignas(16) ActiveBody {
     std::uint64_t address = 0; ///< of the target memory
     std::int64_t first = 0;    ///< bytes of it that the handler may use, from there
     std::int64_t last = 0;
-    std::uint64_t region = 0; ///< RegionName that they lie in; none: the target's memory
+    std::uint64_t hole_first = 0; ///< what it does not use of that, if it uses two pieces
+    std::uint64_t hole_last = 0;  ///< as hole_first: there is none
+    std::uint64_t region = 0;     ///< RegionName that they lie in; none: the target's memory
     std::uint64_t persistent_count = 0;
     std::uint64_t input_bytes = 0; ///< of the image
     std::uint64_t output_bytes = 0;
@@ -33,8 +35,7 @@ struct alignas(16) ActiveBody {
     std::uint8_t reserved = 0;   ///< the place is in the attached buffer
     std::uint8_t concurrent = 0; ///< asserted
     std::uint8_t order = 0;      ///< bits: same operation, different ones
-    std::uint8_t holes = 0;      ///< in what the handler uses of the target's memory
-    Unused<8> unused{};
+    Unused<9> unused{};
 };
 /// More of the input of the latest piece of that operation, or of the output of one.
 struct alignas(16) ActiveDataBody {
