@@ -25,6 +25,9 @@ namespace {
 template <class Call, class... Arguments>
 int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
 {
+    if (request == nullptr) {
+        return host::mpi::answer_window(Status::argument, win);
+    }
     if constexpr (Call::on_host == OnHost::refuses) {
         return host::mpi::answer_window(Status::unsupported, win);
     } else if constexpr (Call::on_host == OnHost::tests) {

@@ -161,6 +161,7 @@ static void nonblocking_locks(struct window *w)
 {
     int64_t const value = 500 + w->rank;
     MPI_Request request;
+    CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, right_of(w), 0, w->win, NULL), MPI_ERR_ARG);
     CHECK_DONE(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win, &request));
     put(w, right_of(w), 3, &value);
     CHECK_REFUSED(MPIX_Win_iflush(right_of(w), w->win, &request));
@@ -181,6 +182,7 @@ static void nonblocking_locks(struct window *w)
 static void end_exposure(struct window *w, int origin)
 {
     MPI_Request request = MPI_REQUEST_NULL;
+    CHECK_ERROR(MPIX_Win_iwait(w->win, NULL), MPI_ERR_ARG);
     CHECK_OK(MPIX_Win_iwait(w->win, &request));
     CHECK(check_pending(&request));
     check_tell(origin);
