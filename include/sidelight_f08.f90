@@ -194,9 +194,9 @@ module sidelight_f08
 
         ! Write what each window of this process waits for, as sidelight_dump of C; to standard
         ! error with fd=2.
-        subroutine sidelight_dump(fd) bind(C, name='sidelight_dump')
+        subroutine sidelight_dump(fd) bind(C, name='sidelight_dump_')
             import :: c_int
-            integer(c_int), value, intent(in) :: fd
+            integer(c_int), intent(in) :: fd
         end subroutine sidelight_dump
 
     end interface

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sidelight: what it adds to MPI one-sided communication, for programs that use the module
 ! mpi or mpif.h. As sidelight_f08.f90, where more is said, with integers for handles. A program may
-! also call these subroutines without any module; then ierror may not be left out.
+! also call these subroutines without any module; then ierror may not be left out. One with mpif.h
+! has the constants by `use sidelight_mpi, only: MPIX_PROGRESS_SMART` and the like.
 module sidelight_mpi
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
     implicit none
@@ -170,9 +171,9 @@ module sidelight_mpi
 
         ! Write what each window of this process waits for, as sidelight_dump of C; to standard
         ! error with fd=2.
-        subroutine sidelight_dump(fd) bind(C, name='sidelight_dump')
+        subroutine sidelight_dump(fd) bind(C, name='sidelight_dump_')
             import :: c_int
-            integer(c_int), value, intent(in) :: fd
+            integer(c_int), intent(in) :: fd
         end subroutine sidelight_dump
 
         ! --- Operations with a request that waits for the target

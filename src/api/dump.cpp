@@ -54,3 +54,5 @@ SIDELIGHT_ENTRY void sidelight_dump(int fd)
         write_line(&fd, line.data());
     }
 }
+
+SIDELIGHT_ENTRY void sidelight_dump_(const MPI_Fint* fd) { sidelight_dump(*fd); }

@@ -9,6 +9,9 @@ program epochs
 #ifdef MODULE_MPI
     use sidelight_mpi
 #endif
+#ifdef MPIF_H
+    use sidelight_mpi, only: MPIX_MAX_MEMHANDLE_SIZE, MPIX_PROGRESS_AUTO, MPIX_PROGRESS_SMART
+#endif
     use checks
     implicit none
     INCLUDE_MPI
@@ -35,6 +38,7 @@ program epochs
     call requests_of_operations
     call intrinsic
     call progress
+    call dump
     call duplicates
     call memory_handles
     call errors
@@ -235,14 +239,13 @@ contains
     end subroutine intrinsic
 
     subroutine progress
-        integer, parameter :: smart = 3, automatic = 0
         integer :: mode
         integer(word) :: calls, messages, futile, delay, before(3)
-        call MPIX_Progress_set(smart, ierror)
+        call MPIX_Progress_set(MPIX_PROGRESS_SMART, ierror)
         call expect_success(ierror, 'MPIX_Progress_set')
         call MPIX_Progress_get(mode, ierror)
         call expect_success(ierror, 'MPIX_Progress_get')
-        call check(mode == smart, 'the mode that was set')
+        call check(mode == MPIX_PROGRESS_SMART, 'the mode that was set')
         calls = -1
         messages = -1
         futile = -1
@@ -253,9 +256,23 @@ contains
             if (all(before == [calls, messages, futile])) exit
         end do
         call check(min(calls, messages, delay) >= 0 .and. futile <= calls + messages, 'counts')
-        call MPIX_Progress_set(automatic, ierror)
+        call MPIX_Progress_set(MPIX_PROGRESS_AUTO, ierror)
         call expect_success(ierror, 'MPIX_Progress_set back')
     end subroutine progress
+
+    ! To a file, by its descriptor, which gfortran tells. The unit does not know what was written.
+    subroutine dump
+        character(len=256) :: line
+        integer :: file, written, state
+        open(newunit=file, status='scratch')
+        call sidelight_dump(fnum(file))
+        write(line, '(a, i0)') '/proc/self/fd/', fnum(file)
+        open(newunit=written, file=line, status='old', action='read')
+        read(written, '(a)', iostat=state) line
+        call check(state == 0 .and. index(line, ' window ') /= 0, 'sidelight_dump')
+        close(written)
+        close(file)
+    end subroutine dump
 
     ! Another handle of the window, with a key of its own, takes part in the epochs of the first.
     subroutine duplicates
@@ -295,7 +312,7 @@ contains
         integer(word), save, asynchronous :: words(4)
         integer(word), asynchronous :: number
         integer(MPI_ADDRESS_KIND) :: bytes
-        character(len=256) :: mine, theirs
+        character(len=MPIX_MAX_MEMHANDLE_SIZE) :: mine, theirs
         logical :: found
         integer :: length, class
         words = 0
@@ -304,8 +321,8 @@ contains
         call MPIX_Memhandle_create(words, 32_MPI_ADDRESS_KIND, MPI_INFO_NULL, parent, mine, length, &
             ierror)
         call expect_success(ierror, 'MPIX_Memhandle_create')
-        call check(length > 0 .and. length <= 256, 'the length of a handle')
-        call MPI_Sendrecv(mine, length, MPI_BYTE, left, 4, theirs, 256, MPI_BYTE, right, 4, &
+        call check(length > 0 .and. length <= len(mine), 'the length of a handle')
+        call MPI_Sendrecv(mine, length, MPI_BYTE, left, 4, theirs, len(theirs), MPI_BYTE, right, 4, &
             MPI_COMM_WORLD, status, ierror)
         call MPIX_Win_from_memhandle(theirs, 32_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, right, parent, &
             handle, ierror)

@@ -22,7 +22,7 @@ set(flavours mpif_h mpi mpi_f08)
 set(macro_of_mpif_h MPIF_H)
 set(macro_of_mpi MODULE_MPI)
 set(macro_of_mpi_f08 MODULE_MPI_F08)
-set(module_for_mpif_h "")
+set(module_for_mpif_h ${PROJECT_SOURCE_DIR}/include/sidelight_mpi.f90) # its constants
 set(module_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_mpi.f90)
 set(module_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_f08.f90)
 set(am_for_mpif_h "")
