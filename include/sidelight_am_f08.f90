@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sidelight: generalized active messages, for programs that use mpi_f08. What the calls promise:
-! include/sidelight_am.h. Compiled with the program, as sidelight_f08.f90.
+! include/sidelight_am.h. Compiled with the program, as sidelight_f08.f90; as there, buffers have to
+! lie in one block until the operation is complete.
 module sidelight_am_f08
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t, c_ptr
     use mpi_f08, only: MPI_Datatype, MPI_Op, MPI_Request, MPI_Win

@@ -8,7 +8,9 @@
 !     mpifort prog.f90 libsidelight.so
 !
 ! It holds interfaces alone: there is nothing of it to link but the library. As for the nonblocking
-! calls of MPI, buffers that an epoch still uses should be ASYNCHRONOUS in the program.
+! calls of MPI, buffers that an epoch still uses should be ASYNCHRONOUS in the program. Those of the
+! calls in here have to lie in one block, on every host, until the operation is complete: of other
+! pieces of arrays the compiler passes a copy, which is gone when the call returns.
 module sidelight_f08
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
     use mpi_f08, only: MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Win

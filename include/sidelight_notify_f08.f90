@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sidelight: notified operations and their counters (MPI-5.1, 12.6), for programs that use mpi_f08.
 ! What the calls promise: include/sidelight_notify.h. Compiled with the program, as
-! sidelight_f08.f90. Every name with MPI_ exists with MPIX_, too.
+! sidelight_f08.f90; as there, buffers have to lie in one block until the operation is complete.
+! Every name with MPI_ exists with MPIX_, too.
 module sidelight_notify_f08
     use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
     use mpi_f08, only: MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Win
