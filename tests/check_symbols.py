@@ -3,13 +3,13 @@
 """Checks what a library of ours gives to and takes from the programs it is loaded into.
 
 It exports MPI_*, PMPI_*, MPIX_*, PMPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
-mpi_*notify*_, and of Fortran's the calls that src/api/fortran.cpp explains; of MPICH's own the one
-of src/api/attributes.cpp; of UCX's the one of src/host/mpi/worker_hook.hpp, where the host has no
-other hook), and is not linked to any MPI: it needs no MPI library, calls no MPI function by name,
-and the host's predefined handles are weak.
-Each MPI_X has its PMPI_X, and each MPIX_X that is not MPICH's its PMPIX_X, so that a profiling tool
-above it ends up in the library. Whatever src/api/front.def lists is exported: a name that
-cmake/exports.map lacks goes past the library."""
+mpi_*notify*_ with their second names, and of Fortran's the calls that src/api/fortran.cpp explains;
+of MPICH's own the one of src/api/attributes.cpp; of UCX's the one of src/host/mpi/worker_hook.hpp,
+where the host has no other hook), and is not linked to any MPI: it needs no MPI library, calls no
+MPI function by name, and the host's predefined handles are weak.
+Each MPI_X has its PMPI_X, each MPIX_X that is not MPICH's its PMPIX_X, and each mpix_x_ its
+pmpix_x_, so that a profiling tool above it ends up in the library. Whatever src/api/front.def lists
+is exported: a name that cmake/exports.map lacks goes past the library."""
 
 import argparse
 import pathlib
@@ -18,7 +18,8 @@ import subprocess
 import sys
 
 EXPORTED = re.compile(r"((MPIX?|PMPIX?|sidelight)_\w+|ucp_worker_progress|MPII_Keyval_set_proxy|"
-                      r"mpix_\w+_|p?mpi_\w*notify\w*_|(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2})$")
+                      r"p?mpix_\w+_|p?mpi_\w*notify\w*_|"
+                      r"(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2})$")
 PROFILED = re.compile(r"MPIX?_(?!Grequest_|Async_)")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
@@ -67,6 +68,8 @@ def main():
     functions = {name for kind, name in symbols if kind == "T"}
     wrong += [f"{name}: no P{name}" for name in sorted(functions)
               if PROFILED.match(name) and "P" + name not in functions]
+    wrong += [f"{name}: no p{name}" for name in sorted(functions)
+              if name.startswith("mpix_") and "p" + name not in functions]
     wanted = [chosen.calls, *(listed_names(chosen.front) if chosen.front else [])]
     wrong += [f"{name}: not exported" for name in wanted if name not in functions]
     print("\n".join(wrong) or f"{library}: {len(symbols)} symbols, all as they should be")

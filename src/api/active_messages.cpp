@@ -268,16 +268,16 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
     {                                                                                              \
         return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) - 1, win, request); \
     }                                                                                              \
-    SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
-                                     FortranArgument<MPI_Win>                                      \
-                                         win,                                                      \
-                                 MPI_Fint* error)                                                  \
+    SIDELIGHT_ENTRY void mpix_##fortran(                                                           \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
+            win,                                                                                   \
+        MPI_Fint* error)                                                                           \
     {                                                                                              \
         const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
                                       from_fortran<MPI_Win>(win));                                 \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
-    SIDELIGHT_ENTRY void request_fortran(                                                          \
+    SIDELIGHT_ENTRY void mpix_##request_fortran(                                                   \
         SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
             win,                                                                                   \
         MPI_Fint* request, MPI_Fint* error)                                                        \
@@ -286,9 +286,11 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
         const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
                                       from_fortran<MPI_Win>(win), &started);                       \
         return_to_fortran(code, started, request, error);                                          \
-    }
-SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, mpix_am_, mpix_ram_, int)
-SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, mpix_am_c_, mpix_ram_c_, MPI_Count)
+    }                                                                                              \
+    SIDELIGHT_PROFILED_FORTRAN(fortran)                                                            \
+    SIDELIGHT_PROFILED_FORTRAN(request_fortran)
+SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, am_, ram_, int)
+SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, am_c_, ram_c_, MPI_Count)
 SIDELIGHT_PROFILED(Am)
 SIDELIGHT_PROFILED(Am_c)
 SIDELIGHT_PROFILED(Ram)
@@ -308,16 +310,17 @@ SIDELIGHT_PROFILED(Ram_c)
         return notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) notification, win, \
                              request);                                                             \
     }                                                                                              \
-    SIDELIGHT_ENTRY void fortran(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)     \
-                                     const MPI_Fint* notification,                                 \
-                                 FortranArgument<MPI_Win> win, MPI_Fint* error)                    \
+    SIDELIGHT_ENTRY void mpix_##fortran(                                                           \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
+            const MPI_Fint* notification,                                                          \
+        FortranArgument<MPI_Win> win, MPI_Fint* error)                                             \
     {                                                                                              \
         const int code =                                                                           \
             notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
                           from_fortran<MPI_Win>(win));                                             \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
-    SIDELIGHT_ENTRY void request_fortran(                                                          \
+    SIDELIGHT_ENTRY void mpix_##request_fortran(                                                   \
         SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
             const MPI_Fint* notification,                                                          \
         FortranArgument<MPI_Win> win, MPI_Fint* request, MPI_Fint* error)                          \
@@ -327,10 +330,11 @@ SIDELIGHT_PROFILED(Ram_c)
             notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
                           from_fortran<MPI_Win>(win), &started);                                   \
         return_to_fortran(code, started, request, error);                                          \
-    }
-SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, mpix_am_notify_, mpix_ram_notify_, int)
-SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, mpix_am_notify_c_, mpix_ram_notify_c_,
-                        MPI_Count)
+    }                                                                                              \
+    SIDELIGHT_PROFILED_FORTRAN(fortran)                                                            \
+    SIDELIGHT_PROFILED_FORTRAN(request_fortran)
+SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, am_notify_, ram_notify_, int)
+SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, am_notify_c_, ram_notify_c_, MPI_Count)
 SIDELIGHT_PROFILED(Am_notify)
 SIDELIGHT_PROFILED(Am_notify_c)
 SIDELIGHT_PROFILED(Ram_notify)
@@ -342,22 +346,27 @@ SIDELIGHT_ENTRY void mpix_am_op_create_(void (*function)(), MPI_Fint* am_op, MPI
 {
     create_for_fortran(function, HandlerForm::fortran, am_op, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(am_op_create_)
 SIDELIGHT_ENTRY void mpix_am_op_create_c_(void (*function)(), MPI_Fint* am_op, MPI_Fint* error)
 {
     create_for_fortran(function, HandlerForm::large_fortran, am_op, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(am_op_create_c_)
 SIDELIGHT_ENTRY void mpix_am_win_op_register_(FortranArgument<MPI_Op> am_op,
                                               FortranArgument<MPI_Win> win, MPI_Fint* error)
 {
     return_to_fortran(
         MPIX_Am_win_op_register(from_fortran<MPI_Op>(am_op), from_fortran<MPI_Win>(win)), error);
 }
+SIDELIGHT_PROFILED_FORTRAN(am_win_op_register_)
 SIDELIGHT_ENTRY void mpix_am_win_buffer_attach_(void* buffer, const MPI_Aint* size,
                                                 FortranArgument<MPI_Win> win, MPI_Fint* error)
 {
     return_to_fortran(MPIX_Am_win_buffer_attach(buffer, *size, from_fortran<MPI_Win>(win)), error);
 }
+SIDELIGHT_PROFILED_FORTRAN(am_win_buffer_attach_)
 SIDELIGHT_ENTRY void mpix_am_win_buffer_detach_(FortranArgument<MPI_Win> win, MPI_Fint* error)
 {
     return_to_fortran(MPIX_Am_win_buffer_detach(from_fortran<MPI_Win>(win)), error);
 }
+SIDELIGHT_PROFILED_FORTRAN(am_win_buffer_detach_)

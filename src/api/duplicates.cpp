@@ -49,3 +49,4 @@ SIDELIGHT_ENTRY void mpix_win_dup_with_info_(FortranArgument<MPI_Win> win,
         MPIX_Win_dup_with_info(from_fortran<MPI_Win>(win), from_fortran<MPI_Info>(info), &made);
     return_to_fortran(code, made, newwin, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(win_dup_with_info_)

@@ -15,11 +15,14 @@
 ///
 /// Both have a second name, PMPI_X, so that a profiling tool above which defines MPI_X and calls
 /// PMPI_X still ends up here. `SIDELIGHT_ENTRY` exports all else, and a line
-/// `SIDELIGHT_PROFILED(X)` behind MPIX_X its second name, PMPIX_X.
+/// `SIDELIGHT_PROFILED(X)` behind MPIX_X its second name, PMPIX_X; `SIDELIGHT_PROFILED_FORTRAN(x_)`
+/// does the same for mpix_x_.
 #define SIDELIGHT_ENTRY extern "C" __attribute__((visibility("default")))
 #define SIDELIGHT_OWN extern "C"
 #define SIDELIGHT_PROFILED(name)                                                                   \
     SIDELIGHT_ENTRY decltype(MPIX_##name) PMPIX_##name __attribute__((alias("MPIX_" #name)));
+#define SIDELIGHT_PROFILED_FORTRAN(name)                                                           \
+    SIDELIGHT_ENTRY decltype(mpix_##name) pmpix_##name __attribute__((alias("mpix_" #name)));
 #define SIDELIGHT_WORDS(name, ...)                                                                 \
     SIDELIGHT_ENTRY int words_of_##name(__VA_ARGS__) noexcept asm("MPI_" #name);                   \
     SIDELIGHT_ENTRY int profiled_words_of_##name(__VA_ARGS__) noexcept asm("PMPI_" #name)          \

@@ -144,3 +144,4 @@ SIDELIGHT_ENTRY void mpix_win_op_intrinsic_(const char* ops, const MPI_Aint* max
         *error = code;
     }
 }
+SIDELIGHT_PROFILED_FORTRAN(win_op_intrinsic_)

@@ -118,6 +118,7 @@ SIDELIGHT_ENTRY void mpix_memhandle_create_(FortranArgument<void*> base, const M
     }
     return_to_fortran(code, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(memhandle_create_)
 
 SIDELIGHT_ENTRY void mpix_win_from_memhandle_(FortranArgument<const void*> memhandle,
                                               const MPI_Aint* size, const MPI_Fint* disp_unit,
@@ -132,6 +133,7 @@ SIDELIGHT_ENTRY void mpix_win_from_memhandle_(FortranArgument<const void*> memha
                                              from_fortran<MPI_Win>(parentwin), &made);
     return_to_fortran(code, made, newwin, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(win_from_memhandle_)
 
 SIDELIGHT_ENTRY void mpix_memhandle_release_(FortranArgument<void*> memhandle,
                                              FortranArgument<MPI_Win> parentwin, MPI_Fint* error)
@@ -140,3 +142,4 @@ SIDELIGHT_ENTRY void mpix_memhandle_release_(FortranArgument<void*> memhandle,
         MPIX_Memhandle_release(from_fortran<void*>(memhandle), from_fortran<MPI_Win>(parentwin)),
         error);
 }
+SIDELIGHT_PROFILED_FORTRAN(memhandle_release_)

@@ -97,5 +97,6 @@ int begin_from(const void* from, MPI_Request* request, MPI_Win win, Arguments...
             __builtin_return_address(0), &begun,                                                   \
             from_fortran<MPI_Win>(win) parameters(SIDELIGHT_CONVERT_AFTER));                       \
         return_to_fortran(code, begun, request, error);                                            \
-    }
+    }                                                                                              \
+    SIDELIGHT_PROFILED_FORTRAN(win_i##name##_)
 #include "api/synchronization.def"

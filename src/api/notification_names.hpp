@@ -25,6 +25,8 @@
         __attribute__((alias("mpi_" #name)));                                                      \
     SIDELIGHT_ENTRY void other_fortran_##name(__VA_ARGS__) noexcept asm("mpix_" #name)             \
         __attribute__((alias("mpi_" #name)));                                                      \
+    SIDELIGHT_ENTRY void profiled_other_fortran_##name(__VA_ARGS__) noexcept asm("pmpix_" #name)   \
+        __attribute__((alias("mpi_" #name)));                                                      \
     void fortran_##name(__VA_ARGS__) noexcept
 
 namespace sidelight::api {

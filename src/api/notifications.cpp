@@ -229,4 +229,6 @@ SIDELIGHT_ENTRY void mpix_win_notify_ithreshold_(FortranArgument<MPI_Win> win,
     const int code = await_threshold(from_fortran<MPI_Win>(win), *index, *expected, &started);
     return_to_fortran(code, started, request, error);
 }
+SIDELIGHT_PROFILED_FORTRAN(win_notify_ithreshold_)
 SIDELIGHT_ENTRY MPI_Fint mpix_err_rma_notification_() { return host::mpi::class_of_notification(); }
+SIDELIGHT_PROFILED_FORTRAN(err_rma_notification_)

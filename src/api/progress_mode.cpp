@@ -64,6 +64,7 @@ SIDELIGHT_ENTRY void mpix_progress_set_(const MPI_Fint* mode, MPI_Fint* error)
         *error = code;
     }
 }
+SIDELIGHT_PROFILED_FORTRAN(progress_set_)
 
 SIDELIGHT_ENTRY void mpix_progress_get_(MPI_Fint* mode, MPI_Fint* error)
 {
@@ -74,6 +75,7 @@ SIDELIGHT_ENTRY void mpix_progress_get_(MPI_Fint* mode, MPI_Fint* error)
         *error = code;
     }
 }
+SIDELIGHT_PROFILED_FORTRAN(progress_get_)
 
 SIDELIGHT_ENTRY void mpix_progress_counts_(MPI_Count* calls, MPI_Count* messages, MPI_Count* futile,
                                            MPI_Count* delay, MPI_Fint* error)
@@ -83,3 +85,4 @@ SIDELIGHT_ENTRY void mpix_progress_counts_(MPI_Count* calls, MPI_Count* messages
         *error = code;
     }
 }
+SIDELIGHT_PROFILED_FORTRAN(progress_counts_)

@@ -124,7 +124,8 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
         const int code = start_remote<Operation>(                                                  \
             &started parameters(SIDELIGHT_CONVERT_AFTER, Count), from_fortran<MPI_Win>(win));      \
         return_to_fortran(code, started, request, error);                                          \
-    }
+    }                                                                                              \
+    SIDELIGHT_PROFILED_FORTRAN(name)
 #define SIDELIGHT_REMOTE_REQUEST_OPERATION(name, fortran, Operation, parameters)                   \
     SIDELIGHT_START_FOR_FORTRAN(fortran##_, Operation, parameters, int)                            \
     SIDELIGHT_START_FOR_FORTRAN(fortran##_c_, Operation, parameters, MPI_Count)
