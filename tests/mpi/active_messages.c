@@ -341,6 +341,8 @@ static void nothing_to_do(const struct window *w)
                      MPI_INT64_T, MPI_INT, ops[ADD], w->win));
     CHECK_OK(send_add(w, w->rank, 0, &one, 1, NULL, 0, 0));
     CHECK_OK(send_add(w, w->rank, 0, NULL, 0, NULL, 0, 3));
+    CHECK_OK(MPIX_Am_c(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, w->rank, MPI_INT, at(w, w->rank, 0),
+                       1, MPI_INT64_T, MPI_INT, ops[LARGE], w->win));
     CHECK_OK(MPIX_Ram_c(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, w->rank, MPI_INT, at(w, w->rank, 0),
                         1, MPI_INT64_T, MPI_INT, ops[ADD], w->win, &request));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -460,7 +462,7 @@ static void notified(const struct window *w)
     clear(w);
     CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 2));
     CHECK_OK(MPI_Win_lock_all(0, w->win));
-    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 1, 3, &heard));
+    CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 1, 5, &heard));
     CHECK_OK(MPIX_Am_notify(&three, 1, MPI_INT, NULL, 0, MPI_INT, 1, right, MPI_INT,
                             at(w, right, 0), 1, MPI_INT64_T, MPI_INT, ops[ADD], 1, w->win));
     CHECK_OK(MPIX_Ram_notify_c(&three, 1, MPI_INT, out, 2, MPI_INT64_T, 1, right, MPI_INT,
@@ -468,17 +470,24 @@ static void notified(const struct window *w)
                                &sent));
     CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
     CHECK(out[0] >= 0 && out[1] == 0);
+    CHECK_OK(MPIX_Am_notify_c(&three, 1, MPI_INT, NULL, 0, MPI_INT, 1, right, MPI_INT,
+                              at(w, right, 0), 1, MPI_INT64_T, MPI_INT, ops[LARGE], 1, w->win));
+    CHECK_OK(MPIX_Ram_notify(&three, 1, MPI_INT, out, 2, MPI_INT64_T, 1, right, MPI_INT,
+                             at(w, right, 0), 1, MPI_INT64_T, MPI_INT64_T, ops[ADD], 1, w->win,
+                             &sent));
+    CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
+    CHECK(out[0] >= 0 && out[1] == 0);
     CHECK_OK(MPIX_Am_notify(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, right, MPI_INT, at(w, right, 0),
                             1, MPI_INT64_T, MPI_INT, ops[ADD], 1, w->win));
     CHECK_OK(MPI_Wait(&heard, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Win_get_notify_value(w->win, 1, &value));
-    CHECK_EQ(value, 3);
+    CHECK_EQ(value, 5);
     CHECK_ERROR(MPIX_Am_notify(&three, 1, MPI_INT, NULL, 0, MPI_INT, 1, right, MPI_INT,
                                at(w, right, 0), 1, MPI_INT64_T, MPI_INT, ops[ADD], -1, w->win),
                 MPIX_Err_rma_notification());
     CHECK_OK(MPI_Win_unlock_all(w->win));
     MPI_Barrier(w->comm);
-    CHECK_EQ(read_cell(w, w->rank, 0), 6);
+    CHECK_EQ(read_cell(w, w->rank, 0), 12);
     CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, 0));
 }
 

@@ -93,7 +93,7 @@ static void other_forms(struct window *w)
 {
     int const to = right_of(w);
     int64_t const value = 7 + w->rank;
-    int64_t got[2] = {-1, -1}, old[2] = {-1, -1};
+    int64_t got[3] = {-1, -1, -1}, old[2] = {-1, -1};
     MPI_Request r[6];
     begin(w, "requests and large counts");
     CHECK_OK(MPI_Rput_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win,
@@ -120,8 +120,14 @@ static void other_forms(struct window *w)
                              &r[5]));
     wait_for(&r[5]);
     CHECK_EQ(got[1], value);
-    await(w, 1, 5);
-    for (int place = 5; place <= 7; ++place)
+    CHECK_OK(MPI_Rget_notify_c(&got[2], 1, MPI_INT64_T, to, at(w, to, 3), 1, MPI_INT64_T, 1, w->win,
+                               &r[0]));
+    CHECK_OK(MPI_Raccumulate_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 8), 1, MPI_INT64_T,
+                                      MPI_SUM, 1, w->win, &r[1]));
+    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    CHECK_EQ(got[2], value);
+    await(w, 1, 7);
+    for (int place = 5; place <= 8; ++place)
         CHECK_EQ(cell(w, place), 7 + left_of(w));
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_EQ(got[0], value);

@@ -36,6 +36,9 @@ program epochs
     call locks
     call locks_of_all
     call requests_of_operations
+#ifdef MODULE_MPI_F08
+    call large_counts
+#endif
     call intrinsic
     call progress
     call dump
@@ -227,6 +230,30 @@ contains
         call MPI_Win_unlock_all(win, ierror)
         call MPI_Type_free(absolute, ierror)
     end subroutine requests_of_operations
+
+#ifdef MODULE_MPI_F08
+    subroutine large_counts
+        type(MPI_Request) :: requests(3)
+        integer(word), asynchronous :: mine, old
+        integer(MPI_COUNT_KIND), parameter :: n = 1
+        integer(MPI_ADDRESS_KIND), parameter :: cell_6 = 5, cell_7 = 6, cell_8 = 7
+        memory(6:8) = 0
+        call MPI_Barrier(MPI_COMM_WORLD)
+        mine = 800 + rank
+        old = -1
+        call MPI_Win_lock_all(0, win)
+        call MPIX_Rrput(mine, n, MPI_INTEGER8, right, cell_6, n, MPI_INTEGER8, win, requests(1))
+        call MPIX_Rraccumulate(mine, n, MPI_INTEGER8, right, cell_7, n, MPI_INTEGER8, MPI_SUM, &
+                               win, requests(2))
+        call MPIX_Rrget_accumulate(mine, n, MPI_INTEGER8, old, n, MPI_INTEGER8, right, cell_8, n, &
+                                   MPI_INTEGER8, MPI_SUM, win, requests(3))
+        call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE)
+        call MPI_Barrier(MPI_COMM_WORLD)
+        call MPI_Win_sync(win)
+        call check(all(memory(6:8) == 800 + left) .and. old == 0, 'large counts')
+        call MPI_Win_unlock_all(win)
+    end subroutine large_counts
+#endif
 
     subroutine intrinsic
         integer(MPI_ADDRESS_KIND), parameter :: many_elements = 100

@@ -9,6 +9,10 @@ program notified
 #ifdef MODULE_MPI
     use sidelight_notify_mpi
 #endif
+#ifdef MPIF_H
+    use sidelight_notify_mpi, only: MPI_WIN_NOTIFICATION_NUM_SB, MPI_WIN_NOTIFICATION_NUM_UB, &
+        MPI_WIN_NOTIFICATION_VALUE_UB
+#endif
     use checks
     implicit none
     INCLUDE_MPI
@@ -39,6 +43,7 @@ program notified
 #ifdef MODULE_MPI_F08
     call large_counts_and_other_names
 #endif
+    call bounds
     call wrong_counter
     call MPI_Win_unlock_all(win, ierror)
     call MPI_Win_free(win, ierror)
@@ -128,8 +133,42 @@ contains
         call await(2, 3_MPI_COUNT_KIND)
         call check(all(memory(1:3) == 500 + left), 'large counts and other names')
         call MPI_Barrier(MPI_COMM_WORLD)
+        memory(1:8) = 0
+        call MPI_Barrier(MPI_COMM_WORLD)
+        fetched = -1
+        call MPI_Accumulate_notify(mine, n, MPI_INTEGER8, right, first, n, MPI_INTEGER8, MPI_SUM, &
+                                   2, win)
+        call MPI_Raccumulate_notify(mine, n, MPI_INTEGER8, right, second, n, MPI_INTEGER8, &
+                                    MPI_SUM, 2, win, requests(1))
+        call MPI_Get_accumulate_notify(mine, n, MPI_INTEGER8, old, n, MPI_INTEGER8, right, third, &
+                                       n, MPI_INTEGER8, MPI_SUM, 2, win)
+        call MPI_Rget_accumulate_notify(mine, n, MPI_INTEGER8, fetched(1), n, MPI_INTEGER8, right, &
+                                        fourth, n, MPI_INTEGER8, MPI_SUM, 2, win, requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call await(2, 7_MPI_COUNT_KIND)
+        call check(all(memory(1:4) == 500 + left), 'reductions with large counts')
+        call MPI_Win_flush(right, win)
+        call check(old == 0 .and. fetched(1) == 0, 'what they fetched')
+        call MPI_Barrier(MPI_COMM_WORLD)
+        call MPI_Get_notify(got, n, MPI_INTEGER8, right, first, n, MPI_INTEGER8, 2, win)
+        call MPI_Rget_notify(fetched(2), n, MPI_INTEGER8, right, second, n, MPI_INTEGER8, 2, win, &
+                             request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call MPI_Win_flush(right, win)
+        call await(2, 9_MPI_COUNT_KIND)
+        call check(got == mine .and. fetched(2) == mine, 'gets with large counts')
+        call MPI_Barrier(MPI_COMM_WORLD)
     end subroutine large_counts_and_other_names
 #endif
+
+    subroutine bounds
+        integer(MPI_ADDRESS_KIND) :: soft, most, highest
+        logical :: found(3)
+        call MPI_Win_get_attr(win, MPI_WIN_NOTIFICATION_NUM_SB, soft, found(1), ierror)
+        call MPI_Win_get_attr(win, MPI_WIN_NOTIFICATION_NUM_UB, most, found(2), ierror)
+        call MPI_Win_get_attr(win, MPI_WIN_NOTIFICATION_VALUE_UB, highest, found(3), ierror)
+        call check(all(found) .and. soft >= 3 .and. most >= soft .and. highest >= most, 'bounds')
+    end subroutine bounds
 
     subroutine wrong_counter
 #ifdef MPIF_H

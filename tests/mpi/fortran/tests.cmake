@@ -28,7 +28,7 @@ set(module_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_f08.f90)
 set(am_for_mpif_h "")
 set(am_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_am_mpi.f90)
 set(am_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_am_f08.f90)
-set(notify_for_mpif_h "")
+set(notify_for_mpif_h ${PROJECT_SOURCE_DIR}/include/sidelight_notify_mpi.f90)
 set(notify_for_mpi ${PROJECT_SOURCE_DIR}/include/sidelight_notify_mpi.f90)
 set(notify_for_mpi_f08 ${PROJECT_SOURCE_DIR}/include/sidelight_notify_f08.f90)
 
