@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided calls from Python, as a program of mpi4py has it. It knows nothing of Sidelight.
-With the argument "sidelight" it demands that its windows are Sidelight's."""
+"""One-sided calls from Python, as a program of mpi4py has it. It knows nothing of Sidelight. With
+the argument "sidelight" it demands that its windows are Sidelight's, and calls what only Sidelight
+has, as docs/guide/unmodified-programs.md says."""
 
+import ctypes
 import sys
 from array import array
 
@@ -62,6 +64,7 @@ def allocated():
     exposures(window)
     operations(window)
     errors(window)
+    own_calls(window)
     attributes(window)
     window.Free()
     check(window == MPI.WIN_NULL, "Free")
@@ -161,6 +164,40 @@ def errors(window):
         raised = error.Get_error_class()
     window.Unlock(0)
     check(raised == MPI.ERR_RMA_RANGE, "an error is an exception")
+
+
+def call(name, *arguments):
+    """A call of Sidelight's: handles as their values, what it hands out as objects in a list."""
+    handle = ctypes.c_int if MPI._sizeof(MPI.Win) == 4 else ctypes.c_void_p
+    values = [argument if isinstance(argument, int) else
+              ctypes.c_void_p(MPI._addressof(argument[0])) if isinstance(argument, list) else
+              handle(MPI._handleof(argument)) for argument in arguments]
+    code = getattr(ctypes.CDLL(None), name)(*values)
+    if code != MPI.SUCCESS:
+        raise MPI.Exception(code)
+
+
+def own_calls(window):
+    if not demanded:
+        return
+    opened, closed, value = MPI.Request(), MPI.Request(), numbers(800 + rank)
+    call("MPIX_Win_ilock", MPI.LOCK_EXCLUSIVE, right, 0, window, [opened])
+    window.Put([value, MPI.INT64_T], right, target=12)
+    call("MPIX_Win_iunlock", right, window, [closed])
+    MPI.Request.Waitall([opened, closed])
+    comm.Barrier()
+    check(words_of(window)[12] == 800 + left, "MPIX_Win_iunlock")
+    handle = MPI.Win()
+    call("MPIX_Win_dup_with_info", window, MPI.INFO_NULL, [handle])
+    expect(handle, MPI.WIN_FLAVOR_ALLOCATE, "MPIX_Win_dup_with_info")
+    handle.Free()
+    raised = None
+    try:
+        call("MPIX_Win_iunlock", right, window, [closed])
+    except MPI.Exception as error:
+        raised = error.Get_error_class()
+    check(raised == MPI.ERR_RMA_SYNC and closed == MPI.REQUEST_NULL, "an error of Sidelight's call")
+    comm.Barrier()
 
 
 def attributes(window):
