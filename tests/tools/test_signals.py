@@ -13,8 +13,8 @@ from pathlib import Path
 
 import support
 
-# Measures by a program that writes its number into a file and hangs. Before that it prints more than
-# goes into a pipe, which is through when the measurement reads.
+# Measures by a program that prints more than goes into a pipe, so that the measurement has begun to
+# read then, writes its number into a file and hangs.
 MEASURING = """
 import sys
 sys.path.insert(0, sys.argv[1])
