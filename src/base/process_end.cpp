@@ -6,11 +6,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/text_file.hpp"
 
 namespace sidelight {
 
@@ -30,7 +31,7 @@ std::uint64_t started_at(int process) noexcept
 {
     std::array<char, 1024> line{}; // "number (name) state", and 18 numbers before it
     std::snprintf(line.data(), line.size(), "/proc/%d/stat", process);
-    const std::unique_ptr<FILE, int (*)(FILE*)> text(std::fopen(line.data(), "re"), std::fclose);
+    const TextFile text = open_text(line.data());
     if (text == nullptr || std::fgets(line.data(), line.size(), text.get()) == nullptr) {
         return 0;
     }

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/text_file.hpp"
+
 namespace sidelight::host {
 namespace {
 
@@ -31,7 +33,7 @@ std::vector<std::string> limiting_groups(const ControlGroups& where, const std::
     const std::string& second = where.root;
     const std::string first = where.root + "/" + controller;
     std::vector<std::string> folders{second, first};
-    const Text text = open_text(where.groups);
+    const TextFile text = open_text(where.groups);
     std::array<char, 4500> line{};
     while (text != nullptr && std::fgets(line.data(), line.size(), text.get()) != nullptr) {
         // "number:controllers:path"

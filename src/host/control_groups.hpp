@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace sidelight::host {
-
-using Text = std::unique_ptr<FILE, int (*)(FILE*)>;
-
-/// Null: there is no such file.
-[[nodiscard]] inline Text open_text(const char* path) noexcept
-{
-    return {std::fopen(path, "re"), std::fclose};
-}
 
 /// Where a process's control groups are.
 struct ControlGroups {

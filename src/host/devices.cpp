@@ -10,14 +10,15 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "base/text_file.hpp"
+
 namespace sidelight::host {
 namespace {
 
 /// Whether devices may access memory of this process, as far as the kernel counts that.
 bool has_pinned_memory() noexcept
 {
-    const std::unique_ptr<FILE, int (*)(FILE*)> text(std::fopen("/proc/self/status", "re"),
-                                                     std::fclose);
+    const TextFile text = open_text("/proc/self/status");
     std::array<char, 256> line{};
     std::uint64_t pinned = 0;
     while (text != nullptr && std::fgets(line.data(), line.size(), text.get()) != nullptr) {

@@ -6,13 +6,15 @@
 
 #include <sys/resource.h>
 
+#include "base/text_file.hpp"
+
 namespace sidelight::host {
 namespace {
 
 /// Not set where there is no such file, or no number in it ("max").
 std::optional<std::uint64_t> read_number(const std::string& path) noexcept
 {
-    const Text text = open_text(path.c_str());
+    const TextFile text = open_text(path.c_str());
     std::uint64_t value = 0;
     return text != nullptr && std::fscanf(text.get(), "%lu", &value) == 1 ? std::optional(value)
                                                                           : std::nullopt;

@@ -68,6 +68,16 @@ std::uint64_t hammer(EngineLock& lock, Guarded& guarded, int helper_visits)
     return meetings;
 }
 
+/// A thread of the program that comes once, and says when it is inside.
+std::thread come_once(EngineLock& lock, std::atomic<bool>& inside)
+{
+    return std::thread([&lock, &inside] {
+        lock.acquire();
+        inside = true;
+        lock.release();
+    });
+}
+
 class EngineLockTest : public testing::Test {
 protected:
     EngineLockTest() { allowed_ = allow_own_heavy_barriers(); }
@@ -146,11 +156,7 @@ TEST_F(EngineLockTest, ProgramIsKeptOutWhileAHelperIsInside)
     ASSERT_TRUE(lock.acquire_as_helper());
     EXPECT_FALSE(lock.try_acquire());
     std::atomic<bool> inside{false};
-    std::thread program([&] {
-        lock.acquire();
-        inside = true;
-        lock.release();
-    });
+    std::thread program = come_once(lock, inside);
     std::this_thread::sleep_for(20ms);
     EXPECT_FALSE(inside);
     lock.release_as_helper();
@@ -164,11 +170,7 @@ TEST_F(EngineLockTest, ProgramThatHadToWaitIsNext)
     EngineLock lock([]() noexcept { return true; }); // only one of the two may be running here
     ASSERT_TRUE(lock.acquire_as_helper());
     std::atomic<bool> inside{false};
-    std::thread program([&] {
-        lock.acquire();
-        inside = true;
-        lock.release();
-    });
+    std::thread program = come_once(lock, inside);
     std::this_thread::sleep_for(20ms);
     int turns = 0;
     for (constexpr int most_turns = 500; turns < most_turns && !inside; ++turns) {

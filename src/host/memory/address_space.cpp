@@ -3,12 +3,13 @@
 
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include <sys/sysmacros.h>
+
+#include "base/text_file.hpp"
 
 namespace sidelight::host::memory {
 namespace {
@@ -39,7 +40,7 @@ std::optional<Area> read_head(const char* line)
 std::vector<Area> read_areas(const char* path, Span span)
 {
     constexpr std::string_view flags = "VmFlags: ";
-    const std::unique_ptr<FILE, int (*)(FILE*)> text(std::fopen(path, "re"), std::fclose);
+    const TextFile text = open_text(path);
     std::vector<Area> areas;
     std::array<char, 4500> line{}; // a path and what is before it
     bool wanted = false;

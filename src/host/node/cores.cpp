@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/text_file.hpp"
+
 #include "base/digest.hpp"
 
 namespace sidelight::host::node {
@@ -49,7 +51,7 @@ private:
 /// A number, and one that may follow it in the same file; answers how many there are.
 int read_numbers(const std::string& path, long& first, long& second) noexcept
 {
-    const Text text = open_text(path.c_str());
+    const TextFile text = open_text(path.c_str());
     return text != nullptr ? std::fscanf(text.get(), "%ld %ld", &first, &second) : 0;
 }
 
