@@ -12,8 +12,9 @@ using namespace std::chrono_literals;
 
 constexpr auto for_long = 60s;
 
-/// Until the other thread has been called, the program leaves again and again.
-bool is_recalled(Recall& recall, bool waits, std::chrono::nanoseconds nap)
+/// Whether the other thread's nap is ended by what the program does again and again meanwhile.
+template <class Program>
+bool is_recalled(Recall& recall, std::chrono::nanoseconds nap, Program program)
 {
     bool recalled = false;
     std::atomic<bool> over{false};
@@ -22,12 +23,20 @@ bool is_recalled(Recall& recall, bool waits, std::chrono::nanoseconds nap)
         over.store(true);
     });
     while (!over.load()) {
-        recall.came();
-        recall.leaves(waits);
-        std::this_thread::sleep_for(1ms);
+        program();
     }
     thread.join();
     return recalled;
+}
+
+/// It leaves a call and computes.
+bool is_recalled(Recall& recall, bool waits, std::chrono::nanoseconds nap)
+{
+    return is_recalled(recall, nap, [&] {
+        recall.came();
+        recall.leaves(waits);
+        std::this_thread::sleep_for(1ms);
+    });
 }
 
 TEST(Recall, EndsANapWhenTheProgramLeavesWorkAndComputes)
@@ -53,21 +62,60 @@ TEST(Recall, IsRareWhereItWasForNothing)
         recall.was_worth(false);
     }
     unsigned calls = 0;
-    bool recalled = false;
-    std::atomic<bool> over{false};
-    std::thread thread([&] {
-        recalled = recall.nap(for_long);
-        over.store(true);
-    });
-    while (!over.load()) {
+    EXPECT_TRUE(is_recalled(recall, for_long, [&] {
         recall.came();
         recall.leaves(true);
         ++calls;
         std::this_thread::sleep_for(1ms);
-    }
-    thread.join();
-    EXPECT_TRUE(recalled);
+    }));
     EXPECT_GE(calls, Worth::rarely);
+}
+
+/// A target that serves alone has nothing to wait for, and its barriers are the host's.
+TEST(Recall, EndsANapWhenTheProgramHasLeftTheHost)
+{
+    Recall recall;
+    recall.begin();
+    EXPECT_TRUE(is_recalled(recall, for_long, [&] {
+        recall.is_in_host();
+        std::this_thread::sleep_for(1ms);
+    }));
+}
+
+TEST(Recall, LeavesANapAloneWhereACallOfOursEntersTheHost)
+{
+    Recall recall;
+    recall.begin();
+    recall.came();
+    EXPECT_FALSE(is_recalled(recall, 20ms, [&] { recall.is_in_host(); }));
+}
+
+/// Where this thread is kept from its core between the two it seems to compute.
+TEST(Recall, KnowsThatTheProgramGoesOnBehindTheHost)
+{
+    constexpr int most_tries = 100;
+    bool recalled = true;
+    for (int tries = 0; recalled && tries < most_tries; ++tries) {
+        Recall recall;
+        recall.begin();
+        recalled = is_recalled(recall, for_long, [&] {
+            recall.is_in_host();
+            recall.came();
+            recall.leaves(false);
+            std::this_thread::sleep_for(1ms);
+        });
+    }
+    EXPECT_FALSE(recalled);
+}
+
+TEST(Recall, IsRareWhereTheProgramGoesOnBehindTheHost)
+{
+    Recall recall;
+    recall.begin();
+    for (int time = 0; time < Worth::patience; ++time) {
+        recall.was_worth(false);
+    }
+    EXPECT_FALSE(is_recalled(recall, 20ms, [&] { recall.is_in_host(); }));
 }
 
 } // namespace

@@ -15,22 +15,44 @@ namespace sidelight::host::node {
 class Recall {
 public:
     // --- The program, in its calls ---------------------------------------------------------------
-    void came() noexcept { stretches_.call_begins(now); }
+    void came() noexcept
+    {
+        stretches_.call_begins(now);
+        in_call_.store(true, std::memory_order_relaxed);
+        if (watched_.load(std::memory_order_relaxed) && called_.load(std::memory_order_relaxed))
+            [[unlikely]] {
+            called_.store(false, std::memory_order_relaxed); // it has left the host, and goes on
+            was_worth(false);
+        }
+    }
     /// `waits`: a window waits for something, with which this or another process goes on.
     void leaves(bool waits) noexcept
     {
         stretches_.call_ends(waits, now);
+        in_call_.store(false, std::memory_order_relaxed);
         if (waits && naps_.load(std::memory_order_relaxed) && stretches_.expects_long() &&
             worth_.now()) {
             call();
         }
     }
 
-    /// In a call of the host's, which nobody notes.
+    /// In a call of the host's, whose end nobody notes: who does not come again for a while has
+    /// left it. One thread at a time.
     void is_in_host() noexcept
     {
-        if (stretches_.in_phase()) [[unlikely]] {
-            stretches_.is_inside(now());
+        const bool watched =
+            watched_.load(std::memory_order_relaxed) && !in_call_.load(std::memory_order_relaxed);
+        if (!watched && !stretches_.in_phase()) [[likely]] {
+            return;
+        }
+        const Time time = now();
+        if (stretches_.in_phase()) {
+            stretches_.is_inside(time);
+        }
+        if (watched && time - put_off_ >= behind_host / 2) {
+            put_off_ = time;
+            called_.store(true, std::memory_order_relaxed);
+            alarm_.set(behind_host);
         }
     }
     /// Before the thread starts; and when it is to end.
@@ -54,9 +76,12 @@ public:
         if (ended_.load(std::memory_order_seq_cst)) {
             return true;
         }
-        naps_.store(time > soon && alarm_.can_be_set(), std::memory_order_relaxed);
+        const bool may_end = time > soon && alarm_.can_be_set();
+        naps_.store(may_end, std::memory_order_relaxed);
+        watched_.store(may_end && worth_.now(), std::memory_order_relaxed);
         alarm_.sleep();
         naps_.store(false, std::memory_order_relaxed);
+        watched_.store(false, std::memory_order_relaxed);
         return called_.load(std::memory_order_relaxed);
     }
     /// Whether the program has left something and computes for a while already.
@@ -67,11 +92,14 @@ public:
 private:
     /// The program makes some more calls as a rule.
     static constexpr std::chrono::nanoseconds soon = std::chrono::microseconds(25);
+    /// Between two turns of a host's loop there may be a sleep, or some work.
+    static constexpr std::chrono::nanoseconds behind_host = std::chrono::microseconds(100);
 
     static Time now() noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
     void call() noexcept
     {
         naps_.store(false, std::memory_order_relaxed);
+        watched_.store(false, std::memory_order_relaxed);
         called_.store(true, std::memory_order_relaxed);
         alarm_.set(soon);
     }
@@ -79,7 +107,10 @@ private:
     Stretches stretches_;
     Worth worth_;
     Alarm alarm_;
-    std::atomic<bool> naps_{false};
+    Time put_off_{};                   ///< when the end of the nap was, last
+    std::atomic<bool> in_call_{false}; ///< which may enter the host's loop
+    std::atomic<bool> naps_{false};    ///< and a call that leaves work may end it
+    std::atomic<bool> watched_{false}; ///< the end of a call of the host's ends it
     std::atomic<bool> called_{false};
     std::atomic<bool> ended_{false};
 };
