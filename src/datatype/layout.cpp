@@ -37,4 +37,25 @@ Extent touched(const Layout& layout, std::size_t count) noexcept
     return {down ? moved : layout.true_lb, down ? layout.true_ub : moved, overflow};
 }
 
+std::size_t blocks(const Buffer& buffer, std::size_t most) noexcept
+{
+    const Layout& layout = *buffer.layout;
+    if (layout.contiguous || buffer.bytes() == 0) {
+        return 1;
+    }
+    std::size_t found = 0; // in the runs; as long as that is not too many
+    for (const Run& run : layout.runs) {
+        found += run.count;
+        if (found > most) {
+            return found;
+        }
+    }
+    for (const std::size_t times : {layout.repeats, buffer.count}) {
+        if (__builtin_mul_overflow(found, times, &found)) {
+            return SIZE_MAX;
+        }
+    }
+    return found;
+}
+
 } // namespace sidelight::datatype

@@ -64,4 +64,8 @@ struct Buffer {
     [[nodiscard]] std::size_t bytes() const noexcept { return layout->size * count; }
 };
 
+/// In how many blocks the data of a buffer lie; where they are more than `most`, some number more
+/// than that. One block is counted as one, whatever it consists of, if the layout is contiguous.
+[[nodiscard]] std::size_t blocks(const Buffer& buffer, std::size_t most) noexcept;
+
 } // namespace sidelight::datatype

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,10 +26,12 @@ enum class Access : std::uint8_t {
 };
 
 /// From how many bytes on an access is quicker than messages: one with which the caller goes on at
-/// once, and one that somebody waits for before the next, as for a put and a flush.
+/// once, and one that somebody waits for before the next, as for a put and a flush; and how many
+/// each of several pieces must have on average.
 struct Worthwhile {
     std::size_t among_others = 0;
     std::size_t alone = 0;
+    std::size_t piece = 0;
 };
 
 /// Memory of one peer that this process reads and writes without the peer's engine. Whoever asks
@@ -56,6 +59,12 @@ public:
     [[nodiscard]] bool is_worthwhile(std::size_t bytes, bool alone) const noexcept
     {
         return bytes >= (alone ? worthwhile_.alone : worthwhile_.among_others);
+    }
+    /// So many pieces at most, for that. One always may be.
+    [[nodiscard]] std::size_t most_worthwhile_pieces(std::size_t bytes) const noexcept
+    {
+        return worthwhile_.piece == 0 ? SIZE_MAX
+                                      : std::max<std::size_t>(bytes / worthwhile_.piece, 1);
     }
 
 protected:

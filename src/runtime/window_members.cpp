@@ -92,14 +92,15 @@ fabric::Worthwhile WindowMembers::worth_copying(pid_t owner, std::uint64_t addre
     using namespace std::chrono_literals;
     constexpr std::size_t among_others = 8192;
     constexpr std::size_t alone = 1024; // a target that listens answers 1 us sooner; others do not
+    constexpr std::size_t piece = 2048; // for each the kernel takes half a microsecond
     constexpr auto round_trip = 1us;    // of a message between two cores
     const int set = settings().kernel_copy;
     if (set != kernel_copy_as_measured) {
         const auto least = static_cast<std::size_t>(set);
-        return {.among_others = least, .alone = least};
+        return {.among_others = least, .alone = least, .piece = 0};
     }
     static const bool quick = fabric::copy_time(owner, address) < round_trip;
-    return {.among_others = among_others, .alone = quick ? 0 : alone};
+    return {.among_others = among_others, .alone = quick ? 0 : alone, .piece = piece};
 }
 
 /// Whether the kernel copies from and to the process.

@@ -184,7 +184,10 @@ private:
     class Copied final : public fabric::RemoteMemory {
     public:
         Copied(World& world, std::uintptr_t memory) noexcept
-            : RemoteMemory({.among_others = world.program().copied_from, .alone = 0}, true),
+            : RemoteMemory({.among_others = world.program().copied_from,
+                            .alone = 0,
+                            .piece = world.program().copied_from / 4},
+                           true),
               world_(world),
               memory_(memory)
         {}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
 #include <cstdint>
 #include <span>
 
 #include <gtest/gtest.h>
 
 #include "datatype/basic_layout.hpp"
+#include "datatype/builder.hpp"
 #include "lone_process.hpp"
 
 /// Small accesses that the kernel is quicker at only where the program waits for one alone.
@@ -13,7 +15,8 @@ namespace {
 
 class CountedMemory final : public fabric::RemoteMemory {
 public:
-    CountedMemory() noexcept : RemoteMemory({.among_others = 8192, .alone = 0}, true) {}
+    CountedMemory() noexcept : RemoteMemory({.among_others = 8192, .alone = 0, .piece = 64}, true)
+    {}
 
     fabric::Access put(std::span<const fabric::AccessPiece> /*pieces*/,
                        fabric::Completion& /*done*/) noexcept override
@@ -50,7 +53,28 @@ protected:
         ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
     }
 
+    /// Four, of so many bytes each.
+    void put_pieces(std::size_t length)
+    {
+        datatype::LayoutBuilder builder;
+        for (std::size_t place : {0, 2, 4, 6}) {
+            builder.append_block(static_cast<std::ptrdiff_t>(place * length), length,
+                                 datatype::Basic::byte);
+        }
+        const datatype::LayoutPointer strided =
+            builder.finish(0, static_cast<std::ptrdiff_t>(8 * length));
+        Operation operation;
+        operation.kind = OperationKind::put;
+        operation.target = 1;
+        operation.origin = {memory_here_.data(), strided.get(), 1};
+        operation.layout = strided.get();
+        operation.count = 1;
+        ASSERT_EQ(window_->lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
+        ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
+    }
+
     CountedMemory memory_;
+    std::array<std::byte, 512> memory_here_{};
     std::uint64_t value_ = 1;
     Window* window_ = nullptr;
 };
@@ -61,6 +85,19 @@ TEST_F(AloneAccess, OfSeveralOnlyTheFirstIs)
     get();
     EXPECT_EQ(memory_.accesses, 1);
     get();
+    EXPECT_EQ(memory_.accesses, 1);
+}
+
+/// The kernel takes as long for each as a message does.
+TEST_F(AloneAccess, IsNoneOfManySmallPieces)
+{
+    put_pieces(32);
+    EXPECT_EQ(memory_.accesses, 0);
+}
+
+TEST_F(AloneAccess, IsOneOfLargePieces)
+{
+    put_pieces(64);
     EXPECT_EQ(memory_.accesses, 1);
 }
 

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <thread>
 
 #include "datatype/basic_layout.hpp"
+#include "datatype/cursor.hpp"
 #include "unit/type_map.hpp"
 
 namespace sidelight::unit {
 namespace {
 
 using datatype::Basic;
+using datatype::Buffer;
+using datatype::Cursor;
 using datatype::Extent;
 using datatype::Layout;
 using datatype::LayoutBuilder;
@@ -64,6 +68,24 @@ TEST(Layout, TouchedIsWhatTheMapTouches)
         ASSERT_EQ(bounds.first, all.first());
         ASSERT_EQ(bounds.last, all.last());
         ASSERT_FALSE(bounds.overflow);
+    }
+}
+
+TEST(Layout, BlocksAreThePiecesOfACursor)
+{
+    for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const Type type = draw_type(random, Basic::none);
+        const Buffer buffer{nullptr, type.layout.get(), 1 + random.below(4)};
+        std::size_t pieces = 0;
+        for (Cursor cursor(buffer); !cursor.at_end(); ++pieces) {
+            cursor.advance(cursor.piece().length);
+        }
+        const std::size_t blocks = datatype::blocks(buffer, SIZE_MAX);
+        ASSERT_EQ(blocks, std::max<std::size_t>(pieces, 1));
+        const std::size_t most = random.below(2 * blocks) + 1;
+        ASSERT_EQ(datatype::blocks(buffer, most) > most, blocks > most);
     }
 }
 

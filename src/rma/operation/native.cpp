@@ -43,6 +43,14 @@ bool is_block(const Operation& operation) noexcept
     return operation.layout->contiguous && operation.origin.layout->contiguous;
 }
 
+/// Whether it is worth the fabric's while to move each piece by itself.
+bool has_large_pieces(const Operation& operation, const RemoteMemory& memory) noexcept
+{
+    const std::size_t most = memory.most_worthwhile_pieces(operation.origin.bytes());
+    return datatype::blocks(operation.origin, most) <= most &&
+           datatype::blocks({nullptr, operation.layout, operation.count}, most) <= most;
+}
+
 /// Whether it may go where no message follows it: the target's counters, if it is to raise one, lie
 /// in memory of this node.
 bool may_notify(const Operation& operation, const Target& target) noexcept
@@ -103,6 +111,7 @@ bool NativeAccesses::start(Op& op, Target& target, Channel& channel, const Desti
     const Reached reached = reach(operation, target, channel, destination);
     if (reached.memory == nullptr ||
         !reached.memory->is_worthwhile(operation.origin.bytes(), alone) ||
+        !has_large_pieces(operation, *reached.memory) ||
         (operation.ordered && !may_start_here(operation, channel, *reached.memory))) {
         return false;
     }
