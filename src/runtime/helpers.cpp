@@ -55,7 +55,7 @@ bool sweep_for_host() noexcept
     if (!engine.process().busy() || !engine.lock().try_acquire()) {
         return completed;
     }
-    if (engine.notes_calls()) [[unlikely]] {
+    if (engine.notes_calls() && !host::mpi::is_in_poll()) [[unlikely]] {
         engine.recall().is_in_host();
     }
     engine.begin_use();

@@ -25,6 +25,7 @@ std::atomic<HookState> hook{
     HookState::none}; ///< relaxed but for MPICH's last call: release, acquire
 thread_local bool is_inside = false;
 thread_local bool is_left_out = false;
+thread_local bool is_polling = false;
 std::atomic<unsigned> sweeps{0}; ///< for the host's loop, by any thread; relaxed: a hint
 
 /// Sweeps for the host's loop. Cheap when there is nothing to do.
@@ -173,12 +174,14 @@ void poll_host() noexcept
     if (is_inside) {
         return;
     }
+    is_polling = true;
     if (opal_progress().run != nullptr) {
         opal_progress().run();
     } else if (!host_progresses()) {
         poll_idle_request();
         static_cast<void>(host_progresses()); // but for this poll itself
     }
+    is_polling = false;
 }
 
 bool start_hook(bool (*sweep)(bool host_moved) noexcept) noexcept
@@ -218,6 +221,8 @@ bool hook_ends_first() noexcept
 }
 
 bool is_in_hook() noexcept { return is_inside; }
+
+bool is_in_poll() noexcept { return is_polling; }
 
 bool is_in_worker_hook() noexcept
 {

@@ -18,30 +18,25 @@ public:
     void came() noexcept
     {
         stretches_.call_begins(now);
-        in_call_.store(true, std::memory_order_relaxed);
-        if (watched_.load(std::memory_order_relaxed) && called_.load(std::memory_order_relaxed))
-            [[unlikely]] {
+        if (watched_.load(std::memory_order_relaxed)) [[unlikely]] {
             called_.store(false, std::memory_order_relaxed); // it has left the host, and goes on
-            was_worth(false);
         }
     }
     /// `waits`: a window waits for something, with which this or another process goes on.
     void leaves(bool waits) noexcept
     {
         stretches_.call_ends(waits, now);
-        in_call_.store(false, std::memory_order_relaxed);
         if (waits && naps_.load(std::memory_order_relaxed) && stretches_.expects_long() &&
             worth_.now()) {
             call();
         }
     }
 
-    /// In a call of the host's, whose end nobody notes: who does not come again for a while has
-    /// left it. One thread at a time.
+    /// The program has called the host, and nobody notes the end of that call: who does not come
+    /// again for a while has left it. One thread at a time.
     void is_in_host() noexcept
     {
-        const bool watched =
-            watched_.load(std::memory_order_relaxed) && !in_call_.load(std::memory_order_relaxed);
+        const bool watched = watched_.load(std::memory_order_relaxed);
         if (!watched && !stretches_.in_phase()) [[likely]] {
             return;
         }
@@ -49,8 +44,8 @@ public:
         if (stretches_.in_phase()) {
             stretches_.is_inside(time);
         }
-        if (watched && time - put_off_ >= behind_host / 2) {
-            put_off_ = time;
+        if (watched && time - put_off_.load(std::memory_order_relaxed) >= behind_host / 2) {
+            put_off_.store(time, std::memory_order_relaxed);
             called_.store(true, std::memory_order_relaxed);
             alarm_.set(behind_host);
         }
@@ -78,16 +73,26 @@ public:
         }
         const bool may_end = time > soon && alarm_.can_be_set();
         naps_.store(may_end, std::memory_order_relaxed);
-        watched_.store(may_end && worth_.now(), std::memory_order_relaxed);
+        watched_.store(may_end && worth_behind_host_.now(), std::memory_order_relaxed);
+        const Time put_off = put_off_.load(std::memory_order_relaxed);
         alarm_.sleep();
         naps_.store(false, std::memory_order_relaxed);
         watched_.store(false, std::memory_order_relaxed);
-        return called_.load(std::memory_order_relaxed);
+        const bool called = called_.load(std::memory_order_relaxed);
+        was_put_off_ = put_off_.load(std::memory_order_relaxed) != put_off;
+        if (was_put_off_ && !called) {
+            was_worth(false);
+        }
+        return called;
     }
     /// Whether the program has left something and computes for a while already.
     [[nodiscard]] bool computes() const noexcept { return stretches_.is_long(now()); }
     /// It has moved something since it was called, or is called again and has not.
-    void was_worth(bool moved) noexcept { worth_.slept_again(moved ? Worth::enough : Time(0)); }
+    void was_worth(bool moved) noexcept
+    {
+        Worth& worth = was_put_off_ ? worth_behind_host_ : worth_;
+        worth.slept_again(moved ? Worth::enough : Time(0));
+    }
 
 private:
     /// The program makes some more calls as a rule.
@@ -105,12 +110,13 @@ private:
     }
 
     Stretches stretches_;
-    Worth worth_;
+    Worth worth_;             ///< to call it when the program leaves work,
+    Worth worth_behind_host_; ///< and when it has left the host
     Alarm alarm_;
-    Time put_off_{};                   ///< when the end of the nap was, last
-    std::atomic<bool> in_call_{false}; ///< which may enter the host's loop
+    bool was_put_off_ = false;         ///< the end of its last nap
+    std::atomic<Time> put_off_{};      ///< when one was, last
     std::atomic<bool> naps_{false};    ///< and a call that leaves work may end it
-    std::atomic<bool> watched_{false}; ///< the end of a call of the host's ends it
+    std::atomic<bool> watched_{false}; ///< the end of a call of the host's may
     std::atomic<bool> called_{false};
     std::atomic<bool> ended_{false};
 };
