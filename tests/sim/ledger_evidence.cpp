@@ -78,10 +78,43 @@ rma::MessageHeader header_of(std::span<const std::byte> message)
 }
 
 /// Of a message that asks for an operation: each of their bodies begins with the address.
+/// Whether it carries an operation, or a part of one.
+bool is_operation(MessageKind kind)
+{
+    switch (kind) {
+    case MessageKind::put:
+    case MessageKind::get:
+    case MessageKind::get_named:
+    case MessageKind::accumulate:
+    case MessageKind::compare_and_swap:
+    case MessageKind::put_scattered:
+    case MessageKind::get_scattered:
+    case MessageKind::accumulate_scattered:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Where it begins at the target: the first word of the body, or of the list behind it.
 std::uint64_t address_of(std::span<const std::byte> message)
 {
+    std::size_t at = sizeof(rma::MessageHeader);
+    switch (header_of(message).kind) {
+    case MessageKind::put_scattered:
+        at += sizeof(rma::PutScatteredBody);
+        break;
+    case MessageKind::get_scattered:
+        at += sizeof(rma::GetScatteredBody);
+        break;
+    case MessageKind::accumulate_scattered:
+        at += sizeof(rma::AccumulateScatteredBody);
+        break;
+    default:
+        break;
+    }
     std::uint64_t address = 0;
-    std::memcpy(&address, message.data() + sizeof(rma::MessageHeader), sizeof address);
+    std::memcpy(&address, &message[at], sizeof address);
     return address;
 }
 
@@ -383,7 +416,7 @@ void Ledger::sent(int from, int to, std::span<const std::byte> message)
     const bool asks =
         header.kind == MessageKind::acknowledgement_request || header.kind == MessageKind::probe;
     questions_ += asks ? 1 : 0;
-    if (header.kind > MessageKind::compare_and_swap && header.kind != MessageKind::get_named) {
+    if (!is_operation(header.kind)) {
         return;
     }
     for (OpRecord& op : outstanding_) {

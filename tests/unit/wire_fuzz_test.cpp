@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "rma/channel/active_wire.hpp"
 #include "wire_victim.hpp"
@@ -36,6 +38,7 @@ public:
     void step()
     {
         victim_.keep_busy(random_);
+        list_.clear();
         Drawn message = random_.chance(30) ? garbage() : plausible();
         if (random_.chance(50)) {
             mutate(message);
@@ -169,6 +172,41 @@ private:
                                .order = byte_below(4)});
     }
 
+    /// A few blocks about there, which may reach anywhere.
+    void draw_list(std::uint64_t address)
+    {
+        bytes_ = 0;
+        for (std::uint64_t left = 1 + random_.below(4); left != 0; --left) {
+            const ScatteredBlocks blocks{.address = address + 8 * random_.below(8),
+                                         .stride = random_.chance(80)
+                                                       ? 8 * number(-4, 8)
+                                                       : static_cast<std::int64_t>(any_number()),
+                                         .length = static_cast<std::uint32_t>(8 * number(1, 3)),
+                                         .count = static_cast<std::uint32_t>(number(1, 4))};
+            bytes_ += std::uint64_t{blocks.length} * blocks.count;
+            list_.push_back(blocks);
+            if (random_.chance(5)) {
+                list_.back().count = static_cast<std::uint32_t>(any_number());
+            }
+        }
+    }
+
+    void draw_scattered(Drawn& message, std::uint64_t address, MessageKind kind)
+    {
+        draw_list(address);
+        const std::uint64_t entries = list_.size() + (random_.chance(5) ? 1 : 0);
+        if (kind == MessageKind::put_scattered) {
+            message.set(
+                kind, PutScatteredBody{.put = {.acknowledge = byte_below(2)}, .entries = entries});
+        } else if (kind == MessageKind::get_scattered) {
+            message.set(kind, GetScatteredBody{.get = {.bytes = bytes_}, .entries = entries});
+        } else {
+            draw_accumulate(message, 0, static_cast<ReduceOp>(random_.below(14)));
+            message.set(kind, AccumulateScatteredBody{.accumulate = message.as<AccumulateBody>(),
+                                                      .entries = entries});
+        }
+    }
+
     /// One of any kind, as a peer would fill it in.
     void draw(Drawn& message, std::uint64_t address, std::uint64_t kind)
     {
@@ -228,6 +266,11 @@ private:
         case MessageKind::lost:
             message.set(MessageKind::lost, LostBody{.rank = static_cast<std::int64_t>(number)});
             break;
+        case MessageKind::put_scattered:
+        case MessageKind::get_scattered:
+        case MessageKind::accumulate_scattered:
+            draw_scattered(message, address, static_cast<MessageKind>(kind));
+            break;
         case MessageKind::region_request:
             message.set(MessageKind::region_request,
                         RegionRequestBody{.first = address,
@@ -279,6 +322,7 @@ private:
             const bool both = message.header.kind == MessageKind::compare_and_swap;
             const bool none =
                 message.header.kind == MessageKind::get ||
+                message.header.kind == MessageKind::get_scattered ||
                 (message.header.kind == MessageKind::accumulate &&
                  message.as<AccumulateBody>().reduce == static_cast<std::uint8_t>(ReduceOp::no_op));
             bytes = none ? 0 : std::min<std::uint64_t>(bytes_ * (both ? 2 : 1), fragment_bytes);
@@ -287,12 +331,16 @@ private:
         for (std::size_t at = head; at < whole.size(); ++at) {
             whole[at] = static_cast<std::byte>(random_.next());
         }
+        const auto list = std::as_bytes(std::span(list_));
+        whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(head), list.begin(), list.end());
+        whole.resize(std::min(whole.size(), fabric::max_message));
         return whole;
     }
 
     Victim& victim_;
     Random random_;
-    std::uint64_t bytes_ = 0; ///< that the message drawn last is about
+    std::uint64_t bytes_ = 0;           ///< that the message drawn last is about
+    std::vector<ScatteredBlocks> list_; ///< that its payload begins with
 };
 
 } // namespace

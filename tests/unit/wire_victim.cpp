@@ -154,6 +154,7 @@ void SilentFabric::keep(int peer, std::span<const std::byte> framed)
     message.rest = framed.subspan(sizeof message.header);
     Asked kept{.header = message.header, .peer = peer};
     switch (message.header.kind) {
+    case MessageKind::put_scattered: // begins with the same
     case MessageKind::put: {
         const auto body = message.body<PutBody>();
         kept.operation = body.operation;
@@ -161,6 +162,7 @@ void SilentFabric::keep(int peer, std::span<const std::byte> framed)
         counted[{message.header.window, peer}] += kept.zero_copy ? 0 : 1;
         break;
     }
+    case MessageKind::get_scattered:
     case MessageKind::get: {
         const auto body = message.body<GetBody>();
         kept.operation = body.operation;
@@ -169,6 +171,7 @@ void SilentFabric::keep(int peer, std::span<const std::byte> framed)
         kept.fetches = true;
         break;
     }
+    case MessageKind::accumulate_scattered:
     case MessageKind::accumulate: {
         const auto body = message.body<AccumulateBody>();
         kept.operation = body.operation;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.hpp"
 #include "rma/channel/wire.hpp"
 
 namespace sidelight::rma {
@@ -15,6 +16,11 @@ bool has_holes(datatype::Basic basic) noexcept
 {
     const datatype::BasicShape shape = datatype::shape_of(basic);
     return shape.size != shape.extent;
+}
+
+std::byte* at(const datatype::Blocks& blocks, std::size_t index) noexcept
+{
+    return displaced(blocks.address, static_cast<std::ptrdiff_t>(index) * blocks.stride);
 }
 
 } // namespace
@@ -56,6 +62,37 @@ std::size_t next_fragment(const Flight& flight) noexcept
     return both >= zero_copy_bytes && !flight.copied ? both : std::min(stretch, fragment_bytes);
 }
 
+Scattered next_blocks(const Flight& flight, std::span<std::byte, scattered_bytes> list) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    const std::size_t first = flight.target.piece().length;
+    if (first > scattered_block_bytes || flight.position + first == data_bytes(operation) ||
+        (operation.kind == OperationKind::accumulate && has_holes(operation.layout->basic))) {
+        return {};
+    }
+    Scattered found;
+    datatype::Cursor at = flight.target;
+    for (std::size_t left = list.size(); !at.at_end();) {
+        const datatype::Blocks blocks = at.blocks();
+        if (blocks.length > scattered_block_bytes ||
+            left < sizeof(ScatteredBlocks) + blocks.length) {
+            break;
+        }
+        left -= sizeof(ScatteredBlocks);
+        const std::size_t count = std::min(blocks.count, left / blocks.length);
+        const ScatteredBlocks entry{.address = reinterpret_cast<std::uintptr_t>(blocks.address),
+                                    .stride = blocks.stride,
+                                    .length = static_cast<std::uint32_t>(blocks.length),
+                                    .count = static_cast<std::uint32_t>(count)};
+        std::memcpy(&list[found.entries * sizeof entry], &entry, sizeof entry);
+        ++found.entries;
+        found.bytes += count * blocks.length;
+        left -= count * blocks.length;
+        at.advance(count * blocks.length);
+    }
+    return found.bytes > first ? found : Scattered{};
+}
+
 bool may_send(const Flight& flight) noexcept
 {
     const Channel& target = *flight.channel;
@@ -66,23 +103,32 @@ bool may_send(const Flight& flight) noexcept
 void gather(datatype::Cursor& from, std::byte* to, std::size_t bytes) noexcept
 {
     while (bytes != 0 && !from.at_end()) {
-        const datatype::Piece stretch = from.piece();
-        const std::size_t length = std::min(bytes, stretch.length);
-        std::memcpy(to, stretch.address, length);
-        from.advance(length);
-        to += length;
-        bytes -= length;
+        const datatype::Blocks blocks = from.blocks();
+        const std::size_t whole = std::min(blocks.count, bytes / blocks.length);
+        for (std::size_t block = 0; block < whole; ++block, to += blocks.length) {
+            std::memcpy(to, at(blocks, block), blocks.length);
+        }
+        const std::size_t part = whole == 0 ? bytes : 0;
+        std::memcpy(to, blocks.address, part);
+        from.advance(whole * blocks.length + part);
+        to += part;
+        bytes -= whole * blocks.length + part;
     }
 }
 
 void scatter(datatype::Cursor& to, std::span<const std::byte> from) noexcept
 {
     while (!from.empty() && !to.at_end()) {
-        const datatype::Piece stretch = to.piece();
-        const std::size_t length = std::min(from.size(), stretch.length);
-        std::memcpy(stretch.address, from.data(), length);
-        to.advance(length);
-        from = from.subspan(length);
+        const datatype::Blocks blocks = to.blocks();
+        const std::size_t whole = std::min(blocks.count, from.size() / blocks.length);
+        for (std::size_t block = 0; block < whole; ++block) {
+            std::memcpy(at(blocks, block), &from[block * blocks.length], blocks.length);
+        }
+        const std::size_t part = whole == 0 ? from.size() : 0;
+        std::memcpy(blocks.address, from.data(), part);
+        const std::size_t moved = whole * blocks.length + part;
+        to.advance(moved);
+        from = from.subspan(moved);
     }
 }
 

@@ -6,9 +6,10 @@
 
 #include "rma/channel/channel.hpp"
 #include "rma/channel/flight.hpp"
+#include "rma/channel/wire.hpp"
 
-/// How the data of an operation are cut into fragments, one or more for each contiguous stretch of
-/// target memory.
+/// How the data of an operation are cut into fragments: one or more for each contiguous stretch of
+/// target memory, or one for several that are short.
 namespace sidelight::rma {
 
 /// Whether its fragments carry data to the target.
@@ -24,6 +25,16 @@ namespace sidelight::rma {
 /// How many bytes of the operation's data the next fragment is about. Elements are never cut, and
 /// those with holes travel one by one.
 [[nodiscard]] std::size_t next_fragment(const Flight& flight) noexcept;
+
+/// What a scattered fragment is about: so many entries at the beginning of its payload, and so many
+/// bytes of data.
+struct Scattered {
+    std::size_t entries = 0;
+    std::size_t bytes = 0;
+};
+/// Lists the short blocks that the next fragment is about; none where it is about one.
+[[nodiscard]] Scattered next_blocks(const Flight& flight,
+                                    std::span<std::byte, scattered_bytes> list) noexcept;
 
 /// Whether the next fragment may be sent now: the target keeps track of so many zero-copy puts that
 /// overtake one another, and no more.

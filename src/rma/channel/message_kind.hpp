@@ -41,6 +41,9 @@ enum class MessageKind : std::uint8_t {
     get_named,               ///< GetNamedBody: answer with reply
     region_request,          ///< RegionRequestBody, payload: a key; answer with region_key
     region_key,              ///< RegionKeyBody, payload: opens that region; none: not now
+    put_scattered,           ///< PutScatteredBody, payload: list of blocks, data: store
+    get_scattered,           ///< GetScatteredBody, payload: list of blocks: answer with reply
+    accumulate_scattered,    ///< AccumulateScatteredBody, payload: list of blocks, data: combine
     farewell,                ///< to a process, window 0: answer; nothing follows
     farewell_answer,         ///< to a process, window 0: all that it has sent is here
     count_,

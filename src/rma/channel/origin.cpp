@@ -263,10 +263,20 @@ void Origin::send_fragments(Flight& flight) noexcept
 
 void Origin::send_fragment(Flight& flight) noexcept
 {
+    std::array<std::byte, fragment_bytes> staging;
+    const Scattered blocks = next_blocks(flight, std::span(staging).first<scattered_bytes>());
+    if (blocks.entries != 0) {
+        send_scattered(flight, blocks, staging);
+    } else {
+        send_one_block(flight, staging);
+    }
+}
+
+void Origin::send_one_block(Flight& flight, std::span<std::byte, fragment_bytes> staging) noexcept
+{
     const Operation& operation = flight.op->operation;
     const std::size_t length = next_fragment(flight);
     const bool last = flight.position + length == data_bytes(operation);
-    std::array<std::byte, fragment_bytes> staging;
     credit_.use(*flight.channel, length);
     if (is_zero_copy(operation, length)) {
         send_zero_copy_put(flight, length);
@@ -285,16 +295,53 @@ void Origin::send_fragment(Flight& flight) noexcept
     flight.target.advance(length);
 }
 
+/// The list is at the beginning of the staging.
+void Origin::send_scattered(Flight& flight, const Scattered& blocks,
+                            std::span<std::byte, fragment_bytes> staging) noexcept
+{
+    const Operation& operation = flight.op->operation;
+    Channel& target = *flight.channel;
+    const bool last = flight.position + blocks.bytes == data_bytes(operation);
+    const std::size_t listed = blocks.entries * sizeof(ScatteredBlocks);
+    const std::size_t carried = carries_data(operation) ? blocks.bytes : 0;
+    gather(flight.data, staging.data() + listed, carried);
+    const std::span payload(staging.data(), listed + carried);
+    credit_.use(target, listed + blocks.bytes);
+    if (operation.kind == OperationKind::put) {
+        channels_.send(target, MessageKind::put_scattered,
+                       PutScatteredBody{.put = begin_put(flight, last), .entries = blocks.entries},
+                       payload);
+    } else if (operation.kind == OperationKind::get) {
+        channels_.send(target, MessageKind::get_scattered,
+                       GetScatteredBody{.get = begin_get(flight, blocks.bytes),
+                                        .region = region_of(flight),
+                                        .entries = blocks.entries},
+                       payload);
+    } else {
+        channels_.send(target, MessageKind::accumulate_scattered,
+                       AccumulateScatteredBody{
+                           .accumulate = begin_accumulate(flight, operation, blocks.bytes, last),
+                           .entries = blocks.entries},
+                       payload);
+    }
+    flight.position += blocks.bytes;
+    flight.target.advance(blocks.bytes);
+}
+
+PutBody Origin::begin_put(Flight& flight, bool last) noexcept
+{
+    const std::uint8_t acknowledge = credit_.count(flight, last) ? 1 : 0;
+    return {.operation = Flights::name(flight),
+            .acknowledge = acknowledge,
+            .region = region_of(flight)};
+}
+
 void Origin::send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,
                       bool last) noexcept
 {
-    const std::uint8_t acknowledge = credit_.count(flight, last) ? 1 : 0;
-    channels_.send(*flight.channel, MessageKind::put,
-                   PutBody{.address = address,
-                           .operation = Flights::name(flight),
-                           .acknowledge = acknowledge,
-                           .region = region_of(flight)},
-                   data);
+    PutBody body = begin_put(flight, last);
+    body.address = address;
+    channels_.send(*flight.channel, MessageKind::put, body, data);
 }
 
 /// Straight from the origin's memory.
@@ -347,14 +394,17 @@ void Origin::zero_copy_left(fabric::Completion& self, Status /*status*/) noexcep
     }
 }
 
-void Origin::send_get(Flight& flight, std::size_t length) noexcept
+GetBody Origin::begin_get(Flight& flight, std::size_t length) noexcept
 {
     ++flight.replies;
     flight.data.advance(length); // where it goes
-    const GetBody body{.address = address_of(flight),
-                       .operation = Flights::name(flight),
-                       .bytes = length,
-                       .position = flight.position};
+    return {.operation = Flights::name(flight), .bytes = length, .position = flight.position};
+}
+
+void Origin::send_get(Flight& flight, std::size_t length) noexcept
+{
+    GetBody body = begin_get(flight, length);
+    body.address = address_of(flight);
     if (const RegionName region = region_of(flight); region != no_region) {
         channels_.send(*flight.channel, MessageKind::get_named,
                        GetNamedBody{.get = body, .region = region});
@@ -363,14 +413,11 @@ void Origin::send_get(Flight& flight, std::size_t length) noexcept
     }
 }
 
-/// `length` bytes at the target: all of `data`, or none are needed.
-void Origin::send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
-                             std::size_t length, std::span<const std::byte> data,
-                             bool last) noexcept
+AccumulateBody Origin::begin_accumulate(Flight& flight, const Operation& operation,
+                                        std::size_t length, bool last) noexcept
 {
     const bool fetches = returned_to(operation) != nullptr;
-    AccumulateBody body{.address = address,
-                        .operation = Flights::name(flight),
+    AccumulateBody body{.operation = Flights::name(flight),
                         .bytes = length,
                         .position = flight.position,
                         .reduce = static_cast<std::uint8_t>(operation.reduce),
@@ -382,6 +429,16 @@ void Origin::send_accumulate(Flight& flight, const Operation& operation, std::ui
     } else {
         body.acknowledge = credit_.count(flight, last) ? 1 : 0;
     }
+    return body;
+}
+
+/// `length` bytes at the target: all of `data`, or none are needed.
+void Origin::send_accumulate(Flight& flight, const Operation& operation, std::uint64_t address,
+                             std::size_t length, std::span<const std::byte> data,
+                             bool last) noexcept
+{
+    AccumulateBody body = begin_accumulate(flight, operation, length, last);
+    body.address = address;
     channels_.send(*flight.channel, MessageKind::accumulate, body, data);
 }
 

@@ -4,6 +4,7 @@
 #include "rma/channel/active_origin.hpp"
 #include "rma/channel/channels.hpp"
 #include "rma/channel/credit.hpp"
+#include "rma/channel/fragments.hpp"
 #include "rma/channel/life.hpp"
 
 namespace sidelight::rma {
@@ -40,6 +41,13 @@ private:
     void send_order(Channel& target) noexcept;
     void send_fragments(Flight& flight) noexcept;
     void send_fragment(Flight& flight) noexcept;
+    void send_one_block(Flight& flight, std::span<std::byte, fragment_bytes> staging) noexcept;
+    void send_scattered(Flight& flight, const Scattered& blocks,
+                        std::span<std::byte, fragment_bytes> staging) noexcept;
+    [[nodiscard]] PutBody begin_put(Flight& flight, bool last) noexcept;
+    [[nodiscard]] static GetBody begin_get(Flight& flight, std::size_t length) noexcept;
+    [[nodiscard]] AccumulateBody begin_accumulate(Flight& flight, const Operation& operation,
+                                                  std::size_t length, bool last) noexcept;
     void send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,
                   bool last) noexcept;
     void send_zero_copy_put(Flight& flight, std::size_t length) noexcept;

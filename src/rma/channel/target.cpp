@@ -131,6 +131,21 @@ void TargetSide::serve_put(Channel& from, const PutBody& body,
               memory != nullptr ? Status::ok : Status::rma_range);
 }
 
+void TargetSide::serve_put(Channel& from, const PutScatteredBody& body,
+                           std::span<const std::byte> payload) noexcept
+{
+    Status status = scattered_.find(payload, body.entries, memory_, body.put.region);
+    const std::span<const std::byte> data = scattered_.data_behind(payload, body.entries);
+    if (status == Status::ok && data.size() != scattered_.bytes()) {
+        status = Status::count;
+    }
+    if (status == Status::ok) {
+        std::atomic_thread_fence(std::memory_order_release); // who sees it sees what came before
+        unpack(data, scattered_.buffer());
+    }
+    performed(from, body.put.operation, body.put.acknowledge != 0, status);
+}
+
 std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t bytes) noexcept
 {
     std::byte* memory = memory_.find(body.address, bytes, body.region);
@@ -165,6 +180,22 @@ void TargetSide::serve_get(Channel& from, const GetBody& body, RegionName region
     } else {
         reply_zero_copy(from, body, {memory, body.bytes}, region);
     }
+}
+
+void TargetSide::serve_get(Channel& from, const GetScatteredBody& body,
+                           std::span<const std::byte> payload) noexcept
+{
+    Status status = scattered_.find(payload, body.entries, memory_, body.region);
+    if (status == Status::ok && scattered_.bytes() != body.get.bytes) {
+        status = Status::count;
+    }
+    if (status != Status::ok) {
+        refuse(from, body.get.operation, status);
+        return;
+    }
+    std::array<std::byte, scattered_bytes> data;
+    const std::size_t bytes = pack(scattered_.buffer(), data.data());
+    reply(from, body.get.operation, body.get.position, {data.data(), bytes});
 }
 
 void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
@@ -228,12 +259,43 @@ void TargetSide::serve_accumulate(Channel& from, const AccumulateBody& body,
         return;
     }
     const Layout& layout = datatype::basic_layout(static_cast<Basic>(body.basic));
+    combine(from, body, payload, {memory, &layout, body.bytes / layout.size});
+}
+
+void TargetSide::serve_accumulate(Channel& from, const AccumulateScatteredBody& body,
+                                  std::span<const std::byte> payload) noexcept
+{
+    const AccumulateBody& accumulate = body.accumulate;
+    const auto op = static_cast<ReduceOp>(accumulate.reduce);
+    Status status = Status::op;
+    if (reach_of(accumulate) != 0 && op < ReduceOp::count_) {
+        status = scattered_.find(payload, body.entries, memory_, accumulate.region,
+                                 static_cast<Basic>(accumulate.basic));
+    }
+    const std::span<const std::byte> data = scattered_.data_behind(payload, body.entries);
+    const std::size_t expected = op == ReduceOp::no_op ? 0 : accumulate.bytes;
+    if (status == Status::ok &&
+        (scattered_.bytes() != accumulate.bytes || data.size() != expected)) {
+        status = Status::op;
+    }
+    if (status == Status::ok) {
+        combine(from, accumulate, data, scattered_.buffer());
+    } else {
+        end_accumulate(from, accumulate, status);
+    }
+}
+
+void TargetSide::combine(Channel& from, const AccumulateBody& body,
+                         std::span<const std::byte> payload, const Buffer& memory) noexcept
+{
+    const auto op = static_cast<ReduceOp>(body.reduce);
+    const Layout& layout = datatype::basic_layout(static_cast<Basic>(body.basic));
     const Elements elements{layout, body.bytes / layout.size};
     Staging brought;
     Staging old;
     const Buffer fetched = body.fetch != 0 ? elements.at(old.bytes.data()) : Buffer{};
-    const Status status = accumulates_.accumulate(op, own_, elements_of(payload, elements, brought),
-                                                  fetched, elements.at(memory));
+    const Status status =
+        accumulates_.accumulate(op, own_, elements_of(payload, elements, brought), fetched, memory);
     if (status != Status::ok || body.fetch == 0) {
         end_accumulate(from, body, status);
     } else if (layout.contiguous) {

@@ -4,6 +4,7 @@
 #include "rma/accumulate/accumulates.hpp"
 #include "rma/channel/channels.hpp"
 #include "rma/channel/credit.hpp"
+#include "rma/channel/scattered_memory.hpp"
 #include "rma/region/own_memory.hpp"
 
 namespace sidelight::rma {
@@ -27,6 +28,13 @@ public:
     void serve_get(Channel& from, const GetBody& body, RegionName region = no_region) noexcept;
     void serve_accumulate(Channel& from, const AccumulateBody& body,
                           std::span<const std::byte> payload) noexcept;
+    // The same for several blocks of memory.
+    void serve_put(Channel& from, const PutScatteredBody& body,
+                   std::span<const std::byte> payload) noexcept;
+    void serve_get(Channel& from, const GetScatteredBody& body,
+                   std::span<const std::byte> payload) noexcept;
+    void serve_accumulate(Channel& from, const AccumulateScatteredBody& body,
+                          std::span<const std::byte> payload) noexcept;
     void serve_compare_and_swap(Channel& from, const CompareAndSwapBody& body,
                                 std::span<const std::byte> payload) noexcept;
 
@@ -46,12 +54,16 @@ private:
     void reply_zero_copy(Channel& from, const GetBody& body, std::span<const std::byte> data,
                          RegionName region) noexcept;
     void end_accumulate(Channel& from, const AccumulateBody& body, Status status) noexcept;
+    /// What is left of serving one whose memory has been found.
+    void combine(Channel& from, const AccumulateBody& body, std::span<const std::byte> payload,
+                 const datatype::Buffer& memory) noexcept;
 
     Channels& channels_;
     Credit& credit_;
     OwnMemory& memory_;
     Accumulates& accumulates_;
     AccumulateTarget own_;
+    ScatteredMemory scattered_; ///< of the fragment that is served
 };
 
 } // namespace sidelight::rma

@@ -136,6 +136,30 @@ struct alignas(16) RegionKeyBody {
     std::uint64_t told = 0;            ///< what was written last to the receiver's word
     Unused<8> unused{};
 };
+/// One entry of the list at the beginning of a scattered fragment's payload: `count` blocks of
+/// `length` bytes, `stride` apart. Its data are those of all blocks, in this order.
+struct ScatteredBlocks {
+    std::uint64_t address = 0; ///< of the first one
+    std::int64_t stride = 0;
+    std::uint32_t length = 0;
+    std::uint32_t count = 0;
+};
+// Scattered fragments: several blocks in the place of `address`, which is 0.
+struct alignas(16) PutScatteredBody {
+    PutBody put;
+    std::uint64_t entries = 0; ///< of the list
+    Unused<8> unused{};
+};
+struct alignas(16) GetScatteredBody {
+    GetBody get;
+    RegionName region = no_region;
+    std::uint64_t entries = 0;
+};
+struct alignas(16) AccumulateScatteredBody {
+    AccumulateBody accumulate;
+    std::uint64_t entries = 0;
+    Unused<8> unused{};
+};
 static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
                   sizeof(CompareAndSwapBody) == 32,
               "a region takes no room of its own");
@@ -144,6 +168,11 @@ static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
 /// type without holes.
 inline constexpr std::size_t fragment_bytes = 7936;
 static_assert(sizeof(Framed<AccumulateBody>) + fragment_bytes <= fabric::max_message);
+/// List and data in one scattered fragment, at most.
+inline constexpr std::size_t scattered_bytes = fragment_bytes - 16;
+static_assert(sizeof(Framed<AccumulateScatteredBody>) + scattered_bytes <= fabric::max_message);
+/// Blocks up to so many bytes share a fragment.
+inline constexpr std::size_t scattered_block_bytes = 512;
 
 /// Words in which others tell of detaches are exposed so many bytes at a time.
 inline constexpr std::size_t told_bytes = 4096;

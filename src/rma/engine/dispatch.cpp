@@ -56,6 +56,21 @@ void serve_accumulate(const Owners& to, Channel& sender, const Message& message)
     to.target.serve_accumulate(sender, message.body<AccumulateBody>(),
                                payload_of<AccumulateBody>(message));
 }
+void serve_put_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_put(sender, message.body<PutScatteredBody>(),
+                        payload_of<PutScatteredBody>(message));
+}
+void serve_get_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_get(sender, message.body<GetScatteredBody>(),
+                        payload_of<GetScatteredBody>(message));
+}
+void serve_accumulate_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
+{
+    to.target.serve_accumulate(sender, message.body<AccumulateScatteredBody>(),
+                               payload_of<AccumulateScatteredBody>(message));
+}
 void serve_compare_and_swap(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     to.target.serve_compare_and_swap(sender, message.body<CompareAndSwapBody>(),
@@ -197,6 +212,9 @@ bool keeps_place(MessageKind kind) noexcept
     case MessageKind::get:
     case MessageKind::get_named:
     case MessageKind::accumulate:
+    case MessageKind::put_scattered:
+    case MessageKind::get_scattered:
+    case MessageKind::accumulate_scattered:
     case MessageKind::compare_and_swap:
     case MessageKind::order:
     case MessageKind::notify:
@@ -264,6 +282,9 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<GetNamedBody>(serve_get_named),
     row<RegionRequestBody>(serve_region, From::elsewhere),
     row<RegionKeyBody>(take_region, From::elsewhere),
+    row<PutScatteredBody>(serve_put_scattered),
+    row<GetScatteredBody>(serve_get_scattered),
+    row<AccumulateScatteredBody>(serve_accumulate_scattered),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.
