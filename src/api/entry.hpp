@@ -37,7 +37,7 @@ using host::mpi::Word;
 
 } // namespace sidelight::api
 
-#define SIDELIGHT_FRONT(name) SIDELIGHT_OWN decltype(PMPI_##name) own_##name;
-#define SIDELIGHT_TRACED_FRONT(name) SIDELIGHT_FRONT(name)
-#define SIDELIGHT_FORTRAN_FRONT(call, name)
+#define SIDELIGHT_FRONT(name, words) SIDELIGHT_OWN decltype(PMPI_##name) own_##name;
+#define SIDELIGHT_TRACED_FRONT(name, words) SIDELIGHT_FRONT(name, words)
+#define SIDELIGHT_FORTRAN_FRONT(call, name, words)
 #include "api/front.def"

@@ -111,7 +111,7 @@ void set_attr(OfHost& binding, const MPI_Fint* win, const MPI_Fint* keyval, cons
 
 // What front.def has of Fortran's, but for what is in attributes.cpp.
 #define SIDELIGHT_OWN_set_proxy(name)
-#define SIDELIGHT_FRONT(name)
-#define SIDELIGHT_TRACED_FRONT(name)
-#define SIDELIGHT_FORTRAN_FRONT(call, name) SIDELIGHT_OWN_##call(name)
+#define SIDELIGHT_FRONT(name, words)
+#define SIDELIGHT_TRACED_FRONT(name, words)
+#define SIDELIGHT_FORTRAN_FRONT(call, name, words) SIDELIGHT_OWN_##call(name)
 #include "api/front.def"

@@ -37,31 +37,31 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
 
 namespace {
 
-Word give_polls(const char* name, Word a, Word b, Word c, Word d, Word e, Word f, Word g) noexcept
+template <class... Words>
+Word give_polls(const char* name, Words... words)
 {
-    using Poll = Word(Word, Word, Word, Word, Word, Word, Word);
-    auto* const host = reinterpret_cast<Poll*>(host::mpi::find_symbol(name));
+    auto* const host = reinterpret_cast<Named*>(host::mpi::find_symbol(name));
     if (Messages* messages = Messages::active(); messages != nullptr) {
         const Inside inside(*messages);
         Messages::has_callbacks();
     }
-    return host != nullptr ? host(a, b, c, d, e, f, g) : Word{MPI_ERR_OTHER};
+    return host != nullptr ? host::mpi::call_named(host, words...) : Word{MPI_ERR_OTHER};
 }
 
 } // namespace
 
-#define SIDELIGHT_GIVES_POLLS(name)                                                                \
-    SIDELIGHT_ENTRY Word gives_##name(Word a, Word b, Word c, Word d, Word e, Word f,              \
-                                      Word g) noexcept asm(#name);                                 \
-    Word gives_##name(Word a, Word b, Word c, Word d, Word e, Word f, Word g) noexcept             \
+#define SIDELIGHT_GIVES_POLLS(name, words)                                                         \
+    static_assert(host::mpi::words_of<decltype(name)> == (words));                                 \
+    SIDELIGHT_ENTRY Word gives_##name(SIDELIGHT_WORD_PARAMETERS(words)) asm(#name);                \
+    Word gives_##name(SIDELIGHT_WORD_PARAMETERS(words))                                            \
     {                                                                                              \
-        return give_polls(#name, a, b, c, d, e, f, g);                                             \
+        return give_polls(#name, SIDELIGHT_WORD_NAMES(words));                                     \
     }
 
-SIDELIGHT_GIVES_POLLS(MPIX_Grequest_start)
-SIDELIGHT_GIVES_POLLS(MPIX_Grequest_class_create)
+SIDELIGHT_GIVES_POLLS(MPIX_Grequest_start, 7)
+SIDELIGHT_GIVES_POLLS(MPIX_Grequest_class_create, 6)
 #ifdef MPIX_STREAM_NULL
-SIDELIGHT_GIVES_POLLS(MPIX_Async_start)
+SIDELIGHT_GIVES_POLLS(MPIX_Async_start, 3)
 #endif
 
 #endif

@@ -10,22 +10,23 @@ namespace sidelight::messages {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(Call::count)> names{
-#define SIDELIGHT_ATTENDED(name) "PMPI_" #name,
-#define SIDELIGHT_STARTED(name, request, size) "PMPI_" #name,
-#define SIDELIGHT_MADE(name, request, size) "PMPI_" #name,
-#define SIDELIGHT_OF_LIFE(name) "PMPI_" #name,
-#define SIDELIGHT_OF_REQUESTS(name) "PMPI_" #name,
+#define SIDELIGHT_ATTENDED(name, ...) "PMPI_" #name,
+#define SIDELIGHT_STARTED(name, ...) "PMPI_" #name,
+#define SIDELIGHT_MADE(name, ...) "PMPI_" #name,
+#define SIDELIGHT_OF_LIFE(name, ...) "PMPI_" #name,
+#define SIDELIGHT_OF_REQUESTS(name, ...) "PMPI_" #name,
 #include "messages/calls.def"
 };
 
-Word nobody(SIDELIGHT_EACH_WORD([[maybe_unused]] Word)) noexcept { return MPI_ERR_OTHER; }
+/// Serves a call that nobody has.
+Word nobody() noexcept { return MPI_ERR_OTHER; }
 
 } // namespace
 
-Served* find_below(Call call) noexcept
+Named* find_below(Call call) noexcept
 {
     void* found = host::mpi::find_symbol(names[static_cast<std::size_t>(call)]);
-    return found != nullptr ? reinterpret_cast<Served*>(found) : &nobody;
+    return found != nullptr ? reinterpret_cast<Named*>(found) : reinterpret_cast<Named*>(&nobody);
 }
 
 void* find_sidelight(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }

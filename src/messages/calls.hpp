@@ -25,26 +25,23 @@ namespace sidelight::messages {
 using host::mpi::narrowed;
 using host::mpi::Word;
 
-/// No call takes more words; those that a call does not have are not looked at.
-constexpr std::size_t most_words = 12;
-using Words = std::array<Word, most_words>;
-#define SIDELIGHT_EACH_WORD(what)                                                                  \
-    what a, what b, what c, what d, what e, what f, what g, what h, what i, what j, what k, what l
-#define SIDELIGHT_WORD_NAMES a, b, c, d, e, f, g, h, i, j, k, l
-using Served = Word(SIDELIGHT_EACH_WORD(Word)) noexcept;
+using host::mpi::Named;
+
+/// Of the call that it came with.
+using Words = const Word*;
 
 enum class Call : std::size_t {
-#define SIDELIGHT_ATTENDED(name) name,
-#define SIDELIGHT_STARTED(name, request, size) name,
-#define SIDELIGHT_MADE(name, request, size) name,
-#define SIDELIGHT_OF_LIFE(name) name,
-#define SIDELIGHT_OF_REQUESTS(name) name,
+#define SIDELIGHT_ATTENDED(name, ...) name,
+#define SIDELIGHT_STARTED(name, ...) name,
+#define SIDELIGHT_MADE(name, ...) name,
+#define SIDELIGHT_OF_LIFE(name, ...) name,
+#define SIDELIGHT_OF_REQUESTS(name, ...) name,
 #include "messages/calls.def"
     count
 };
 
 /// Below this library. A call that nobody has gives MPI_ERR_OTHER.
-[[nodiscard]] Served* find_below(Call call) noexcept;
+[[nodiscard]] [[gnu::noinline]] Named* find_below(Call call) noexcept;
 
 /// A function of libsidelight.so's that is not MPI's; null where that is not loaded below.
 [[nodiscard]] void* find_sidelight(const char* name) noexcept;
@@ -66,14 +63,14 @@ using AskStatus = int(MPI_Request, int*, MPI_Status*);
 namespace detail {
 
 /// Relaxed: whoever finds none looks it up, to the same end.
-inline std::array<std::atomic<Served*>, static_cast<std::size_t>(Call::count)> below{};
+inline std::array<std::atomic<Named*>, static_cast<std::size_t>(Call::count)> below{};
 
 } // namespace detail
 
-inline Served* below(Call call) noexcept
+[[gnu::always_inline]] inline Named* below(Call call) noexcept
 {
     auto& place = detail::below[static_cast<std::size_t>(call)];
-    Served* found = place.load(std::memory_order_relaxed);
+    Named* found = place.load(std::memory_order_relaxed);
     if (found == nullptr) [[unlikely]] {
         found = find_below(call);
         place.store(found, std::memory_order_relaxed);
@@ -83,14 +80,9 @@ inline Served* below(Call call) noexcept
 
 /// Hands a call on.
 template <class... Arguments>
-Word hand_on(Call call, Arguments... arguments) noexcept
+[[gnu::always_inline]] inline Word hand_on(Call call, Arguments... arguments)
 {
-    static_assert(sizeof...(Arguments) <= most_words);
-    Words words{};
-    std::size_t count = 0;
-    ((words[count++] = Word(arguments)), ...);
-    const auto& [SIDELIGHT_WORD_NAMES] = words;
-    return below(call)(SIDELIGHT_WORD_NAMES);
+    return host::mpi::call_named(below(call), Word(arguments)...);
 }
 
 } // namespace sidelight::messages

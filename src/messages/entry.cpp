@@ -2,6 +2,7 @@
 #include "messages/entry.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <mpi.h>
 
@@ -33,7 +34,7 @@ std::uint64_t bytes_of(Word count, Word type) noexcept
 /// A datatype is asked for its size only when the host has taken the call, so it is one.
 template <class Count, std::size_t count, std::size_t type>
 struct Buffer {
-    static rules::Demand demand(const Words& words) noexcept
+    static rules::Demand demand(Words words) noexcept
     {
         return {.bytes = bytes_of<Count>(words[count], words[type])};
     }
@@ -42,7 +43,7 @@ struct Buffer {
 template <class Count, std::size_t count, std::size_t type, std::size_t other_count,
           std::size_t other_type>
 struct Buffers {
-    static rules::Demand demand(const Words& words) noexcept
+    static rules::Demand demand(Words words) noexcept
     {
         return {.bytes = std::max(bytes_of<Count>(words[count], words[type]),
                                   bytes_of<Count>(words[other_count], words[other_type]))};
@@ -51,7 +52,7 @@ struct Buffers {
 
 template <std::size_t partitions, std::size_t count, std::size_t type>
 struct Partitions {
-    static rules::Demand demand(const Words& words) noexcept
+    static rules::Demand demand(Words words) noexcept
     {
         const auto number = narrowed<int>(words[partitions]);
         return {.bytes = number > 0 ? static_cast<std::uint64_t>(number) *
@@ -61,7 +62,7 @@ struct Partitions {
 };
 
 struct Always {
-    static rules::Demand demand(const Words& /*words*/) noexcept { return {.always = true}; }
+    static rules::Demand demand(Words /*words*/) noexcept { return {.always = true}; }
 };
 
 bool is_predefined(MPI_Op op) noexcept
@@ -74,7 +75,7 @@ bool is_predefined(MPI_Op op) noexcept
 
 template <std::size_t op>
 struct Reduction {
-    static rules::Demand demand(const Words& words) noexcept
+    static rules::Demand demand(Words words) noexcept
     {
         return {.always = true, .foreign = !is_predefined(narrowed<MPI_Op>(words[op]))};
     }
@@ -82,7 +83,7 @@ struct Reduction {
 
 /// Is not inlined, for the sake of small messages and of programs that use none of this.
 template <class Size>
-[[gnu::noinline]] void note(Messages& messages, const Words& words, std::size_t request,
+[[gnu::noinline]] void note(Messages& messages, Words words, std::size_t request,
                             bool persistent) noexcept
 {
     const rules::Demand demand = Size::demand(words);
@@ -97,51 +98,66 @@ template <class Size>
     }
 }
 
+template <Call call, class... EachWord>
+[[gnu::always_inline]] inline Word attend(EachWord... words)
+{
+    if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {
+        const Inside inside(*messages);
+        return hand_on(call, words...);
+    }
+    return hand_on(call, words...);
+}
+
+template <Call call, class Size, class... EachWord>
+[[gnu::always_inline]] inline Word attend_new(std::size_t request, bool persistent,
+                                              EachWord... words)
+{
+    if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {
+        const Inside inside(*messages);
+        const Word code = hand_on(call, words...);
+        if (is_success(code)) [[likely]] {
+            note<Size>(*messages, std::array{words...}.data(), request, persistent);
+        }
+        return code;
+    }
+    return hand_on(call, words...);
+}
+
 } // namespace
 
-#define SIDELIGHT_EXPORTED(name)                                                                   \
-    SIDELIGHT_ENTRY Word entry_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("MPI_" #name);       \
-    SIDELIGHT_ENTRY Word profiled_entry_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm(            \
+#define SIDELIGHT_EXPORTED(name, words)                                                            \
+    static_assert(host::mpi::words_of<decltype(PMPI_##name)> == (words));                          \
+    SIDELIGHT_ENTRY Word entry_##name(SIDELIGHT_WORD_PARAMETERS(words)) asm("MPI_" #name);         \
+    SIDELIGHT_ENTRY Word profiled_entry_##name(SIDELIGHT_WORD_PARAMETERS(words)) asm(              \
         "PMPI_" #name) __attribute__((alias("MPI_" #name)));                                       \
-    Word entry_##name(SIDELIGHT_EACH_WORD(Word)) noexcept
+    Word entry_##name(SIDELIGHT_WORD_PARAMETERS(words))
 
-#define SIDELIGHT_ATTENDED(name)                                                                   \
-    SIDELIGHT_EXPORTED(name)                                                                       \
-    {                                                                                              \
-        if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {       \
-            const Inside inside(*messages);                                                        \
-            return below(Call::name)(SIDELIGHT_WORD_NAMES);                                        \
-        }                                                                                          \
-        return below(Call::name)(SIDELIGHT_WORD_NAMES);                                            \
-    }
+#define SIDELIGHT_ATTENDED(name, words)                                                            \
+    SIDELIGHT_EXPORTED(name, words) { return attend<Call::name>(SIDELIGHT_WORD_NAMES(words)); }
 #define SIDELIGHT_UNPACKED(...) __VA_ARGS__
-#define SIDELIGHT_HANDED_OUT(name, request, size, persistent)                                      \
-    SIDELIGHT_EXPORTED(name)                                                                       \
+#define SIDELIGHT_HANDED_OUT(name, words, request, size, persistent)                               \
+    SIDELIGHT_EXPORTED(name, words)                                                                \
     {                                                                                              \
-        if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {       \
-            const Inside inside(*messages);                                                        \
-            const Word code = below(Call::name)(SIDELIGHT_WORD_NAMES);                             \
-            if (is_success(code)) [[likely]] {                                                     \
-                note<SIDELIGHT_UNPACKED size>(*messages, {SIDELIGHT_WORD_NAMES}, request,          \
-                                              persistent);                                         \
-            }                                                                                      \
-            return code;                                                                           \
-        }                                                                                          \
-        return below(Call::name)(SIDELIGHT_WORD_NAMES);                                            \
+        return attend_new<Call::name, SIDELIGHT_UNPACKED size>(request, persistent,                \
+                                                               SIDELIGHT_WORD_NAMES(words));       \
     }
-#define SIDELIGHT_STARTED(name, request, size) SIDELIGHT_HANDED_OUT(name, request, size, false)
-#define SIDELIGHT_MADE(name, request, size) SIDELIGHT_HANDED_OUT(name, request, size, true)
+#define SIDELIGHT_STARTED(name, words, request, size)                                              \
+    SIDELIGHT_HANDED_OUT(name, words, request, size, false)
+#define SIDELIGHT_MADE(name, words, request, size)                                                 \
+    SIDELIGHT_HANDED_OUT(name, words, request, size, true)
 
 // What life.cpp and completing.cpp do, as words.
-#define SIDELIGHT_OF_LIFE(name)                                                                    \
-    SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("own_" #name);  \
-    SIDELIGHT_EXPORTED(name) { return words_of_own_##name(SIDELIGHT_WORD_NAMES); }
-#define SIDELIGHT_OF_REQUESTS(name)                                                                \
-    SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_EACH_WORD(Word)) noexcept asm("own_" #name);  \
-    SIDELIGHT_EXPORTED(name)                                                                       \
+#define SIDELIGHT_HAS_OWN(name, words)                                                             \
+    SIDELIGHT_OWN Word words_of_own_##name(SIDELIGHT_WORD_PARAMETERS(words)) asm("own_" #name);
+#define SIDELIGHT_OF_LIFE(name, words)                                                             \
+    SIDELIGHT_HAS_OWN(name, words)                                                                 \
+    SIDELIGHT_EXPORTED(name, words) { return words_of_own_##name(SIDELIGHT_WORD_NAMES(words)); }
+#define SIDELIGHT_OF_REQUESTS(name, words)                                                         \
+    SIDELIGHT_HAS_OWN(name, words)                                                                 \
+    SIDELIGHT_EXPORTED(name, words)                                                                \
     {                                                                                              \
-        return Messages::active() != nullptr ? words_of_own_##name(SIDELIGHT_WORD_NAMES)           \
-                                             : below(Call::name)(SIDELIGHT_WORD_NAMES);            \
+        return Messages::active() != nullptr ? words_of_own_##name(SIDELIGHT_WORD_NAMES(words))    \
+                                             : hand_on(Call::name, SIDELIGHT_WORD_NAMES(words));   \
     }
 #include "messages/calls.def"
 

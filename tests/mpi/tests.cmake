@@ -29,6 +29,7 @@ sidelight_mpi_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
 sidelight_mpi_test(active_abort RANKS 2 NO_SANITIZER PROGRAM active_crash ARGS abort
     PASS "has crashed, by SIGABRT: .*active_crash.*the program was asked")
 sidelight_mpi_test(waits RANKS 2 4)
+sidelight_mpi_test(callers_stack RANKS 2 NO_SANITIZER)
 sidelight_mpi_test(complete_requests RANKS 1 2)
 sidelight_mpi_test(notified_storm RANKS 5)
 sidelight_mpi_test(notification_threads RANKS 1 2)
@@ -186,6 +187,7 @@ sidelight_mpi_test(message_fork_at_end RANKS 1 MESSAGES ENVIRONMENT SIDELIGHT_LO
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
 sidelight_mpi_test(message_polls RANKS 2 MESSAGES)
+sidelight_mpi_test(callers_stack_messages RANKS 2 MESSAGES PROGRAM callers_stack NO_SANITIZER)
 sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
 sidelight_mpi_test(message_storm_long RANKS 2 MESSAGES PROGRAM message_storm ARGS 100000
