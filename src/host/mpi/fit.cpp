@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/mpi/fit.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -131,8 +133,15 @@ bool decide() noexcept
 
 bool fits_host() noexcept
 {
-    static const bool fits = find_symbol("PMPI_Init") == nullptr || decide();
-    return fits;
+    enum class Answer : std::uint8_t { none, no, yes };
+    static std::atomic<Answer> known{Answer::none};
+    Answer answer = known.load(std::memory_order_relaxed);
+    if (answer == Answer::none && has_profiled_names()) {
+        static const bool fits = decide();
+        answer = fits ? Answer::yes : Answer::no;
+        known.store(answer, std::memory_order_relaxed);
+    }
+    return answer == Answer::yes;
 }
 
 Family host_family() noexcept { return said_version().family; }

@@ -74,10 +74,19 @@ void* host_library() noexcept
 }
 
 /// What comes next may be another library of ours, which has not all of the host's.
-void* find_in(void* library, const char* name) noexcept
+void* find_profiled(void* library, const char* name) noexcept
 {
     void* found = dlsym(library, name);
     return found == nullptr && library == RTLD_NEXT ? find_in_host(name) : found;
+}
+
+/// Beside a host that has PMPI names, an MPI_X would be a tool's, which calls PMPI_X.
+void* find_in(void* library, const char* name) noexcept
+{
+    void* found = find_profiled(library, name);
+    const bool is_unprofiled =
+        found == nullptr && std::string_view(name).starts_with("PMPI_") && !has_profiled_names();
+    return is_unprofiled ? dlsym(RTLD_NEXT, name + 1) : found;
 }
 
 const void* start_of_library(const void* address) noexcept
@@ -129,6 +138,12 @@ Table load() noexcept
 }
 
 } // namespace
+
+/// By a function that none of our libraries exports: one of them may lie behind this one.
+bool has_profiled_names() noexcept
+{
+    return find_profiled(host_library(), "PMPI_Initialized") != nullptr;
+}
 
 const Table& table() noexcept
 {

@@ -18,7 +18,11 @@ struct Table {
 /// Filled at the first call, which must not come before the host is loaded; constant afterwards.
 [[nodiscard]] const Table& table() noexcept;
 
-/// The host's symbol of that name, also one that is not MPI's; null where it has none.
+/// Whether there is a host, and one that has its calls under their PMPI names, as MPI demands.
+[[nodiscard]] bool has_profiled_names() noexcept;
+
+/// The host's symbol of that name, also one that is not MPI's; null where it has none. Where no
+/// call has a PMPI name, PMPI_X is what is called MPI_X behind this library.
 [[nodiscard]] void* find_symbol(const char* name) noexcept;
 
 /// The same, past any library that stands between the program and its host.
