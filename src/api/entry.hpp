@@ -24,10 +24,10 @@
 #define SIDELIGHT_PROFILED_FORTRAN(name)                                                           \
     SIDELIGHT_ENTRY decltype(mpix_##name) pmpix_##name __attribute__((alias("mpix_" #name)));
 #define SIDELIGHT_WORDS(name, ...)                                                                 \
-    SIDELIGHT_ENTRY int words_of_##name(__VA_ARGS__) noexcept asm("MPI_" #name);                   \
-    SIDELIGHT_ENTRY int profiled_words_of_##name(__VA_ARGS__) noexcept asm("PMPI_" #name)          \
+    SIDELIGHT_ENTRY int words_of_##name(__VA_ARGS__) asm("MPI_" #name);                            \
+    SIDELIGHT_ENTRY int profiled_words_of_##name(__VA_ARGS__) asm("PMPI_" #name)                   \
         __attribute__((alias("MPI_" #name)));                                                      \
-    int words_of_##name(__VA_ARGS__) noexcept
+    int words_of_##name(__VA_ARGS__)
 
 namespace sidelight::api {
 

@@ -10,7 +10,7 @@ namespace sidelight::api {
 /// Such a call is its test, again and again, with a sweep before each. `test` says whether it is
 /// over.
 template <typename Test>
-int wait_by_tests(Test test) noexcept
+int wait_by_tests(Test test)
 {
     int code = MPI_SUCCESS;
     int is_over = 0;

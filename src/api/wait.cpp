@@ -27,7 +27,7 @@ namespace {
 }
 
 /// For one that is not known to be complete.
-[[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status) noexcept
+[[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status)
 {
     if (Requests::may_be_pending(handle) && Runtime::existing()->wait_for(*handle)) [[unlikely]] {
         *handle = MPI_REQUEST_NULL;

@@ -69,6 +69,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/standard_names/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/two_programs/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/jemalloc/tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/throwing_handler/tests.cmake)
 # These start programs in ways of their own, in which no sanitizer's library can be the first.
 if(NOT SIDELIGHT_SANITIZE)
     include(${CMAKE_CURRENT_LIST_DIR}/profiler/tests.cmake)

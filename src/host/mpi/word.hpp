@@ -23,9 +23,10 @@ template <class Type>
     }
 }
 
-/// The host's function gets the words of the call.
+/// The host's function gets the words of the call. Not noexcept: the host may call an error handler
+/// of the program's, which throws, or be where the thread is cancelled.
 template <auto host_function, class... Words>
-int as_it_came(Words... words) noexcept
+int as_it_came(Words... words)
 {
     void* function = reinterpret_cast<void*>(table().*host_function);
     return reinterpret_cast<int (*)(Words...)>(function)(words...);
