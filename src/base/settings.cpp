@@ -314,10 +314,11 @@ Settings read_settings(const char* (*get)(const char* variable)) noexcept
     return result;
 }
 
+/// Never destroyed: MPI may end when this library has.
 const Settings& settings() noexcept
 {
-    static const Settings from_environment = read_settings(environment);
-    return from_environment;
+    static const auto* const from_environment = new Settings(read_settings(environment));
+    return *from_environment;
 }
 
 } // namespace sidelight

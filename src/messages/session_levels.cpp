@@ -32,7 +32,12 @@ struct Known {
     int level;
 };
 std::mutex mutex; // guards known
-std::vector<Known> known;
+/// Never destroyed: MPI may end when this library has.
+std::vector<Known>& known()
+{
+    static auto* const made = new std::vector<Known>;
+    return *made;
+}
 
 /// -1: it does not say.
 int level_in(MPI_Info info) noexcept
@@ -53,7 +58,7 @@ int level_in(MPI_Info info) noexcept
 
 auto find(MPI_Session session) noexcept
 {
-    return std::find_if(known.begin(), known.end(),
+    return std::find_if(known().begin(), known().end(),
                         [session](const Known& one) { return one.session == session; });
 }
 
@@ -89,7 +94,7 @@ void remember_level(MPI_Session session, int level) noexcept
 {
     const std::scoped_lock lock(mutex);
     try {
-        known.push_back({session, level});
+        known().push_back({session, level});
     } catch (const std::bad_alloc&) {
         return; // it is told the host's level
     }
@@ -99,9 +104,9 @@ bool forget_level(MPI_Session session) noexcept
 {
     const std::scoped_lock lock(mutex);
     const auto place = find(session);
-    const bool was_known = place != known.end();
+    const bool was_known = place != known().end();
     if (was_known) {
-        known.erase(place);
+        known().erase(place);
     }
     return was_known;
 }
@@ -110,7 +115,7 @@ void answer_level(MPI_Session session, MPI_Info info) noexcept
 {
     const std::scoped_lock lock(mutex);
     const auto place = find(session);
-    if (place != known.end() && level_in(info) >= 0) {
+    if (place != known().end() && level_in(info) >= 0) {
         table().Info_set(info, key, level_names[static_cast<std::size_t>(place->level)].text);
     }
 }

@@ -17,15 +17,21 @@
 namespace sidelight::host::mpi {
 namespace {
 
+/// Also in the first call of a program that makes it before this library is initialised: in the
+/// constructor of a library that it is linked to.
+const Version& built_for() noexcept
+{
 #if SIDELIGHT_MPI_ABI
-const Version built_for{Family::abi, MPI_ABI_VERSION, 0};
+    static const Version version{Family::abi, MPI_ABI_VERSION, 0};
 #elif defined(OPEN_MPI)
-const Version built_for{Family::open_mpi, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION};
+    static const Version version{Family::open_mpi, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION};
 #elif defined(I_MPI_VERSION)
-const Version built_for = version_of(Family::intel, I_MPI_VERSION);
+    static const Version version = version_of(Family::intel, I_MPI_VERSION);
 #else
-const Version built_for = version_of(Family::mpich, MPICH_VERSION);
+    static const Version version = version_of(Family::mpich, MPICH_VERSION);
 #endif
+    return version;
+}
 
 /// The longest that any host answers: MPICH's MPI_MAX_LIBRARY_VERSION_STRING.
 constexpr std::size_t version_bytes = 8192;
@@ -82,7 +88,7 @@ bool has_predefined_handles() noexcept
 bool is_same_family() noexcept
 {
     const bool open_mpi = find_symbol("ompi_mpi_comm_world") != nullptr;
-    return open_mpi == (built_for.family == Family::open_mpi);
+    return open_mpi == (built_for().family == Family::open_mpi);
 }
 
 /// One rank speaks for all, where the launcher tells ranks.
@@ -102,7 +108,7 @@ void say_misfit(const Version& loaded, const std::string& file)
         return;
     }
     const std::string other = loaded.family == Family::unknown ? "another MPI" : name_of(loaded);
-    const std::string own = name_of(built_for);
+    const std::string own = name_of(built_for());
     log(LogLevel::error,
         "this library is built for %s, and the program has loaded %s (%s): it steps aside and "
         "leaves all calls to that MPI; `sidelight run` takes the library that fits, and `make "
@@ -114,7 +120,7 @@ bool decide() noexcept
 {
     const std::string file = file_of_host();
     const Version loaded = loaded_version(file);
-    const bool fits = loaded.family == Family::unknown ? is_same_family() : loaded == built_for;
+    const bool fits = loaded.family == Family::unknown ? is_same_family() : loaded == built_for();
     if (!fits) {
         say_misfit(loaded, file);
     } else if (!has_predefined_handles()) {

@@ -23,7 +23,13 @@ using Share = std::shared_ptr<NodeCommunicators>;
 /// Guards what follows. Not held during calls of the host that may run `drop`.
 std::mutex mutex;
 int attribute_key = MPI_KEYVAL_INVALID;
-std::vector<MPI_Comm> keepers;
+
+/// Never destroyed: MPI may end when this library has.
+std::vector<MPI_Comm>& keepers()
+{
+    static auto* const made = new std::vector<MPI_Comm>;
+    return *made;
+}
 
 extern "C" {
 
@@ -31,7 +37,7 @@ int drop(MPI_Comm comm, int, void* share, void*)
 {
     {
         const std::scoped_lock lock(mutex);
-        std::erase(keepers, comm);
+        std::erase(keepers(), comm);
     }
     Share* dropped = static_cast<Share*>(share);
     (*dropped)->in_memory = nullptr; // whoever still asks there hears of it
@@ -51,7 +57,7 @@ int known_key() noexcept
 int enter(MPI_Comm comm)
 {
     const std::scoped_lock lock(mutex);
-    if (keepers.size() >= most_kept) {
+    if (keepers().size() >= most_kept) {
         return MPI_KEYVAL_INVALID;
     }
     if (attribute_key == MPI_KEYVAL_INVALID) {
@@ -60,7 +66,7 @@ int enter(MPI_Comm comm)
     if (attribute_key == MPI_KEYVAL_INVALID) {
         return MPI_KEYVAL_INVALID;
     }
-    keepers.push_back(comm);
+    keepers().push_back(comm);
     return attribute_key;
 }
 
@@ -77,7 +83,7 @@ void keep(MPI_Comm comm, const Share& known)
         known->kept = true;
     } else {
         const std::scoped_lock lock(mutex);
-        std::erase(keepers, comm);
+        std::erase(keepers(), comm);
     }
 }
 
@@ -110,7 +116,7 @@ void forget_node_communicators() noexcept
     int key = MPI_KEYVAL_INVALID;
     {
         const std::scoped_lock lock(mutex);
-        left = std::exchange(keepers, {});
+        left = std::exchange(keepers(), {});
         key = std::exchange(attribute_key, MPI_KEYVAL_INVALID);
     }
     for (const MPI_Comm comm : left) {
