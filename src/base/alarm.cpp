@@ -18,8 +18,8 @@ namespace sidelight {
 namespace {
 
 constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(10);
-/// In milliseconds. A timer that is closed meanwhile says nothing.
-constexpr int longest_poll = 60'000;
+/// In milliseconds. A timer that is closed meanwhile says nothing, also not that MPI ends.
+constexpr int longest_poll = 1'000;
 
 } // namespace
 
@@ -28,7 +28,7 @@ void Alarm::open() noexcept
     if (can_be_set()) {
         return;
     }
-    timer_ = HeldFile(File(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)));
+    timer_ = HeldFile(out_of_the_way(File(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC))));
     if (!can_be_set()) {
         log(LogLevel::info, "a thread looks a hundred times a second: no timer: %s",
             std::strerror(errno));

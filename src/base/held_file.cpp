@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/held_file.hpp"
 
+#include <algorithm>
+
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace sidelight {
@@ -11,6 +15,21 @@ FileIdentity identity_of(const File& file) noexcept
     return file && fstat(file.descriptor(), &status) == 0
                ? FileIdentity{status.st_dev, status.st_ino}
                : FileIdentity{};
+}
+
+/// Not far up where the limit is: the kernel's table of open files is as long as the highest needs.
+File out_of_the_way(File file) noexcept
+{
+    constexpr rlim_t highest = 1024;
+    constexpr rlim_t room = 32;
+    rlimit limit{};
+    if (!file || getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return file;
+    }
+    const rlim_t end = std::min(limit.rlim_cur, highest);
+    const int moved =
+        end > room ? fcntl(file.descriptor(), F_DUPFD_CLOEXEC, static_cast<int>(end - room)) : -1;
+    return moved >= 0 ? File(moved) : std::move(file);
 }
 
 HeldFile& HeldFile::operator=(HeldFile&& other) noexcept

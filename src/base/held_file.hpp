@@ -18,6 +18,11 @@ struct FileIdentity {
 /// None where it is not open.
 [[nodiscard]] FileIdentity identity_of(const File& file) noexcept;
 
+/// The same file by a high number, which programs do not come to: they get the lowest that is free.
+/// For timers and their like, which all have one identity, so that another one would be taken for
+/// it. By the old number where there is no high one.
+[[nodiscard]] File out_of_the_way(File file) noexcept;
+
 /// A file that stays open while the program runs. The program may close its descriptor, and open
 /// another file in its place: that one is never used, and never closed.
 class HeldFile {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,10 @@ public:
         close(descriptor);
         EXPECT_EQ(pipe2(ends_.data(), O_NONBLOCK),
                   0); // one that was emptied ends no test by a hang
-        EXPECT_EQ(ends_[0], descriptor);
+        if (ends_[0] != descriptor) {
+            EXPECT_EQ(dup2(ends_[0], descriptor), descriptor);
+            close(std::exchange(ends_[0], descriptor));
+        }
         EXPECT_EQ(write(ends_[1], sent.data(), sent.size()), sent.size());
     }
     ~PipeInItsPlace()

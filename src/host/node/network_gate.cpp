@@ -11,7 +11,7 @@ void NetworkGate::watch(int descriptor) noexcept
 {
     epoll_event wanted{.events = EPOLLIN, .data = {}};
     watched_ = descriptor;
-    File gate(epoll_create1(EPOLL_CLOEXEC));
+    File gate = out_of_the_way(File(epoll_create1(EPOLL_CLOEXEC)));
     const bool watches =
         gate && epoll_ctl(gate.descriptor(), EPOLL_CTL_ADD, descriptor, &wanted) == 0;
     gate_ = watches ? HeldFile(std::move(gate)) : HeldFile();
