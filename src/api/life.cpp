@@ -79,13 +79,12 @@ SIDELIGHT_OWN int own_Session_finalize(MPI_Session* session)
     if (table().Session_finalize == nullptr) {
         return host::mpi::answer(Status::unsupported);
     }
-    if (session != nullptr && *session != MPI_SESSION_NULL) { // else the host refuses it
-        begin_session_finalize();
+    if (session == nullptr || *session == MPI_SESSION_NULL) { // the host refuses it
+        return table().Session_finalize(session);
     }
+    begin_session_finalize();
     const int code = table().Session_finalize(session);
-    if (code == MPI_SUCCESS) {
-        session_closed();
-    }
+    end_session_finalize(code != MPI_SUCCESS);
     return code;
 }
 

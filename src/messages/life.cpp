@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <strings.h>
 
@@ -10,6 +11,7 @@
 #include "base/settings.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
+#include "host/open_sessions.hpp"
 #include "messages/entry.hpp"
 #include "messages/host_threads.hpp"
 #include "messages/session_levels.hpp"
@@ -24,8 +26,8 @@ constexpr int not_ours = -1;
 std::atomic<int> level_of_world{not_ours};
 /// The highest level that the program has asked for, by MPI_Init_thread or a session.
 std::atomic<int> level_of_program{MPI_THREAD_SINGLE};
-/// Relaxed: MPI forbids to end the last one beside any other call.
-std::atomic<int> sessions{0};
+/// Those that were given threads.
+host::OpenSessions sessions;
 
 /// The variable that has the host make progress by a thread of its own, which would come beside
 /// ours; null where none has.
@@ -112,6 +114,18 @@ bool world_is_up() noexcept
            mpi.Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
 }
 
+/// Or goes on, since the host has refused to end it.
+void session_began(MPI_Session session, int level) noexcept
+{
+    raise_level(level);
+    remember_level(session, level);
+    if (!has_threads(session)) {
+        log(LogLevel::warn, "no progress of messages: the session has no MPI_THREAD_MULTIPLE");
+    } else {
+        Messages::begin(level);
+    }
+}
+
 } // namespace
 
 SIDELIGHT_OWN Word own_Init(int* argc, char*** argv) noexcept
@@ -161,7 +175,7 @@ SIDELIGHT_OWN Word own_Query_thread(int* provided) noexcept
 
 SIDELIGHT_OWN Word own_Finalize() noexcept
 {
-    Messages::end(sessions.load(std::memory_order_relaxed) == 0);
+    sessions.end_world([](bool last) { Messages::end(last); });
     return hand_on(Call::Finalize);
 }
 
@@ -178,14 +192,7 @@ SIDELIGHT_OWN Word own_Session_init(Word info, Word errhandler, MPI_Session* ses
     const Word code = hand_on(Call::Session_init, raised, errhandler, session);
     host::mpi::table().Info_free(&raised);
     if (is_success(code)) {
-        sessions.fetch_add(1, std::memory_order_relaxed);
-        raise_level(level);
-        remember_level(*session, level);
-        if (!has_threads(*session)) {
-            log(LogLevel::warn, "no progress of messages: the session has no MPI_THREAD_MULTIPLE");
-        } else {
-            Messages::begin(level);
-        }
+        sessions.begin([=] { session_began(*session, level); });
     }
     return code;
 }
@@ -202,14 +209,17 @@ SIDELIGHT_OWN Word own_Session_get_info(Word session, MPI_Info* info) noexcept
 SIDELIGHT_OWN Word own_Session_finalize(MPI_Session* session) noexcept
 {
     const MPI_Session ending = session != nullptr ? *session : MPI_SESSION_NULL;
-    const bool is_session = ending != MPI_SESSION_NULL; // else the host refuses it
-    if (is_session && sessions.load(std::memory_order_relaxed) == 1 && !world_is_up()) {
-        Messages::end(true);
+    const std::optional<int> level = forget_level(ending);
+    if (!level) {
+        return hand_on(Call::Session_finalize, session);
     }
+    sessions.end(world_is_up(), [](bool last) {
+        if (last) {
+            Messages::end(true);
+        }
+    });
     const Word code = hand_on(Call::Session_finalize, session);
-    if (is_success(code) && forget_level(ending)) {
-        sessions.fetch_sub(1, std::memory_order_relaxed);
-    }
+    sessions.ended(!is_success(code), [=] { session_began(ending, *level); });
     return code;
 }
 

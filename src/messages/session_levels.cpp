@@ -100,15 +100,16 @@ void remember_level(MPI_Session session, int level) noexcept
     }
 }
 
-bool forget_level(MPI_Session session) noexcept
+std::optional<int> forget_level(MPI_Session session) noexcept
 {
     const std::scoped_lock lock(mutex);
     const auto place = find(session);
-    const bool was_known = place != known().end();
-    if (was_known) {
-        known().erase(place);
+    if (place == known().end()) {
+        return std::nullopt;
     }
-    return was_known;
+    const int level = place->level;
+    known().erase(place);
+    return level;
 }
 
 void answer_level(MPI_Session session, MPI_Info info) noexcept

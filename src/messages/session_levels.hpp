@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include "host/mpi/declarations.hpp"
 
 /// The level of threads that the program has asked for, session by session, where the host's
@@ -18,8 +20,8 @@ namespace sidelight::messages {
 [[nodiscard]] bool has_threads(MPI_Session session) noexcept;
 
 void remember_level(MPI_Session session, int level) noexcept;
-/// Whether it was known.
-bool forget_level(MPI_Session session) noexcept;
+/// The one that was known; null: none was.
+[[nodiscard]] std::optional<int> forget_level(MPI_Session session) noexcept;
 
 /// Puts the program's level into what MPI_Session_get_info has answered.
 void answer_level(MPI_Session session, MPI_Info info) noexcept;

@@ -8,6 +8,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/node_communicator_cache.hpp"
+#include "host/open_sessions.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/thread_level.hpp"
 #include "runtime/window_table.hpp"
@@ -16,13 +17,10 @@ namespace sidelight::runtime {
 
 namespace {
 
-/// Sessions that are open. Relaxed: MPI forbids to end the last one beside any other call.
-std::atomic<int> sessions{0};
+host::OpenSessions sessions;
 
 /// MPI_Finalize calls `end_with_self`.
 std::atomic<bool> attached{false};
-
-bool any_session() noexcept { return sessions.load(std::memory_order_relaxed) > 0; }
 
 /// Windows that live on find another when they need one.
 void give_up_communicator() noexcept
@@ -41,11 +39,10 @@ void drain() noexcept
     }
 }
 
-/// `for_good`: no session goes on with windows of its own.
-void close_down(bool for_good) noexcept
+void close_down(Runtime::GoesOn rest) noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->stop(for_good);
+        runtime->stop(rest);
     }
     datatype::close_cache();
     host::node::forget_node_communicators();
@@ -63,7 +60,16 @@ void learn_threads() noexcept
 void close_world() noexcept
 {
     drain();
-    close_down(!any_session());
+    sessions.end_world(
+        [](bool last) { close_down(last ? Runtime::GoesOn::nothing : Runtime::GoesOn::sessions); });
+}
+
+/// A program that has windows left is wrong, and the host may tell it so, and go on.
+void close_last_session() noexcept
+{
+    Runtime* runtime = Runtime::existing();
+    const bool has_windows = runtime != nullptr && runtime->has_windows();
+    close_down(has_windows ? Runtime::GoesOn::windows : Runtime::GoesOn::nothing);
 }
 
 extern "C" {
@@ -94,11 +100,11 @@ void attach_to_self() noexcept
 
 } // namespace
 
-bool mpi_is_up() noexcept { return host::mpi::world_is_up() || any_session(); }
+bool mpi_is_up() noexcept { return host::mpi::world_is_up() || sessions.any(); }
 
 MPI_Comm lasting_communicator() noexcept
 {
-    return any_session() && threads_possible() ? MPI_COMM_NULL : host::mpi::own_communicator();
+    return sessions.any() && threads_possible() ? MPI_COMM_NULL : host::mpi::own_communicator();
 }
 
 void begin_finalize() noexcept
@@ -113,7 +119,7 @@ void begin_finalize() noexcept
 void end_finalize() noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->helpers().end_finalize(any_session());
+        sessions.hold([runtime](bool any) { runtime->helpers().end_finalize(any); });
     }
 }
 
@@ -134,24 +140,32 @@ void program_level_told(int level) noexcept
 
 void session_opened(MPI_Session session) noexcept
 {
-    sessions.fetch_add(1, std::memory_order_relaxed);
-    learn_session(session);
-    learn_threads();
+    sessions.begin([session] {
+        learn_session(session);
+        learn_threads();
+    });
 }
 
 void begin_session_finalize() noexcept
 {
     drain();
-    if (host::mpi::world_is_up()) {
-        return;
-    }
-    if (sessions.load(std::memory_order_relaxed) == 1) {
-        close_down(true);
-    } else {
-        give_up_communicator(); // it may come from this session
-    }
+    const bool world_is_up = host::mpi::world_is_up();
+    sessions.end(world_is_up, [world_is_up](bool last) {
+        if (last) {
+            close_last_session();
+        } else if (!world_is_up) {
+            give_up_communicator(); // it may come from this session
+        }
+    });
 }
 
-void session_closed() noexcept { sessions.fetch_sub(1, std::memory_order_relaxed); }
+void end_session_finalize(bool refused) noexcept
+{
+    sessions.ended(refused, [] {
+        if (Runtime* runtime = Runtime::existing(); runtime != nullptr && runtime->has_windows()) {
+            runtime->helpers().start();
+        }
+    });
+}
 
 } // namespace sidelight::runtime

@@ -24,9 +24,11 @@ void world_opened() noexcept;
 /// The program, or a session of it, has asked for that level, whatever the host says
 /// (learn_program_level). Until one is MPI_THREAD_MULTIPLE one thread calls at a time.
 void program_level_told(int level) noexcept;
-/// After MPI_Session_init has made one; around MPI_Session_finalize.
+/// After MPI_Session_init has made one; around MPI_Session_finalize. Several threads may do so at
+/// once, and end the world beside it.
 void session_opened(MPI_Session session) noexcept;
 void begin_session_finalize() noexcept;
-void session_closed() noexcept;
+/// `refused`: the host goes on with it.
+void end_session_finalize(bool refused) noexcept;
 
 } // namespace sidelight::runtime

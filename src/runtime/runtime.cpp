@@ -109,27 +109,31 @@ void Runtime::learn_threads() noexcept
     helpers_.start();
 }
 
-void Runtime::stop(bool for_good) noexcept
+bool Runtime::has_windows() noexcept
+{
+    const EngineToken token(engine_);
+    return engine_.process().has_windows();
+}
+
+void Runtime::stop(GoesOn rest) noexcept
 {
     helpers_.stop_thread();
-    if (for_good) {
+    if (rest == GoesOn::nothing) {
         helpers_.forget_wish();
         network_.close();
     }
     host::mpi::CompletedRequest::keep(false);
     requests_.complete_found();
     NonblockingRequest* spare = nullptr;
-    bool goes_on = false;
     {
         const EngineToken token(engine_);
         spare = requests_.give_up_spare();
-        goes_on = !for_good && engine_.process().has_windows();
     }
     if (spare != nullptr) {
         spare->abandon();
     }
     Helpers::stop_hook();
-    if (goes_on) {
+    if (rest == GoesOn::sessions && has_windows()) {
         helpers_.start(); // the world's end waits for others, which may need windows of sessions
     }
     settle_trace();

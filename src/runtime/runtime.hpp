@@ -42,8 +42,15 @@ public:
     /// From the first one with MPI_THREAD_MULTIPLE on several threads may call.
     void learn_threads() noexcept;
 
-    /// Before the host is finalised. `for_good`: no window is left.
-    void stop(bool for_good) noexcept;
+    enum class GoesOn {
+        nothing,  ///< no window is left
+        sessions, ///< with windows of their own
+        windows,  ///< that the host may refuse to end with: they keep the network
+    };
+    /// Before the host is finalised.
+    void stop(GoesOn rest) noexcept;
+    /// Needs no engine.
+    [[nodiscard]] bool has_windows() noexcept;
 
     /// At the end of a call that is over, or of one that counts as so many. One of many looks after
     /// everything else: the program may ask again and again for what comes by a message, or for

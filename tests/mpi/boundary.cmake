@@ -47,6 +47,17 @@ sidelight_mpi_test(sessions_again RANKS 1 PROGRAM sessions ARGS again
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
+sidelight_mpi_test(sessions_together RANKS 1 PROGRAM sessions ARGS together
+    SKIP_HOSTS mpich4 "has no windows in a session of one process"
+               openmpi5 "crashes in a session after the end of the last one"
+               impi "does not start again after its end")
+# Others end such a session, and what is in it.
+sidelight_mpi_test(sessions_strict RANKS 2 PROGRAM sessions ARGS strict
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated
+    SKIP_HOSTS mpich4 "does not know strict_finalize"
+               openmpi4 "has no sessions"
+               openmpi5 "does not know strict_finalize"
+               impi "does not know strict_finalize")
 # The network is closed with the last session, and opened again (JoinedFabric's tests do so, too).
 sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
     ENVIRONMENT SIDELIGHT_ROUTE=emulated

@@ -4,7 +4,9 @@
  * and two at the same time. One more is open from the start to the end, unless the argument is
  * "again": then MPI ends with each session and starts again with the next. With "rising" a session
  * without threads has a window, and what begins after it has threads, which use others. With
- * "world" the world of each process ends while others use the window of a session.
+ * "world" the world of each process ends while others use the window of a session. With "together"
+ * two threads have sessions of their own, of which either may be the last. With "strict" the host
+ * refuses to end a session that has a window.
  */
 #include "windows.h"
 #include <dlfcn.h>
@@ -288,6 +290,82 @@ static void world_ends_first(void)
     CHECK_OK(MPI_Session_finalize(&session));
 }
 
+static atomic_int arrived;
+
+/* By turns of a loop: to be woken up takes longer than to end a session. */
+static void meet(int times)
+{
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < 2 * times)
+        ;
+}
+
+/* Every other time both end theirs at the same moment, and MPI with them. */
+static void *sessions_of_a_thread(void *tag)
+{
+    enum { SESSIONS = 200 };
+    for (int k = 0; k < SESSIONS; ++k) {
+        MPI_Session session = session_open();
+        MPI_Comm comm = processes_of(session, "mpi://SELF", tag);
+        struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
+        requests(&w);
+        window_close(&w);
+        CHECK_OK(MPI_Comm_free(&comm));
+        if (k % 2 == 0)
+            meet(k / 2 + 1);
+        CHECK_OK(MPI_Session_finalize(&session));
+    }
+    return NULL;
+}
+
+static void together(void)
+{
+    static char first[] = "sidelight.test.first", second[] = "sidelight.test.second";
+    pthread_t thread;
+    signal(SIGALRM, check_expired);
+    alarm(CHECK_DEFAULT_SECONDS);
+    check_step("two threads that end their sessions at any time");
+    pthread_create(&thread, NULL, sessions_of_a_thread, first);
+    sessions_of_a_thread(second);
+    pthread_join(thread, NULL);
+}
+
+/* A window lives on when the host has refused to end its session, by messages, too. */
+static void refused(void)
+{
+    MPI_Info info;
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    MPI_Info_set(info, "strict_finalize", "true");
+    CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+    MPI_Info_free(&info);
+    MPI_Comm comm = all_processes(session, "sidelight.test.strict");
+    begin(comm);
+    check_step("a session that is not ended while it has a window");
+    struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
+    fences(&w);
+    MPI_Barrier(comm);
+    CHECK(MPI_Session_finalize(&session) != MPI_SUCCESS);
+    CHECK(session != MPI_SESSION_NULL);
+    locks(&w);
+    fences(&w);
+    window_close(&w);
+    use_windows(comm);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
+/* Of what an argument asks for; null: it asks for something else. */
+static void (*asked_for(const char *argument))(void)
+{
+    if (strcmp(argument, "world") == 0)
+        return world_ends_first;
+    if (strcmp(argument, "together") == 0)
+        return together;
+    return strcmp(argument, "strict") == 0 ? refused : NULL;
+}
+
 int main(int argc, char **argv)
 {
     bool const again = argc > 1 && strcmp(argv[1], "again") == 0;
@@ -296,8 +374,8 @@ int main(int argc, char **argv)
             printf("check_skip: the host gives no threads to what begins behind a session\n");
         return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
-    if (argc > 1 && strcmp(argv[1], "world") == 0) {
-        world_ends_first();
+    if (argc > 1 && asked_for(argv[1]) != NULL) {
+        asked_for(argv[1])();
         if (check_failures == 0 && check_rank == 0)
             printf("ok\n");
         return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
