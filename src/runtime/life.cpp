@@ -109,10 +109,11 @@ MPI_Comm lasting_communicator() noexcept
 
 void begin_finalize() noexcept
 {
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+        runtime->helpers().begin_finalize();
+    }
     if (!attached.load(std::memory_order_relaxed)) {
         close_world();
-    } else if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
-        runtime->helpers().begin_finalize();
     }
 }
 
