@@ -26,13 +26,8 @@ namespace {
     return MPI_SUCCESS;
 }
 
-/// For one that is not known to be complete.
-[[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status)
+int wait_by_host(MPI_Request* handle, Word status)
 {
-    if (Requests::may_be_pending(handle) && Runtime::existing()->wait_for(*handle)) [[unlikely]] {
-        *handle = MPI_REQUEST_NULL;
-        return tell_nothing(status);
-    }
     if (!host::mpi::host_polls_requests()) {
         auto* told = reinterpret_cast<MPI_Status*>(status);
         return wait_by_tests(
@@ -41,11 +36,29 @@ namespace {
     return as_it_came<&host::mpi::Table::Wait>(reinterpret_cast<Word>(handle), status);
 }
 
+/// For one that may be ours and pending, or have failed.
+[[gnu::noinline]] int wait_for_ours(MPI_Request* handle, Word status)
+{
+    if (Requests::may_be_pending(handle) && Runtime::existing()->wait_for(*handle)) {
+        *handle = MPI_REQUEST_NULL;
+        return tell_nothing(status);
+    }
+    const host::mpi::KeptOutcome outcome;
+    return outcome.answer(wait_by_host(handle, status));
+}
+
+/// For one that is not known to be complete.
+[[gnu::always_inline]] inline int wait(MPI_Request* handle, Word status)
+{
+    return Requests::any() ? wait_for_ours(handle, status) : wait_by_host(handle, status);
+}
+
 } // namespace
 
 /// Requests that are looked at here: the one that was complete from the start, and those of ours
-/// that are not complete. The rest are the host's, for the price of two comparisons, and a third in
-/// a program that has had pending ones. Only a library that fits has handed out any.
+/// that are not complete, or have failed. The rest are the host's, for the price of two
+/// comparisons, and some more in a program that has had pending ones. Only a library that fits has
+/// handed out any.
 SIDELIGHT_WORDS(Wait, Word request, Word status)
 {
     auto* handle = reinterpret_cast<MPI_Request*>(request);

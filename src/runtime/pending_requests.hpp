@@ -17,14 +17,16 @@ class NonblockingRequest;
 /// those of the last few hundred, each until it completes or its place is another's.
 class PendingRequests {
 public:
+    /// Whether the program has ever had one, or one that had failed. Any thread.
+    [[nodiscard, gnu::always_inline]] bool any() const noexcept
+    {
+        return any_.load(std::memory_order_relaxed);
+    }
     /// Whether this is likely one of them. Any thread, without the engine: `find` answers for
     /// certain.
     [[nodiscard, gnu::always_inline]] bool may_have(const MPI_Request* handle) const noexcept
     {
-        if (!any_.load(std::memory_order_relaxed) || handle == nullptr) {
-            return false;
-        }
-        return *handle != none &&
+        return any() && handle != nullptr && *handle != none &&
                places_[place_of(*handle)].handle.load(std::memory_order_relaxed) == *handle;
     }
 
@@ -32,9 +34,11 @@ public:
 
     void add(MPI_Request handle, NonblockingRequest& request) noexcept
     {
-        any_.store(true, std::memory_order_relaxed);
+        note_one();
         set(places_[place_of(handle)], handle, &request);
     }
+    /// One that had failed when the program got it.
+    void note_one() noexcept { any_.store(true, std::memory_order_relaxed); }
     /// Null: it is not one of them.
     [[nodiscard]] NonblockingRequest* find(MPI_Request handle) noexcept
     {
@@ -71,7 +75,7 @@ private:
         place.handle.store(handle, std::memory_order_relaxed);
     }
 
-    std::atomic<bool> any_{false}; ///< there has been one: most programs have none
+    std::atomic<bool> any_{false}; ///< most programs have none
     std::array<Place, std::size_t{1} << place_bits> places_{};
 };
 

@@ -71,6 +71,7 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
         spare_ = &request;
     } else {
         *handle = request.handle();
+        pending_.note_one();
         complete(engine_side);
     }
     return Status::ok;
@@ -87,7 +88,7 @@ NonblockingRequest* Requests::claim(MPI_Request handle) noexcept
     return request;
 }
 
-/// What has failed is told by the host, with its error handlers.
+/// What has failed is told when the host ends its request.
 bool Requests::settle(NonblockingRequest& request) noexcept
 {
     rma::Request& engine_side = request;

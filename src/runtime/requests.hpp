@@ -67,6 +67,9 @@ public:
     /// The one that `take` keeps is the caller's to abandon, without the engine; or null.
     [[nodiscard]] NonblockingRequest* give_up_spare() noexcept;
 
+    /// Whether the program has ever had one that was not complete, or had failed, when it got it.
+    /// Any thread, without the engine.
+    [[nodiscard, gnu::always_inline]] static bool any() noexcept { return pending_.any(); }
     /// Whether this is likely a request of ours that is not complete. Any thread, without the
     /// engine: `claim` answers for certain.
     [[nodiscard, gnu::always_inline]] static bool may_be_pending(const MPI_Request* handle) noexcept

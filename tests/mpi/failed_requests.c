@@ -283,9 +283,20 @@ static void behind_another_lock(void)
     CHECK_EQ(word, 3);
 }
 
+/* The window alone has an error handler, and MPI_Wait calls no other one. */
+static void beside_fatal_errors(void)
+{
+    check_step("MPI_Wait where errors of communicators end the program");
+    deferred_epoch(complete_by_wait);
+    flushed(complete_by_wait);
+    operation_request(complete_by_wait);
+    remote_request(complete_by_wait);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    beside_fatal_errors();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (size_t i = 0; i < sizeof completions / sizeof *completions; ++i) {

@@ -90,11 +90,18 @@ void HostRequest::abandon() noexcept
     table().Wait(&handle, MPI_STATUS_IGNORE);
 }
 
-/// MPICH's MPI_Waitsome and MPI_Testsome take the error of each from its status alone.
+/// MPICH's MPI_Waitsome and MPI_Testsome take the error of each from its status alone. An error
+/// handler of the program's may make calls of its own meanwhile.
 int HostRequest::query(void* state, MPI_Status* status) noexcept
 {
     query_nothing(nullptr, status);
+    KeptOutcome* const kept = std::exchange(KeptOutcome::latest_, nullptr);
     const int code = static_cast<HostRequest*>(state)->outcome();
+    KeptOutcome::latest_ = kept;
+    if (kept != nullptr) {
+        kept->code_ = code;
+        return MPI_SUCCESS;
+    }
     if (code != MPI_SUCCESS) {
         status->MPI_ERROR = code;
     }

@@ -65,7 +65,8 @@ protected:
 
 private:
     /// What the call that completes it, or asks for its status, answers: MPI_SUCCESS or an error
-    /// class, which the host then hands to the error handler that it has for requests.
+    /// class, which the host then hands to the error handler that it has for requests, unless the
+    /// call is ours (KeptOutcome).
     virtual int outcome() noexcept = 0;
 
     friend class RequestList;
@@ -84,6 +85,27 @@ private:
     std::atomic<std::uint8_t> holders_{0}; ///< of host and engine, who still needs it
     RequestList* released_ = nullptr;      ///< for what both host and engine have let go of
     HostRequest* next_ = nullptr;
+};
+
+/// Around a call of the host's that completes one request at most: what one of ours answers is kept
+/// here, and the host hears of a success. It would raise the failure once more, on MPI_COMM_SELF,
+/// whose errors end the program, though the window's may return. This thread's.
+class KeptOutcome {
+public:
+    KeptOutcome() noexcept : before_(std::exchange(latest_, this)) {}
+    ~KeptOutcome() { latest_ = before_; }
+    KeptOutcome(const KeptOutcome&) = delete;
+    KeptOutcome& operator=(const KeptOutcome&) = delete;
+
+    /// What the call answers, by what the host has.
+    [[nodiscard]] int answer(int code) const noexcept { return code == MPI_SUCCESS ? code_ : code; }
+
+private:
+    friend class HostRequest;
+
+    static inline thread_local KeptOutcome* latest_ = nullptr;
+    KeptOutcome* before_;
+    int code_ = MPI_SUCCESS;
 };
 
 /// Objects of one type derived from HostRequest, taken by the thread that holds the engine; they
