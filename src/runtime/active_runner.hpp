@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <thread>
 
 #include "rma/engine/active_job.hpp"
 #include "runtime/active_answers.hpp"
@@ -34,33 +33,43 @@ private:
     static inline thread_local const ActiveOperation* inside_ = nullptr;
 };
 
+/// A handler's message is to be answered, and this thread may not have the engine. Helpers hear of
+/// it; others that sleep look again within a millisecond.
+inline void leave_job(Engine& engine, rma::ActiveJob& job) noexcept
+{
+    engine.process().leave_active(job);
+    job = {};
+    engine.fabric().bell().ring();
+    engine.fabric().bell().summon();
+}
+
 /// Runs active messages that have their turn, by this thread, which must not hold the engine: a
 /// handler may take long. Answers whether there was any. `Token` is how this kind of thread takes
-/// the engine.
+/// the engine: one that is refused behind a handler leaves what is to be told to whoever has the
+/// engine next. It may not wait: it may have a lock of the host's, for which that one waits.
 template <class Token>
 bool run_active(Engine& engine) noexcept
 {
     using Clock = std::chrono::steady_clock;
     constexpr int most = 64; // then the caller looks at what it waits for
-    // Whoever has the engine has it for some microseconds; what the kernel refuses stays refused.
-    constexpr int few = 1000;
-    constexpr std::chrono::milliseconds pause{1};
     if (!engine.process().has_active() || HandlerCaller::inside()) {
         return false;
     }
     ActiveAnswers answers;
     rma::ActiveJob job;
-    int refusals = 0;
     for (int count = 0;;) {
         const bool has_run = job.window != nullptr;
         {
             const Token token(engine);
-            if (!token && has_run) { // it is to be answered
-                std::this_thread::sleep_for(++refusals > few ? pause : pause.zero());
-                continue;
+            if (!token && !has_run) {
+                return count != 0;
+            }
+            if (!token) {
+                leave_job(engine, job);
+                continue; // whoever had the engine may be out of it
             }
             const bool may_wait = has_run && rma::Process::finish_active(job);
-            if (!token || count == most || !engine.process().take_active(job)) {
+            if (count == most || !engine.process().take_active(job)) {
                 return count != 0;
             }
             if (answers.may_wait_for(job, may_wait)) {

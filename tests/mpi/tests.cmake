@@ -21,6 +21,7 @@ sidelight_mpi_test(active_storm_small RANKS 4 PROGRAM active_storm
 sidelight_mpi_test(active_storm_threads RANKS 2 PROGRAM active_storm ARGS 4000 8)
 sidelight_mpi_test(active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
     TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+sidelight_mpi_test(active_threads RANKS 2)
 sidelight_mpi_test(active_hostile RANKS 3)
 sidelight_mpi_test(active_layouts RANKS 2 ARGS 2000)
 sidelight_mpi_test(active_layouts_long RANKS 3 PROGRAM active_layouts ARGS 10000 7 LABEL long)

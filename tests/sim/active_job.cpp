@@ -154,6 +154,7 @@ public:
     Network network;
     Random& random = network.random();
     Random requests; ///< for all about requests
+    Random leaving;
     int node_size = 1;
     bool carried = false;
     bool ordered = false; ///< the window
@@ -436,7 +437,12 @@ void Member::end_handlers()
         const std::size_t number = number_of(job);
         Handler handler(team_, number);
         rma::Process::run_active(job, handler);
-        rma::Process::finish_active(job);
+        if (team_.leaving.chance(20)) { // its thread has not got the engine
+            process_.leave_active(job);
+            ++team_.tally.left;
+        } else {
+            rma::Process::finish_active(job);
+        }
         team_.ends(number);
         running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
         process_.push();
@@ -583,7 +589,8 @@ void Member::put(const Act& act)
 Team::Team(std::uint64_t seed, ActiveDeaths deaths)
     : ranks(static_cast<int>(2 + seed % 4)),
       network(ranks, {.jitter = 2'000}, seed),
-      requests(seed + 1'000'000'007)
+      requests(seed + 1'000'000'007),
+      leaving(seed + 2'000'000'011)
 {
     datatype::LayoutBuilder builder;
     builder.append_block(0, 8, datatype::Basic::u64);
@@ -1009,6 +1016,7 @@ std::string run_active(std::uint64_t seed, ActiveDeaths deaths, ActiveTally& tal
     tally.overtaken += team.tally.overtaken;
     tally.direct += team.tally.direct;
     tally.died_inside += team.tally.died_inside;
+    tally.left += team.tally.left;
     tally.requested += team.tally.requested;
     return failure;
 }

@@ -58,6 +58,7 @@ struct ActiveTally {
     std::uint64_t overtaken = 0;   ///< messages that began before an earlier one to the same target
     std::uint64_t direct = 0;      ///< messages that were run within their call
     std::uint64_t died_inside = 0; ///< runs in which somebody died within such a call
+    std::uint64_t left = 0;        ///< runs that another thread ended
     std::uint64_t requested = 0;   ///< messages whose requests were waited for
 };
 

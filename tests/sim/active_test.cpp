@@ -56,6 +56,7 @@ TEST(ActiveMessages, RunOnceEachInTheirOrder)
     EXPECT_GT(tally.overtaken, 0U);
     EXPECT_GT(tally.failures, 0U);
     EXPECT_GT(tally.direct, 0U);
+    EXPECT_GT(tally.left, 0U);
     EXPECT_GT(tally.requested, 0U);
 }
 

@@ -11,6 +11,7 @@
 #include "rma/active/call.hpp"
 #include "rma/active/exclusion.hpp"
 #include "rma/active/ring.hpp"
+#include "rma/active/run_list.hpp"
 #include "rma/operation.hpp"
 
 namespace sidelight::rma {
@@ -43,6 +44,7 @@ struct ActiveMessage {
     unsigned refused = 0; ///< how often the exclusion was
     bool running = false;
     bool failed_here = false; ///< no memory for what the handler needs
+    ActiveRun left{};         ///< while it is left to whoever has the engine next
 
     // --- Sent ------------------------------------------------------------------------------------
     Flight* flight = nullptr;

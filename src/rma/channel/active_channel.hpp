@@ -40,6 +40,7 @@ struct ActiveIncoming {
     bool failed = false;   ///< nothing of it is run any more
     bool admitted = false; ///< it has its part of the exclusion
     unsigned refused = 0;
+    ActiveRun left{};                ///< while a piece of it is left to whoever has the engine next
     Fifo<ActivePiece> pieces{};      ///< in order; the first may be the one that runs
     ActivePiece* latest = nullptr;   ///< where more input goes
     Links<ActiveIncoming> in_turn{}; ///< those of all origins, in the order in which they began

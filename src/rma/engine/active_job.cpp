@@ -9,7 +9,9 @@ namespace sidelight::rma {
 
 bool Process::take_active(ActiveJob& job) noexcept
 {
-    for (Window* window = has_active() ? shared_.busy.front() : nullptr; window != nullptr;
+    finish_left();
+    const bool any = shared_.with_active.load(std::memory_order_relaxed) != 0;
+    for (Window* window = any ? shared_.busy.front() : nullptr; window != nullptr;
          window = shared_.busy.after(*window)) {
         WindowParts& parts = window->parts();
         job = {.window = window};
@@ -47,6 +49,27 @@ bool Process::finish_active(const ActiveJob& job) noexcept
     const bool alone = !parts.active.target.room_is_waited_for();
     parts.active.target.finish(*job.incoming);
     return alone;
+}
+
+void Process::leave_active(const ActiveJob& job) noexcept
+{
+    ActiveRun& left = job.here != nullptr ? job.here->left : job.incoming->left;
+    left = {.window = job.window, .here = job.here, .incoming = job.incoming};
+    shared_.active_runs.push(left);
+}
+
+/// What is left keeps its window, which waits for the end of its handlers.
+bool Process::finish_left() noexcept
+{
+    if (!shared_.active_runs.any()) [[likely]] {
+        return false;
+    }
+    for (ActiveRun* left = shared_.active_runs.take_all(); left != nullptr;) {
+        const ActiveRun run = *left; // it may be gone when it is finished
+        finish_active({.window = run.window, .here = run.here, .incoming = run.incoming});
+        left = run.next;
+    }
+    return true;
 }
 
 } // namespace sidelight::rma

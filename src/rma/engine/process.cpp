@@ -59,6 +59,7 @@ void Process::expect_threads(bool sweeps, bool many) noexcept
 bool Process::progress(Held held) noexcept
 {
     bool moved = messages() && shared_.carrier.fabric().poll(*this);
+    moved |= finish_left();
     const std::uint64_t oldest = shared_.early.oldest();
     moved |= sweep_windows();
     if (shared_.early.oldest() != oldest) [[unlikely]] {

@@ -119,6 +119,9 @@ public:
     static void run_active(const ActiveJob& job, ActiveCaller& caller) noexcept;
     /// Answers whether its origin alone was told something.
     static bool finish_active(const ActiveJob& job) noexcept;
+    /// In its place by a thread that cannot have the engine: whoever has it next, to sweep or to
+    /// take one, finishes it.
+    void leave_active(const ActiveJob& job) noexcept;
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
     /// is sent afterwards but answers.
@@ -134,6 +137,7 @@ public:
 
 private:
     bool sweep_windows() noexcept;
+    bool finish_left() noexcept;
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
     void note_left(const Window& window) noexcept;
     [[nodiscard]] int left_as(std::uint64_t window) const noexcept;

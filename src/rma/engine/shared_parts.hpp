@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "fabric/peer_memory.hpp"
+#include "rma/active/run_list.hpp"
 #include "rma/channel/carrier.hpp"
 #include "rma/channel/credit.hpp"
 #include "rma/channel/farewells.hpp"
@@ -54,8 +55,9 @@ struct SharedParts {
     ActiveLimits active{};
     CreditLimits credit{};
     std::atomic<std::uint32_t> with_active{0}; ///< windows in which active messages wait
-    bool allows_rows = false;                  ///< others' heavy barriers reach this process
-    trace::Track latest_trace{};               ///< of the window that was made last
+    ActiveRuns active_runs{};
+    bool allows_rows = false;    ///< others' heavy barriers reach this process
+    trace::Track latest_trace{}; ///< of the window that was made last
 
     /// A window has ended, and with it perhaps all that needed so much memory. Answers how many
     /// bytes are freed.
