@@ -3,7 +3,7 @@
 
 #include "lone_process.hpp"
 
-/// When a window may be destroyed, and its memory used for something else.
+/// When a window may be destroyed, and its memory used for something else; and when a fence ends.
 namespace sidelight::rma {
 namespace {
 
@@ -94,6 +94,49 @@ TEST_F(Closing, NothingIsReadAfterIt)
     EXPECT_EQ(fabric_.sent(MessageKind::lost), before + 2);
     EXPECT_EQ(fabric_.last_peer, 2);
     EXPECT_EQ(fabric_.last_kind(), MessageKind::lost);
+}
+
+class FenceEnd : public Closing {
+protected:
+    static constexpr std::size_t long_bytes = 8192;
+    FenceEnd()
+        : put_({.header = {.kind = MessageKind::put, .origin = 1, .window = 7},
+                .body = {.zero_copy = 1}})
+    {
+        fence(1);
+        EXPECT_NE(process_.place(1, put_.bytes(), long_bytes), nullptr); // and is being written
+        EXPECT_EQ(window_->fence({}, &ended_), Status::ok);
+        process_.progress();
+        EXPECT_FALSE(ended_.complete);
+    }
+    void fence(std::uint64_t barrier)
+    {
+        EXPECT_EQ(window_->fence({}, nullptr), Status::ok);
+        let_others_arrive(barrier);
+    }
+
+    Framed<PutBody> put_;
+    Request ended_;
+};
+
+/// Who has come to it has nothing under way: what is being written is of the next epoch.
+TEST_F(FenceEnd, DoesNotWaitForWhatIsWrittenInTheNextEpoch)
+{
+    let_others_arrive(2);
+    EXPECT_TRUE(ended_.complete);
+    EXPECT_EQ(ended_.status, Status::ok);
+}
+
+/// Who has lost another one gives up, but the fabric goes on.
+TEST_F(FenceEnd, WaitsForWhatIsWrittenWhereTheWindowIsBroken)
+{
+    hear_from(1, 7, MessageKind::lost, LostBody{.rank = 2});
+    process_.progress();
+    EXPECT_FALSE(ended_.complete);
+    process_.placed(1, put_.bytes(), long_bytes);
+    process_.progress();
+    EXPECT_TRUE(ended_.complete);
+    EXPECT_EQ(ended_.status, Status::lost);
 }
 
 } // namespace
