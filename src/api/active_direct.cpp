@@ -164,7 +164,7 @@ bool run_directly(const WindowObject& object, const ActiveArguments& arguments) 
                              .displacement = arguments.displacement,
                              .bytes = known.persistent_bytes,
                              .room = known.room},
-                            Runtime::existing()->engine().process().has_active());
+                            [] { return Runtime::existing()->engine().process().has_active(); });
     if (!stay.hold) [[unlikely]] {
         return false;
     }

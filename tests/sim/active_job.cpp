@@ -388,7 +388,7 @@ bool Member::try_directly(std::size_t number, const rma::Operation& operation,
                                         .displacement = operation.displacement,
                                         .bytes = operation.layout->size * operation.count,
                                         .room = rma::room_of(call, 1).bytes},
-                                       process_.has_active());
+                                       [this] { return process_.has_active(); });
     if (process_.must_push()) {
         team_.fail("a message on the direct path has sent what nobody pushes");
     }

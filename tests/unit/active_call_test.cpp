@@ -10,6 +10,7 @@
 #include "rma/active/call.hpp"
 #include "rma/active/exclusion.hpp"
 #include "rma/active/ring.hpp"
+#include "rma/operation/active_directly.hpp"
 
 /// What active messages are made of: images, rooms, signatures, and who may run beside whom.
 namespace sidelight::rma {
@@ -201,6 +202,33 @@ TEST(Exclusion, LetsConcurrentOnesShare)
     members.dead = 0; // while it holds it
     EXPECT_FALSE(both[1].try_enter(1, false, 0));
     EXPECT_TRUE(both[1].try_enter(1, false, 63)) << "taken from the dead";
+}
+
+/// Who opens a target has recorded before what comes before: an answer from before that is old.
+TEST(DirectActive, AsksWhetherOthersWaitWhenTheTargetIsOpen)
+{
+    Target target;
+    target.mapped = true;
+    target.size = 8;
+    std::array<std::byte, 8> memory{};
+    target.base = memory.data();
+    target.disp_unit = 1;
+    AccumulateBlock own{};
+    Accumulates accumulates(own);
+    Mapped mapped;
+    mapped.begin(&target, 1, accumulates);
+    Exclusion exclusion;
+    int asked = 0;
+    const auto others_wait = [&asked] {
+        ++asked;
+        return true;
+    };
+    const DirectActive message{.target = 0, .displacement = 0, .bytes = 8};
+    EXPECT_FALSE(enter_directly(mapped, exclusion, message, others_wait).hold);
+    EXPECT_EQ(asked, 0);
+    mapped.open(target, {.reachable = true, .flushable = true});
+    EXPECT_FALSE(enter_directly(mapped, exclusion, message, others_wait).hold);
+    EXPECT_EQ(asked, 1);
 }
 
 } // namespace

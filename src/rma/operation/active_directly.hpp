@@ -33,17 +33,15 @@ struct DirectStay {
 [[nodiscard]] bool is_for_direct_path(const Operation& operation, const ActiveCall& call,
                                       const ActiveLimits& limits) noexcept;
 
-/// To enter is the barrier before the handler. `others_wait`: Process::has_active().
-[[nodiscard, gnu::always_inline]] inline DirectStay enter_directly(Mapped& mapped,
-                                                                   Exclusion& exclusion,
-                                                                   const DirectActive& message,
-                                                                   bool others_wait) noexcept
+/// To enter is the barrier before the handler. `others_wait`: Process::has_active(). It is asked
+/// when the target is found to be open, and so sees what was recorded before that.
+template <class OthersWait>
+[[nodiscard, gnu::always_inline]] inline DirectStay
+enter_directly(Mapped& mapped, Exclusion& exclusion, const DirectActive& message,
+               OthersWait others_wait) noexcept
 {
-    if (!rules::active_may_run_directly(others_wait)) {
-        return {};
-    }
     std::byte* memory = mapped.memory(message.target, message.displacement, message.bytes);
-    if (memory == nullptr) {
+    if (memory == nullptr || !rules::active_may_run_directly(others_wait())) {
         return {};
     }
     Exclusion::Hold hold = rules::active_enters_shared(mapped.is_concurrent(message.target))
