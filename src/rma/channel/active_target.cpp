@@ -26,7 +26,7 @@ std::byte* moved(std::byte* from, std::uint64_t bytes) noexcept
     return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
 }
 
-/// The region of a memory handle that it is about: a release waits for what was let in.
+/// The region of a memory handle that it is about: a release waits for what runs there.
 RegionName region_of(const ActivePiece& piece) noexcept
 {
     return piece.body.first != piece.body.last ? piece.body.region : no_region;
@@ -382,7 +382,7 @@ void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
     while (!message.pieces.empty()) {
         ActivePiece* piece = message.pieces.pop();
         --from.active->here;
-        refuse(from, piece->body, Status::other);
+        refuse(from, piece->body, message.failure);
         drop(piece);
     }
     buffer_.release(from, message.operation);
@@ -396,6 +396,19 @@ void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
     }
     messages_.give_back(&message);
     with_.attention.set(Reason::active_here, !turn_.empty());
+}
+
+void ActiveTarget::refuse_region(RegionName name) noexcept
+{
+    for (ActiveIncoming* message = turn_.front(); message != nullptr;) {
+        ActiveIncoming* next = Turn::after(*message);
+        if (!message->pieces.empty() && region_of(*message->pieces.front()) == name) {
+            message->failed = true;
+            message->failure = Status::rma_range;
+            end_if_over(*message);
+        }
+        message = next;
+    }
 }
 
 void ActiveTarget::abandon(Channel& channel) noexcept

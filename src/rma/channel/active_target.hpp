@@ -56,6 +56,8 @@ public:
     /// Whether the end of a message may have others told that they have room.
     [[nodiscard]] bool room_is_waited_for() const noexcept { return buffer_.is_waited_for(); }
 
+    /// The region is released: what is about it is over, but for a handler that is inside.
+    void refuse_region(RegionName name) noexcept;
     /// The origin is lost: its messages are over, but for a handler that is inside.
     void abandon(Channel& channel) noexcept;
 

@@ -71,6 +71,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                .rank = shape.rank,
                .memory = memory,
                .channels = channels,
+               .active = active,
                .accumulates = accumulates,
                .mapped = window.mapped()}),
       operations({.targets = contacts.targets(),

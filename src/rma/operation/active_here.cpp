@@ -8,6 +8,7 @@
 
 #include "base/cpu.hpp"
 #include "rma/active/rules.hpp"
+#include "rma/region/handle_region.hpp"
 
 namespace sidelight::rma {
 
@@ -33,6 +34,12 @@ private:
     std::unique_ptr<std::byte[]> large_;
     std::size_t bytes_ = 0;
 };
+
+bool is_about(const ActiveMessage& message, RegionName name) noexcept
+{
+    const HandleRegion* region = message.op->operation.region;
+    return region != nullptr && region->name == name;
+}
 
 } // namespace
 
@@ -131,6 +138,28 @@ void ActiveHere::end(ActiveMessage& message, Status status) noexcept
     waiting_.remove(&message);
     attention_.set(Reason::active_there, !waiting_.empty());
     life_.end(*message.op, status);
+}
+
+void ActiveHere::refuse_region(RegionName name) noexcept
+{
+    for (ActiveMessage* message = waiting_.front(); message != nullptr;) {
+        ActiveMessage* next = Waiting::after(*message);
+        if (is_about(*message, name) && !message->running) {
+            end(*message, Status::rma_range);
+        }
+        message = next;
+    }
+}
+
+bool ActiveHere::runs_in(RegionName name) const noexcept
+{
+    for (const ActiveMessage* message = waiting_.front(); message != nullptr;
+         message = Waiting::after(*message)) {
+        if (is_about(*message, name) && message->running) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ActiveHere::abandon(int rank) noexcept

@@ -7,6 +7,7 @@
 #include "rma/attention.hpp"
 #include "rma/channel/active_target.hpp"
 #include "rma/channel/life.hpp"
+#include "rma/region/region_name.hpp"
 
 namespace sidelight::rma {
 
@@ -35,6 +36,10 @@ public:
     /// All of it, by the thread that has taken it. Without the engine.
     void run(ActiveMessage& message, ActiveCaller& caller) const noexcept;
 
+    /// The region is released: what waits to run there ends.
+    void refuse_region(RegionName name) noexcept;
+    /// Whether a handler is in that region.
+    [[nodiscard]] bool runs_in(RegionName name) const noexcept;
     /// The member is lost: what waits for it ends.
     void abandon(int rank) noexcept;
 

@@ -24,14 +24,20 @@ Status HandleRegions::expose(std::byte* base, std::size_t size,
 Status HandleRegions::withdraw(RegionName name) noexcept
 {
     RegionTable* attached = with_.memory.attached();
-    return attached != nullptr ? attached->withdraw(name) : Status::rma_flavor;
+    const Status status = attached != nullptr ? attached->withdraw(name) : Status::rma_flavor;
+    if (status == Status::ok) {
+        with_.active.target.refuse_region(name);
+        with_.active.here.refuse_region(name);
+    }
+    return status;
 }
 
 /// A member that is lost leaves uses without an end, but the fabric is at nothing of its.
 bool HandleRegions::is_used(RegionName name) const noexcept
 {
     const bool any = with_.channels.placing() || with_.channels.reading() != 0;
-    return any && !rules::region_is_free(with_.memory.attached()->uses(name));
+    return any && (!rules::region_is_free(with_.memory.attached()->uses(name)) ||
+                   with_.active.here.runs_in(name));
 }
 
 Status HandleRegions::open(const RegionShape& shape, Mapped& direct, HandleRegion*& region) noexcept

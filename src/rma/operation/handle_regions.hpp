@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rma/channel/channels.hpp"
+#include "rma/operation/active_messages.hpp"
 #include "rma/operation/mapped.hpp"
 #include "rma/region/own_memory.hpp"
 
@@ -26,6 +27,7 @@ public:
         int rank; ///< of this member
         OwnMemory& memory;
         Channels& channels;
+        ActiveMessages& active;
         Accumulates& accumulates;
         Mapped& mapped; ///< of the window
     };
@@ -39,9 +41,10 @@ public:
     /// see RegionTable. Status::rma_flavor if the window is not dynamic.
     Status expose(std::byte* base, std::size_t size, const std::optional<FileRange>& where,
                   bool lasting, RegionName& name) noexcept;
-    /// Ends that: nothing new is let in. Status::argument if there is no such region.
+    /// Ends that: nothing new is let in, and no handler begins there. Status::argument if there is
+    /// no such region.
     Status withdraw(RegionName name) noexcept;
-    /// Whether the fabric is still at what was let in before.
+    /// Whether the fabric, or a handler, is still at what was let in before.
     [[nodiscard]] bool is_used(RegionName name) const noexcept;
 
     /// With one user. Asks nobody: an owner may have released it. `direct`: the direct path of its
