@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace sidelight::trace {
@@ -18,6 +19,18 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// A new file: one that is there may be a link, to a file of whoever runs the program.
+OpenFile create_text(const char* path) noexcept
+{
+    unlink(path);
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    OpenFile file(descriptor >= 0 ? fdopen(descriptor, "w") : nullptr);
+    if (file == nullptr && descriptor >= 0) {
+        close(descriptor);
+    }
+    return file;
+}
 
 } // namespace
 
@@ -47,7 +60,7 @@ std::string file_name(int rank)
 bool copy_maps(const char* path) noexcept
 {
     const OpenFile maps(std::fopen("/proc/self/maps", "re"));
-    const OpenFile out(std::fopen(path, "we"));
+    const OpenFile out = create_text(path);
     if (maps == nullptr || out == nullptr) {
         return false;
     }

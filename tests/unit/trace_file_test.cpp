@@ -133,6 +133,19 @@ TEST_F(TraceFiles, SayWhoseTheyAreAndKeepTheOrderOfEachThread)
     EXPECT_TRUE(std::filesystem::exists(folder_ + "/rank-00003.maps"));
 }
 
+/// Somebody else may write to the folder, and know the name.
+TEST_F(TraceFiles, TakeThePlaceOfALinkAndDoNotFollowIt)
+{
+    const std::string target = folder_ + "/precious";
+    const std::string link = folder_ + "/rank-00004.maps";
+    std::ofstream(target) << "precious";
+    std::filesystem::create_symlink(target, link);
+    EXPECT_TRUE(trace::copy_maps(link.c_str()));
+    EXPECT_EQ(std::filesystem::file_size(target), 8U);
+    EXPECT_FALSE(std::filesystem::is_symlink(link));
+    EXPECT_GT(std::filesystem::file_size(link), 8U);
+}
+
 TEST_F(TraceFiles, GoOnAfterSignals)
 {
     interruptions = 2;
