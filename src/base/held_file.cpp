@@ -2,8 +2,12 @@
 #include "base/held_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -30,6 +34,27 @@ File out_of_the_way(File file) noexcept
     const int moved =
         end > room ? fcntl(file.descriptor(), F_DUPFD_CLOEXEC, static_cast<int>(end - room)) : -1;
     return moved >= 0 ? File(moved) : std::move(file);
+}
+
+/// A lock goes with the last descriptor of what was opened with it.
+File hold(const File& file) noexcept
+{
+    std::array<char, 32> path{};
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file.descriptor());
+    File held = out_of_the_way(File(open(path.data(), O_RDONLY | O_CLOEXEC)));
+    if (held && flock(held.descriptor(), LOCK_SH | LOCK_NB) != 0) {
+        return File();
+    }
+    return held;
+}
+
+bool has_holder(const File& file) noexcept
+{
+    if (flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK;
+    }
+    flock(file.descriptor(), LOCK_UN);
+    return false;
 }
 
 HeldFile& HeldFile::operator=(HeldFile&& other) noexcept

@@ -23,6 +23,11 @@ struct FileIdentity {
 /// it. By the old number where there is no high one.
 [[nodiscard]] File out_of_the_way(File file) noexcept;
 
+/// Until a child of fork that has the answer open has ended, or executes another program,
+/// `has_holder` is true. Nothing where it cannot be had.
+[[nodiscard]] File hold(const File& file) noexcept;
+[[nodiscard]] bool has_holder(const File& file) noexcept;
+
 /// A file that stays open while the program runs. The program may close its descriptor, and open
 /// another file in its place: that one is never used, and never closed.
 class HeldFile {

@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fabric/sim/random.hpp"
@@ -204,6 +205,37 @@ TEST(AllocatedMemory, WhatAChildOfForkFreesStaysItsParents)
     EXPECT_EQ(block[0], std::byte{1});
     EXPECT_EQ(block[bytes - 1], std::byte{1});
     EXPECT_EQ(memory().free(block), Freed::yes);
+}
+
+/// The pages of the file, in blocks of 512 bytes.
+blkcnt_t blocks_of_file(const FileRange& range)
+{
+    struct stat status {};
+    EXPECT_EQ(fstat(range.file.descriptor, &status), 0);
+    return status.st_blocks;
+}
+
+/// Of what is not kept when it is freed: it is given back when the child has ended.
+TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas)
+{
+    constexpr std::size_t bytes = 40UL << 20;
+    std::byte* block = allocate(bytes);
+    std::memset(block, 1, bytes);
+    const std::optional<FileRange> range = memory().find(block, bytes);
+    ASSERT_TRUE(range);
+    const blkcnt_t full = blocks_of_file(*range);
+    const Channel freed;
+    const pid_t child = start_process([&] {
+        bool is_free = false;
+        return freed.receive(is_free) && block[0] == std::byte{1} &&
+               block[bytes - 1] == std::byte{1};
+    });
+    EXPECT_EQ(memory().free(block), Freed::yes);
+    EXPECT_TRUE(freed.send(true));
+    EXPECT_TRUE(went_well(child));
+    std::byte* next = allocate(bytes);
+    EXPECT_LE(blocks_of_file(*range), full - static_cast<blkcnt_t>(bytes / 512));
+    EXPECT_EQ(memory().free(next), Freed::yes);
 }
 
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)

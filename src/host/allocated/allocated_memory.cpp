@@ -50,7 +50,7 @@ AllocatedMemory& AllocatedMemory::of_process() noexcept
     alignas(AllocatedMemory) static std::array<std::byte, sizeof(AllocatedMemory)> place;
     static auto* memory = new (place.data()) AllocatedMemory;
     [[maybe_unused]] static const int once =
-        pthread_atfork([] { memory->mutex_.lock(); }, [] { memory->mutex_.unlock(); },
+        pthread_atfork([] { memory->before_fork(); }, [] { memory->after_fork_in_parent(); },
                        [] { memory->after_fork_in_child(); });
     return *memory;
 }
@@ -104,6 +104,7 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     }
     end_ = offset + bytes;
     chunks_.emplace(data, Chunk{data, bytes, offset, block_bytes, std::move(taken)});
+    dropped_.reserve(dropped_.size() + chunks_.size());
     blocks.count += count;
     for (std::size_t i = count; i-- > 0;) {
         blocks.free.push_back(data + i * block_bytes);
@@ -120,6 +121,9 @@ bool AllocatedMemory::reach(std::uint64_t end) noexcept
         file_ = HeldFile(create_memory_file());
     }
     const File& file = file_.file();
+    if (file) {
+        give_back_dropped(file);
+    }
     if (file && end > size_) {
         const std::uint64_t size = std::max(at_first, std::bit_ceil(end));
         size_ = grow(file, size) ? size : size_;
@@ -171,9 +175,25 @@ void AllocatedMemory::drop(const Chunk& chunk) noexcept
     }
     munmap(chunk.data, chunk.bytes);
     if (const File& file = file_.file(); file && !inherited_) {
-        punch(file, chunk.offset, chunk.bytes);
+        if (chunk.offset < forked_end_) {
+            dropped_.emplace_back(chunk.offset, chunk.bytes);
+        } else {
+            punch(file, chunk.offset, chunk.bytes);
+        }
+        give_back_dropped(file);
     }
     chunks_.erase(chunk.data);
+}
+
+/// Not while a child reads what it had at its fork.
+void AllocatedMemory::give_back_dropped(const File& file) noexcept
+{
+    if (!dropped_.empty() && !has_holder(file)) {
+        for (const auto& [offset, bytes] : dropped_) {
+            punch(file, offset, bytes);
+        }
+        dropped_.clear();
+    }
 }
 
 std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t bytes) noexcept
@@ -189,6 +209,24 @@ std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t byt
         return std::nullopt;
     }
     return FileRange{address_of(file), chunk->offset + at, bytes};
+}
+
+void AllocatedMemory::before_fork() noexcept
+{
+    mutex_.lock();
+    const File& file = file_.file();
+    if (file && !chunks_.empty() && !inherited_) {
+        of_child_ = hold(file);
+    }
+}
+
+void AllocatedMemory::after_fork_in_parent() noexcept
+{
+    if (!inherited_) {
+        of_child_ = File();
+        forked_end_ = end_;
+    }
+    mutex_.unlock();
 }
 
 /// What a child has is its own already when it forks.

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/held_file.hpp"
@@ -57,6 +58,9 @@ private:
     bool reach(std::uint64_t end) noexcept;
     [[nodiscard]] Chunk* chunk_around(const void* address) noexcept;
     void drop(const Chunk& chunk) noexcept;
+    void give_back_dropped(const File& file) noexcept;
+    void before_fork() noexcept;
+    void after_fork_in_parent() noexcept;
     void after_fork_in_child() noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
@@ -66,7 +70,11 @@ private:
     std::map<const std::byte*, Chunk> chunks_; ///< by first address
     std::map<std::size_t, Blocks> blocks_;     ///< by size
     std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
-    bool inherited_ = false;                   ///< this is a child, and file_ its parent's
+    /// Dropped, and not given back yet: a child of fork may see them.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped_; ///< offset and bytes
+    std::uint64_t forked_end_ = 0; ///< of what was given away at the last fork
+    File of_child_;                ///< across fork; by it the child holds file_
+    bool inherited_ = false;       ///< this is a child, and file_ its parent's
 };
 
 } // namespace sidelight::host::allocated
