@@ -79,10 +79,11 @@ void Messages::end(bool for_good) noexcept
 }
 
 /// The host and the C library are left alone while the process is copied. MPI may begin or end
-/// meanwhile, on another thread.
+/// meanwhile, on another thread. A handler of a fault in our thread's step, which may fork, is in
+/// the host anyway.
 void Messages::before_fork() noexcept
 {
-    forking_ = active();
+    forking_ = Presence::is_stepping_here() ? nullptr : active();
     if (forking_ != nullptr) {
         forking_->presence_.enter();
     }

@@ -35,17 +35,21 @@ public:
     [[nodiscard]] bool try_begin_step() noexcept
     {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
-        return (seen & inside) == 0 &&
-               word_.compare_exchange_strong(seen, seen | stepping, std::memory_order_acquire);
+        steps_here_ = (seen & inside) == 0 && word_.compare_exchange_strong(
+                                                  seen, seen | stepping, std::memory_order_acquire);
+        return steps_here_;
     }
     void end_step() noexcept
     {
+        steps_here_ = false;
         const std::uint64_t before = word_.fetch_and(~stepping, std::memory_order_release);
         if ((before & inside) != 0) {
             ends_.fetch_add(1, std::memory_order_release);
             futex_wake_all(futex_word(ends_), FutexScope::process);
         }
     }
+    /// Whether the calling thread is in a step, and would wait for itself.
+    [[nodiscard]] static bool is_stepping_here() noexcept { return steps_here_; }
     [[nodiscard]] bool is_stepping() const noexcept
     {
         return (word_.load(std::memory_order_acquire) & stepping) != 0;
@@ -72,6 +76,8 @@ private:
             }
         }
     }
+
+    static inline thread_local bool steps_here_ = false;
 
     std::atomic<std::uint64_t> word_{0};
     std::atomic<std::uint32_t> ends_{0}; ///< of steps that somebody may wait for

@@ -25,6 +25,22 @@ TEST(Presence, NoStepBeginsWhileTheProgramIsInside)
     EXPECT_FALSE(presence.is_stepping());
 }
 
+/// A handler of signals may run in a step, on our thread, and must not wait for its end.
+TEST(Presence, WhoStepsKnowsIt)
+{
+    Presence presence;
+    EXPECT_FALSE(Presence::is_stepping_here());
+    EXPECT_TRUE(presence.try_begin_step());
+    EXPECT_TRUE(Presence::is_stepping_here());
+    std::thread([] { EXPECT_FALSE(Presence::is_stepping_here()); }).join();
+    presence.end_step();
+    EXPECT_FALSE(Presence::is_stepping_here());
+    presence.enter();
+    EXPECT_FALSE(presence.try_begin_step());
+    EXPECT_FALSE(Presence::is_stepping_here());
+    presence.leave();
+}
+
 TEST(Presence, VisitsAreSeenAfterwards)
 {
     Presence presence;
