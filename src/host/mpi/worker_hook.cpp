@@ -76,9 +76,12 @@ Progress* look_up_for(const void* caller) noexcept
     void* library = dladdr(caller, &info) != 0 && info.dli_fname != nullptr
                         ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
                         : nullptr;
-    void* linked = dlsym(library != nullptr ? library : RTLD_NEXT, "ucp_worker_progress");
+    void* linked = library != nullptr ? dlsym(library, "ucp_worker_progress") : nullptr;
     if (library != nullptr) {
         dlclose(library); // its caller holds it
+    }
+    if (linked == nullptr) { // its caller finds it in the search order of the program
+        linked = dlsym(RTLD_NEXT, "ucp_worker_progress");
     }
     return reinterpret_cast<Progress*>(linked);
 }
@@ -101,7 +104,7 @@ const Host* host() noexcept
 {
     static std::atomic<bool> loaded{false};
     if (!loaded.load(std::memory_order_relaxed)) {
-        if (find_symbol("PMPI_Init") == nullptr) {
+        if (!has_profiled_names()) {
             return nullptr;
         }
         loaded.store(true, std::memory_order_relaxed);
@@ -114,7 +117,7 @@ const Host* host() noexcept
 unsigned progress(void* worker, const void* caller) noexcept
 {
     const Host* from = host();
-    if (from == nullptr || !from->library.holds(caller)) [[unlikely]] {
+    if (from == nullptr || from->progress == nullptr || !from->library.holds(caller)) [[unlikely]] {
         Progress* linked = progress_for(caller);
         return linked != nullptr ? linked(worker) : 0;
     }
