@@ -23,6 +23,18 @@ void Engine::expect_program_threads() noexcept
     tell_process();
 }
 
+void Engine::expect_more_program_threads() noexcept
+{
+    const auto tell = [this] {
+        program_has_threads_ = true;
+        tell_process();
+    };
+    if (!lock_.shared() && allow_own_heavy_barriers() && lock_.share_beside(tell)) {
+        return;
+    }
+    expect_program_threads();
+}
+
 void Engine::expect_helper() noexcept
 {
     if (!lock_.shared() && !allow_own_heavy_barriers()) {

@@ -24,6 +24,9 @@ public:
 
     /// Several threads of the program may call at once. Before the first window.
     void expect_program_threads() noexcept;
+    /// From now on they may. The one that could call before may be inside, where the kernel has
+    /// membarrier. By any other thread, or that one.
+    void expect_more_program_threads() noexcept;
     /// A helper will come. By a thread of the program, before the helper exists; no other may be in
     /// a call of ours, unless several are expected anyway.
     void expect_helper() noexcept;

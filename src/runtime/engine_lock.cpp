@@ -17,14 +17,14 @@ bool EngineLock::is_entered() noexcept
 
 bool EngineLock::try_acquire() noexcept
 {
-    if (shared_) {
+    if (shared()) {
         return try_lock();
     }
     if (inside_.load(std::memory_order_relaxed) != 0) {
         return false;
     }
     step_in();
-    if (is_claimed() && is_entered()) {
+    if (is_claimed() && (is_entered() || shared())) {
         step_out();
         return false;
     }
@@ -63,6 +63,10 @@ void EngineLock::give_way() noexcept
         gives_way_.store(0, std::memory_order_relaxed);
         futex_wake_one(futex_word(gives_way_), FutexScope::process);
     }
+    if (shared()) { // since it stepped in
+        step_out();
+        lock();
+    }
 }
 
 /// Whoever gave way is in, or takes long: it may not have a core.
@@ -79,7 +83,7 @@ void EngineLock::let_program_in() noexcept
 bool EngineLock::acquire_as_helper() noexcept
 {
     lock();
-    if (shared_) {
+    if (shared()) {
         return true;
     }
     let_program_in();
@@ -97,7 +101,7 @@ bool EngineLock::acquire_as_helper() noexcept
 
 void EngineLock::release_as_helper() noexcept
 {
-    if (!shared_) {
+    if (!shared()) {
         withdraw(Claim::watching);
     }
     unlock();

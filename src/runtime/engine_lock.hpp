@@ -27,13 +27,28 @@ public:
     {}
 
     /// From now on all take the one lock. Nobody may be inside, or be about to enter.
-    void share() noexcept { shared_ = true; }
-    [[nodiscard]] bool shared() const noexcept { return shared_; }
+    void share() noexcept { shared_.store(true, std::memory_order_relaxed); }
+    /// The same while a thread of the program may be inside, or about to enter: it is waited for.
+    /// `told` runs while nobody is inside. False: the kernel refuses its barrier, and all is as
+    /// before.
+    template <class Tell>
+    [[nodiscard]] bool share_beside(Tell told) noexcept
+    {
+        if (!acquire_as_helper()) {
+            return false;
+        }
+        told();
+        share();
+        withdraw(Claim::shared);
+        unlock();
+        return true;
+    }
+    [[nodiscard]] bool shared() const noexcept { return shared_.load(std::memory_order_relaxed); }
 
     // --- The program's side ----------------------------------------------------------------------
     void acquire() noexcept
     {
-        if (shared_) [[unlikely]] {
+        if (shared()) [[unlikely]] {
             lock();
             return;
         }
@@ -58,7 +73,7 @@ public:
 
     void release() noexcept
     {
-        if (shared_) [[unlikely]] {
+        if (shared()) [[unlikely]] {
             unlock();
             return;
         }
@@ -87,8 +102,8 @@ public:
     void watch() noexcept;
     [[nodiscard]] bool is_visited() const noexcept
     {
-        return !shared_ && (claim_.load(std::memory_order_relaxed) != Claim::watching ||
-                            gives_way_.load(std::memory_order_relaxed) != 0);
+        return !shared() && (claim_.load(std::memory_order_relaxed) != Claim::watching ||
+                             gives_way_.load(std::memory_order_relaxed) != 0);
     }
 
 private:
@@ -96,6 +111,7 @@ private:
         none,
         watching, ///< the program's side takes it away when it comes by
         entering, ///< a helper holds the lock, or waits for the program's side to leave
+        shared,   ///< for ever: whoever has not seen it before has to take the one lock
     };
     static constexpr std::uint32_t free = 0;
     static constexpr std::uint32_t held = 1;
@@ -143,7 +159,8 @@ private:
     std::atomic<Claim> claim_{Claim::none};            ///< by one helper; `watching` ends by both
     std::atomic<std::uint32_t> state_{free}; ///< the one lock; among helpers where it is not shared
     std::atomic<std::uint32_t> gives_way_{0}; ///< the program's side sleeps until a helper is out
-    bool shared_ = false;                     ///< set while one thread only is in the library
+    /// Set while nobody is inside. Relaxed: who steps in without having seen it finds the claim.
+    std::atomic<bool> shared_{false};
     bool (*barrier_)() noexcept;
 };
 

@@ -103,9 +103,12 @@ void Runtime::learn_threads() noexcept
     if (Engine::program_has_threads() || !threads_possible()) {
         return;
     }
-    helpers_.stop_thread(); // nobody may be in the engine
-    host::mpi::CompletedRequest::keep(false);
-    engine_.expect_program_threads();
+    engine_.expect_more_program_threads();
+    helpers_.stop_thread(); // the next is told
+    {
+        const EngineToken token(engine_); // no call hands it out
+        host::mpi::CompletedRequest::keep(false);
+    }
     helpers_.start();
 }
 

@@ -38,8 +38,8 @@ public:
     /// the engine.
     void drain() noexcept;
 
-    /// MPI has begun, or a session, by a thread of the program that had the right to call alone.
-    /// From the first one with MPI_THREAD_MULTIPLE on several threads may call.
+    /// MPI has begun, or a session, beside which a thread of the program may be in a call. From the
+    /// first one with MPI_THREAD_MULTIPLE on several threads may call.
     void learn_threads() noexcept;
 
     enum class GoesOn {

@@ -125,6 +125,56 @@ TEST_F(EngineLockTest, ThreadsOfTheProgramNeverMeet)
     EXPECT_EQ(guarded.first, 200'000U);
 }
 
+/// A session with threads begins while the one thread that had the right goes in and out.
+TEST_F(EngineLockTest, SharedBesideTheProgramNobodyMeets)
+{
+    if (!allowed_) {
+        GTEST_SKIP() << "no membarrier here";
+    }
+    for (int round = 0; round < 200; ++round) {
+        EngineLock lock;
+        Guarded guarded;
+        std::atomic<std::uint64_t> meetings{0};
+        std::atomic<bool> over{false};
+        std::atomic<bool> started{false};
+        const auto visit_by = [&](bool by_trying) {
+            if (!by_trying) {
+                lock.acquire();
+            } else if (!lock.try_acquire()) {
+                return;
+            }
+            meetings += guarded.visit() ? 0 : 1;
+            lock.release();
+        };
+        std::thread first([&] {
+            for (unsigned visit = 0; !over; ++visit) {
+                visit_by(visit % 4 == 0);
+                started = true;
+            }
+        });
+        while (!started) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(lock.share_beside([&] { meetings += guarded.visit() ? 0 : 1; }));
+        EXPECT_TRUE(lock.shared());
+        for (unsigned visit = 0; visit < 500; ++visit) {
+            visit_by(visit % 4 == 0);
+        }
+        over = true;
+        first.join();
+        EXPECT_EQ(meetings, 0U);
+    }
+}
+
+TEST_F(EngineLockTest, NotSharedBesideTheProgramWithoutABarrier)
+{
+    EngineLock lock(refuse);
+    EXPECT_FALSE(lock.share_beside([] {}));
+    EXPECT_FALSE(lock.shared());
+    lock.acquire();
+    lock.release();
+}
+
 /// The kernel may begin to refuse, where a program locks itself in.
 TEST_F(EngineLockTest, HelperWithoutABarrierStaysOut)
 {
