@@ -146,6 +146,11 @@ constexpr auto known = std::to_array<KnownKey>({
     {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, is_anything},
 });
 
+/// What MPI itself says in any window's info (MPI-4.1, 12.4.3): the kinds of memory that it
+/// supports there. Nothing that the program gives changes it.
+constexpr const char* memory_kinds_key = "mpi_memory_alloc_kinds";
+constexpr const char* memory_kinds = "mpi,system";
+
 /// Open MPI takes 35 characters, MPICH 254: a longer key is an error there, not just unknown.
 bool host_takes(const char* key) noexcept
 {
@@ -288,6 +293,9 @@ int WindowInfo::create(MPI_Info* info) const noexcept
                 host_takes(known[key].name) ? known[key].name : known[key].short_name;
             code = mpi.Info_set(*info, name, value);
         }
+    }
+    if (code == MPI_SUCCESS) {
+        code = mpi.Info_set(*info, memory_kinds_key, memory_kinds);
     }
     if (code != MPI_SUCCESS) {
         mpi.Info_free(info);

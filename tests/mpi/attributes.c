@@ -243,12 +243,14 @@ static void info_known(void)
     for (int k = 0; k < count; ++k)
         MPI_Info_set(info, given[k][0], given[k][1]);
     MPI_Info_set(info, "a_key_that_nobody_knows", "x");
+    MPI_Info_set(info, "mpi_memory_alloc_kinds", "mpi"); /* MPI's answer, not the program's */
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         struct window w = window_open_with(info, (enum flavor)flavor, MPI_COMM_WORLD, 8, 1);
         for (int k = 0; k < count; ++k)
             if (!CHECK(info_holds(w.win, given[k][0], given[k][1])))
                 fprintf(stderr, "    key %s\n", given[k][0]);
         CHECK(!info_holds(w.win, "a_key_that_nobody_knows", "x"));
+        CHECK(host_is_alone() || info_holds(w.win, "mpi_memory_alloc_kinds", "mpi,system"));
         window_close(&w);
     }
     MPI_Info_free(&info);
