@@ -36,6 +36,7 @@ struct TypeCodes {
     const datatype::PredefinedTable* table = nullptr; ///< types that come later have no number
     std::vector<std::pair<std::int32_t, MPI_Datatype>> by_code; ///< sorted
     std::vector<MPI_Datatype> by_small_code;                    ///< for Open MPI's, quicker
+    MPI_Fint null = 0; ///< what Fortran has for MPI_DATATYPE_NULL
     std::array<std::int32_t, std::size_t{1} << datatype::PredefinedTable::bits>
         by_slot{}; ///< of it
 };
@@ -46,6 +47,7 @@ void make_codes()
 {
     auto made = std::make_unique<TypeCodes>();
     made->table = datatype::predefined_table.load();
+    made->null = host::mpi::fortran_handle(MPI_DATATYPE_NULL);
     const datatype::PredefinedTable& table = *made->table;
     for (std::size_t slot = 0; slot < table.slots.size(); ++slot) {
         if (table.slots[slot].layout != nullptr) {
@@ -143,7 +145,9 @@ void call_in_fortran(void* function, const rma::ActiveInvocation& with) noexcept
     const std::array<Count, 5> counts{count(with.input_count), count(with.persistent_count),
                                       count(with.output_count), count(with.segments),
                                       count(with.offset)};
-    const std::array<MPI_Fint, 3> types{with.input_type, with.persistent_type, with.output_type};
+    const auto type = [](std::int32_t code) { return code != 0 ? code : type_codes->null; };
+    const std::array<MPI_Fint, 3> types{type(with.input_type), type(with.persistent_type),
+                                        type(with.output_type)};
     reinterpret_cast<InFortran<Count>>(function)(with.input, &counts[0], &types[0], with.persistent,
                                                  &counts[1], &types[1], with.output, &counts[2],
                                                  &types[2], &counts[3], &counts[4]);

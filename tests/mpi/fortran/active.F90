@@ -7,7 +7,7 @@ module handlers
     implicit none
     INCLUDE_MPI
     private
-    public :: add_up, negative, ten_times
+    public :: add_up, count_nulls, negative, ten_times
 
 contains
 
@@ -40,6 +40,29 @@ contains
         all_words = first == MPI_INTEGER8 .and. second == first .and. third == first
 #endif
     end function all_words
+
+    ! The answer is the number of types that are none.
+    subroutine count_nulls(input, input_count, input_type, own, own_count, own_type, output, &
+                           output_count, output_type, segments, offset) bind(C)
+        type(c_ptr), value :: input, own, output
+        integer(c_int) :: input_count, own_count, output_count, segments, offset
+        HANDLE(MPI_Datatype) :: input_type, own_type, output_type
+        integer(c_int64_t), pointer :: answers(:)
+        call c_f_pointer(output, answers, [output_count * segments])
+        answers = 0
+        if (is_null(input_type)) answers = answers + 1
+        if (is_null(own_type)) answers = answers + 1
+        if (is_null(output_type)) answers = answers + 1
+    end subroutine count_nulls
+
+    logical function is_null(datatype)
+        HANDLE(MPI_Datatype), intent(in) :: datatype
+#ifdef MODULE_MPI_F08
+        is_null = datatype%MPI_VAL == MPI_DATATYPE_NULL%MPI_VAL
+#else
+        is_null = datatype == MPI_DATATYPE_NULL
+#endif
+    end function is_null
 
     ! A segment is many words, of which the answer is the sum.
     subroutine add_up(input, input_count, input_type, own, own_count, own_type, output, &
@@ -135,6 +158,7 @@ program active
     call plain_handler
 #endif
     call concurrent_and_in_a_buffer
+    call derived_types
     call wrong_signature
     call MPI_Op_free(op, ierror)
     call expect_success(ierror, 'MPI_Op_free')
@@ -297,6 +321,25 @@ contains
         call MPIX_Am_win_buffer_detach(win, ierror)
         call expect_success(ierror, 'MPIX_Am_win_buffer_detach')
     end subroutine concurrent_and_in_a_buffer
+
+    ! Handlers hear of derived types that they are none.
+    subroutine derived_types
+        HANDLE(MPI_Datatype) :: pair
+        call MPI_Type_contiguous(2, MPI_INTEGER8, pair, ierror)
+        call MPI_Type_commit(pair, ierror)
+        call MPIX_Am_op_create(count_nulls, other, ierror)
+        call MPIX_Am_win_op_register(other, win, ierror)
+        answers = -1
+        call MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win, ierror)
+        call MPIX_Am(asked, 2, MPI_INTEGER8, answers, 1, MPI_INTEGER8, 1, right, pair, start, 1, &
+                     pair, MPI_INTEGER8, other, win, ierror)
+        call expect_success(ierror, 'MPIX_Am with derived types')
+        call MPI_Win_unlock(right, win, ierror)
+        call check(answers(1) == 2, 'two types that are none')
+        call MPI_Barrier(MPI_COMM_WORLD, ierror)
+        call MPI_Op_free(other, ierror)
+        call MPI_Type_free(pair, ierror)
+    end subroutine derived_types
 
     ! Three words are no whole number of pairs of them.
     subroutine wrong_signature
