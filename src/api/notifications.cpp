@@ -92,6 +92,9 @@ void let_come() noexcept
 
 int get_value(const WindowObject& object, int index, MPI_Count* value) noexcept
 {
+    if (HandlerCaller::inside()) [[unlikely]] {
+        return host::mpi::answer_window(Status::unsupported, object.handle);
+    }
     let_come();
     std::uint64_t found = 0;
     const Status status =
@@ -106,6 +109,9 @@ int get_value(const WindowObject& object, int index, MPI_Count* value) noexcept
 
 int reset_value(const WindowObject& object, int index, MPI_Count* value) noexcept
 {
+    if (HandlerCaller::inside()) {
+        return host::mpi::answer_window(Status::unsupported, object.handle);
+    }
     let_come();
     std::uint64_t found = 0;
     Status status = Status::ok;

@@ -103,10 +103,14 @@ static void trespass(void *in, int in_count, MPI_Datatype in_type, void *memory,
     (void)in, (void)in_count, (void)in_type, (void)memory, (void)count, (void)type;
     (void)out_count, (void)out_type, (void)segments, (void)offset;
     int ended = 0, class = MPI_SUCCESS, *const told = out;
-    int const codes[] = {MPI_Win_flush_all(called_on), MPI_Win_flush(check_rank, called_on),
+    MPI_Count value = 0;
+    int const codes[] = {MPI_Win_flush_all(called_on),
+                         MPI_Win_flush(check_rank, called_on),
                          MPI_Win_flush_local(check_rank, called_on),
                          MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, called_beside),
-                         MPI_Win_test(called_beside, &ended)};
+                         MPI_Win_test(called_beside, &ended),
+                         MPIX_Win_get_notify_value(called_beside, 0, &value),
+                         MPIX_Win_reset_notify_value(called_beside, 0, &value)};
     *told = MPI_ERR_UNSUPPORTED_OPERATION;
     for (int k = 0; k < (int)(sizeof codes / sizeof *codes); ++k) {
         MPI_Error_class(codes[k], &class);
