@@ -91,6 +91,9 @@ void Completions::note_failure(const Op& op, PeerEpoch& peer) noexcept
             op.operation.target);
         return;
     }
+    const ThreadNumber thread = op.operation.thread;
+    const bool same = peer.failure == Status::ok || peer.failed == thread;
+    peer.failed = same ? thread : no_thread;
     peer.failure = op.failure;
     flushes_.note_failure();
 }

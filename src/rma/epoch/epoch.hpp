@@ -33,17 +33,18 @@ enum class EpochEvent : std::uint8_t { activate, close, complete };
 /// What an epoch has to do with one peer (fence: with all of them).
 struct PeerEpoch {
     int rank = 0;
-    bool granted = false;          ///< operations may be performed
-    bool done = false;             ///< nothing left to do or to wait for
-    bool announced = false;        ///< access, lock: the target has been told that it is closed
-    bool to_be_flushed = false;    ///< a flush has to tell of something issued since the last one
-    bool was_offered = false;      ///< or cannot be. See Offers
-    bool replaying = false;        ///< what is recorded begins
-    Status failure = Status::ok;   ///< of an operation that was not performed, and not yet told
-    std::uint32_t outstanding = 0; ///< operations not yet complete at the target
-    std::uint32_t local = 0;       ///< operations whose buffers are still needed here
-    std::uint32_t held = 0;        ///< operations that the announcement must not precede
-    std::uint32_t gates = 0;       ///< active messages that others of an ordered window wait for
+    bool granted = false;            ///< operations may be performed
+    bool done = false;               ///< nothing left to do or to wait for
+    bool announced = false;          ///< access, lock: the target has been told that it is closed
+    bool to_be_flushed = false;      ///< a flush has to tell of something issued since the last one
+    bool was_offered = false;        ///< or cannot be. See Offers
+    bool replaying = false;          ///< what is recorded begins
+    Status failure = Status::ok;     ///< of an operation that was not performed, and not yet told
+    ThreadNumber failed = no_thread; ///< whose it was; several threads': nobody's
+    std::uint32_t outstanding = 0;   ///< operations not yet complete at the target
+    std::uint32_t local = 0;         ///< operations whose buffers are still needed here
+    std::uint32_t held = 0;          ///< operations that the announcement must not precede
+    std::uint32_t gates = 0;         ///< active messages that others of an ordered window wait for
     std::uint64_t number = 0; ///< access or exposure number towards the peer, or place asked for
     std::uint64_t early = 0;  ///< access: the last one before it that has returned early
     LockPlace place{};        ///< lock and lock_all
@@ -62,6 +63,7 @@ struct PeerEpoch {
         rank = peer;
         granted = done = announced = to_be_flushed = was_offered = false;
         failure = Status::ok;
+        failed = no_thread;
         early = 0;
     }
 };

@@ -127,9 +127,10 @@ void Flushes::add(PeerEpochRef where, Flush& flush) noexcept
     if (is_being_opened(where)) {
         return;
     }
-    if (peer.failure != Status::ok) {
+    if (peer.failure != Status::ok && rules::flush_includes(flush.thread, peer.failed)) {
         flush.status = std::exchange(peer.failure, Status::ok);
     }
+    untold_ = untold_ || peer.failure != Status::ok; // another thread's flush tells it
     if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
@@ -137,7 +138,7 @@ void Flushes::add(PeerEpochRef where, Flush& flush) noexcept
     if (peer.by_thread != nullptr) [[unlikely]] {
         flush.remaining -= peer.by_thread->left_out(flush.thread, flush.scope);
     }
-    if (peer.outstanding == 0 && peer.to_be_flushed) {
+    if (peer.outstanding == 0 && peer.failure == Status::ok && peer.to_be_flushed) {
         peer.to_be_flushed = false;
         show(with_, *where.epoch, peer);
     }

@@ -29,7 +29,7 @@ public:
     {}
 
     /// `target` may be all_targets. Tells, once, of operations before it that were not performed,
-    /// whichever thread has issued them.
+    /// as far as it would wait for their threads.
     Status flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept;
 
     /// An operation that may have been waited for is complete, here or at the target. Answers
