@@ -41,7 +41,7 @@ void ProgressThread::run() noexcept
     while (!stopping_.load(std::memory_order_relaxed)) {
         waiter_->doze(
             [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,
-            work_.has_more() ? longest_busy_sleep : longest_deaf_sleep);
+            work_.has_more() || waiter_->is_deaf() ? longest_busy_sleep : longest_deaf_sleep);
         stand_back();
     }
 }

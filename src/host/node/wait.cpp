@@ -12,6 +12,7 @@
 #include "base/trace.hpp"
 #include "host/mpi/progress.hpp"
 #include "host/node/cores.hpp"
+#include "host/node/own_thread.hpp"
 
 namespace sidelight::host::node {
 
@@ -210,6 +211,7 @@ void Waiter::listen_to(const Network& network) noexcept
         log(LogLevel::warn, "sleepers do not hear of messages: no pipe");
         deaf_.store(true, std::memory_order_relaxed);
         summon(); // the interrupt thread looks by itself from now on
+        rouse();  // and so does the progress thread
         return;
     }
     network_ = network;
@@ -261,6 +263,9 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         listener_wanted_.store(true, std::memory_order_seq_cst);
         full_barrier();
         listening = take_listener();
+    }
+    if (is_deaf()) { // a summons from now on ends the sleep, one of before this has seen
+        limit = std::min<std::chrono::nanoseconds>(limit, longest_busy_sleep);
     }
     const std::uint64_t visit = own.begin_visit(listening);
     const auto end = std::chrono::steady_clock::now() + limit;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/node/progress_thread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "unit/open_files.hpp"
+
+namespace sidelight::host::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::atomic<int> sweeps{0};
+
+bool sweep() noexcept
+{
+    ++sweeps;
+    return false;
+}
+
+/// Nothing wakes it for a message then.
+TEST(ProgressThreads, LookByThemselvesWithoutAPipe)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    ProgressThread thread;
+    ASSERT_TRUE(thread.start(waiter, {.sweep = sweep}));
+    std::this_thread::sleep_for(20ms);
+    {
+        const unit::FileLimit none(static_cast<rlim_t>(unit::next_descriptor()));
+        waiter.listen_to({});
+    }
+    EXPECT_TRUE(waiter.is_deaf());
+    const int before = sweeps;
+    std::this_thread::sleep_for(200ms);
+    EXPECT_GT(sweeps - before, 20);
+    waiter.stop_listening();
+    thread.stop();
+}
+
+} // namespace
+} // namespace sidelight::host::node
