@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::nanoseconds longest_without_timer = std::chrono::milliseconds(10);
 /// In milliseconds. A timer that is closed meanwhile says nothing, also not that MPI ends.
-constexpr int longest_poll = 1'000;
+constexpr int longest_poll = 10'000;
 
 } // namespace
 
