@@ -23,7 +23,9 @@ EXPORTED = re.compile(r"((MPIX?|PMPIX?|sidelight)_\w+|ucp_worker_progress|MPII_K
 PROFILED = re.compile(r"MPIX?_(?!Grequest_|Async_)")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 
-LISTED = re.compile(r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((?:\w+, )?(\w+)\)", re.MULTILINE)
+LISTED = re.compile(
+    r"^SIDELIGHT_(?:TRACED_|(FORTRAN_))?FRONT\((?:\w+, )??(\w+), \d+\)", re.MULTILINE
+)
 FOR_SOME_HOSTS = re.compile(r"^#if.*?^#endif$", re.MULTILINE | re.DOTALL)
 
 

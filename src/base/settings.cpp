@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 #include "base/whole_number.hpp"
@@ -317,7 +319,9 @@ Settings read_settings(const char* (*get)(const char* variable)) noexcept
 /// Never destroyed: MPI may end when this library has.
 const Settings& settings() noexcept
 {
-    static const auto* const from_environment = new Settings(read_settings(environment));
+    // In memory of its own: the first call may come where there is none left.
+    alignas(Settings) static std::array<std::byte, sizeof(Settings)> place;
+    static const auto* const from_environment = new (&place) Settings(read_settings(environment));
     return *from_environment;
 }
 
