@@ -127,6 +127,20 @@ TEST_F(FenceEnd, DoesNotWaitForWhatIsWrittenInTheNextEpoch)
     EXPECT_EQ(ended_.status, Status::ok);
 }
 
+/// Nothing follows it, and its memory is freed: there nobody is believed to have nothing under way.
+TEST_F(FenceEnd, TheLastWaitsForWhatIsWritten)
+{
+    let_others_arrive(2);
+    ASSERT_TRUE(ended_.complete);
+    Request freed;
+    EXPECT_EQ(window_->close(&freed), Status::ok);
+    let_others_arrive(3);
+    EXPECT_FALSE(freed.complete);
+    process_.placed(1, put_.bytes(), long_bytes);
+    process_.progress();
+    EXPECT_TRUE(freed.complete);
+}
+
 /// Who has lost another one gives up, but the fabric goes on.
 TEST_F(FenceEnd, WaitsForWhatIsWrittenWhereTheWindowIsBroken)
 {

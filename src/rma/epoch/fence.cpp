@@ -43,8 +43,9 @@ bool finish_fence(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& peer) 
         return false;
     }
     // Nobody arrives before what it has written is in place, unless it gives up: so what others
-    // write here in a whole window may be of their next epoch, and is not waited for.
-    if ((with.contacts.broken() && with.channels.placing()) ||
+    // write here in a whole window may be of their next epoch, and is not waited for. Behind the
+    // last one memory is freed: there nobody is believed.
+    if (((with.contacts.broken() || epoch.last) && with.channels.placing()) ||
         (epoch.last && !rules::memory_is_free(with.channels.reading()))) {
         return false;
     }
