@@ -53,14 +53,21 @@ TEST(Recall, LeavesANapAloneWhereNothingIsWaitedFor)
     EXPECT_FALSE(is_recalled(recall, false, 20ms));
 }
 
+/// So often that it is not worth while any more.
+void recall_in_vain(Recall& recall)
+{
+    for (int time = 0; time <= Worth::patience; ++time) { // the last one proves the one before
+        EXPECT_TRUE(is_recalled(recall, true, for_long));
+    }
+}
+
 /// Then now and then one start calls it all the same.
 TEST(Recall, IsRareWhereItWasForNothing)
 {
     Recall recall;
     recall.begin();
-    for (int time = 0; time < Worth::patience; ++time) {
-        recall.was_worth(false);
-    }
+    recall_in_vain(recall);
+    EXPECT_TRUE(is_recalled(recall, true, for_long));
     unsigned calls = 0;
     EXPECT_TRUE(is_recalled(recall, for_long, [&] {
         recall.came();
@@ -69,6 +76,8 @@ TEST(Recall, IsRareWhereItWasForNothing)
         std::this_thread::sleep_for(1ms);
     }));
     EXPECT_GE(calls, Worth::rarely);
+    recall.has_moved();
+    EXPECT_TRUE(is_recalled(recall, true, 5ms));
 }
 
 /// A target that serves alone has nothing to wait for, and its barriers are the host's.
@@ -100,14 +109,26 @@ TEST(Recall, KnowsThatTheProgramGoesOnBehindTheHost)
     EXPECT_FALSE(recalled);
 }
 
+TEST(Recall, IsRareWhereTheProgramGoesOnBehindTheHost)
+{
+    Recall recall;
+    recall.begin();
+    for (int nap = 0; nap < Worth::patience + 4; ++nap) { // some may seem to be left
+        is_recalled(recall, 5ms, [&] {
+            recall.is_in_host();
+            recall.came();
+            recall.leaves(false);
+        });
+    }
+    EXPECT_FALSE(is_recalled(recall, 5ms, [&] { recall.is_in_host(); }));
+}
+
 /// Work that calls leave in vain is no reason not to watch for the end of the host's.
 TEST(Recall, CountsBothReasonsByThemselves)
 {
     Recall recall;
     recall.begin();
-    for (int time = 0; time < Worth::patience; ++time) {
-        recall.was_worth(false);
-    }
+    recall_in_vain(recall);
     EXPECT_TRUE(is_recalled(recall, for_long, [&] {
         recall.is_in_host();
         std::this_thread::sleep_for(1ms);

@@ -30,9 +30,6 @@ void stop_hook() noexcept;
 /// host's, and the engine.
 [[nodiscard]] bool is_in_hook() noexcept;
 
-/// Whether this thread is in poll_host(): the program is in a call of ours, not of the host's.
-[[nodiscard]] bool is_in_poll() noexcept;
-
 /// Whether this thread is in poll_host(): the program has called us, and not the host.
 [[nodiscard]] bool is_in_poll() noexcept;
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace sidelight::host::node {
 
@@ -112,8 +111,8 @@ bool InterruptThread::sweep() noexcept
 {
     const Clock::time_point begin = Clock::now();
     const bool moved = work_.sweep();
-    if (moved && std::exchange(recalled_, false)) {
-        recall_->was_worth(true);
+    if (moved) {
+        recall_->has_moved();
     }
     add(counts_.busy_ns, nanoseconds(Clock::now() - begin));
     return moved;
@@ -140,9 +139,6 @@ void InterruptThread::stand_back() noexcept
         tries = !tries && next > 2 * trial && (crowded || recall_->computes());
         next = tries ? next : std::min(2 * next, longest_nap);
     } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());
-    if (recalled && std::exchange(recalled_, true)) {
-        recall_->was_worth(false);
-    }
     sweep();
     if (interest.leave_as_it_is()) {
         sweep();

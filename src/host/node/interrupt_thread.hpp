@@ -47,7 +47,6 @@ private:
 
     Waiter* waiter_ = nullptr;
     Recall* recall_ = nullptr;
-    bool recalled_ = false; ///< and has moved nothing since
     OwnThreadWork work_;
     std::atomic<bool> stopping_{false}; ///< written before a summons
     InterruptCounts counts_;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 #include "base/alarm.hpp"
 #include "base/stretches.hpp"
@@ -67,6 +68,7 @@ public:
     bool nap(std::chrono::nanoseconds time) noexcept
     {
         called_.store(false, std::memory_order_relaxed);
+        by_call_.store(false, std::memory_order_relaxed);
         alarm_.set(time);
         if (ended_.load(std::memory_order_seq_cst)) {
             return true;
@@ -79,19 +81,22 @@ public:
         naps_.store(false, std::memory_order_relaxed);
         watched_.store(false, std::memory_order_relaxed);
         const bool called = called_.load(std::memory_order_relaxed);
-        was_put_off_ = put_off_.load(std::memory_order_relaxed) != put_off;
-        if (was_put_off_ && !called) {
-            was_worth(false);
+        const bool by_call = called && by_call_.load(std::memory_order_relaxed);
+        if (!by_call && put_off_.load(std::memory_order_relaxed) != put_off) {
+            called ? note_recall(worth_behind_host_) : worth_behind_host_.slept_again(Time(0));
+        } else if (called) {
+            note_recall(worth_);
         }
         return called;
     }
     /// Whether the program has left something and computes for a while already.
     [[nodiscard]] bool computes() const noexcept { return stretches_.is_long(now()); }
-    /// It has moved something since it was called, or is called again and has not.
-    void was_worth(bool moved) noexcept
+    /// It has moved something: that was worth the latest recall.
+    void has_moved() noexcept
     {
-        Worth& worth = was_put_off_ ? worth_behind_host_ : worth_;
-        worth.slept_again(moved ? Worth::enough : Time(0));
+        if (Worth* worth = std::exchange(unproven_, nullptr); worth != nullptr) {
+            worth->slept_again(Worth::enough);
+        }
     }
 
 private:
@@ -105,19 +110,29 @@ private:
     {
         naps_.store(false, std::memory_order_relaxed);
         watched_.store(false, std::memory_order_relaxed);
+        by_call_.store(true, std::memory_order_relaxed);
         called_.store(true, std::memory_order_relaxed);
         alarm_.set(soon);
+    }
+    /// The one before has moved nothing, if it is unproven still.
+    void note_recall(Worth& reason) noexcept
+    {
+        if (unproven_ != nullptr) {
+            unproven_->slept_again(Time(0));
+        }
+        unproven_ = &reason;
     }
 
     Stretches stretches_;
     Worth worth_;             ///< to call it when the program leaves work,
     Worth worth_behind_host_; ///< and when it has left the host
     Alarm alarm_;
-    bool was_put_off_ = false;         ///< the end of its last nap
-    std::atomic<Time> put_off_{};      ///< when one was, last
+    Worth* unproven_ = nullptr;        ///< of the latest recall, which has moved nothing yet
+    std::atomic<Time> put_off_{};      ///< when the end of a nap was, last
     std::atomic<bool> naps_{false};    ///< and a call that leaves work may end it
     std::atomic<bool> watched_{false}; ///< the end of a call of the host's may
     std::atomic<bool> called_{false};
+    std::atomic<bool> by_call_{false}; ///< that leaves work
     std::atomic<bool> ended_{false};
 };
 
