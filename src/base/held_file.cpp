@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -36,25 +34,36 @@ File out_of_the_way(File file) noexcept
     return moved >= 0 ? File(moved) : std::move(file);
 }
 
-/// A lock goes with the last descriptor of what was opened with it.
-File hold(const File& file) noexcept
+namespace {
+
+/// Of the open file: it goes with the last descriptor of that.
+bool try_lock(const File& file, int command, struct flock& range) noexcept
+{
+    range.l_whence = SEEK_SET;
+    range.l_pid = 0;
+    return fcntl(file.descriptor(), command, &range) == 0;
+}
+
+} // namespace
+
+File hold(const File& file, std::uint64_t end) noexcept
 {
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file.descriptor());
     File held = out_of_the_way(File(open(path.data(), O_RDONLY | O_CLOEXEC)));
-    if (held && flock(held.descriptor(), LOCK_SH | LOCK_NB) != 0) {
-        return File();
-    }
-    return held;
+    struct flock all {};
+    all.l_type = F_RDLCK;
+    all.l_len = static_cast<off_t>(end);
+    return held && try_lock(held, F_OFD_SETLK, all) ? std::move(held) : File();
 }
 
-bool has_holder(const File& file) noexcept
+bool has_holder(const File& file, std::uint64_t offset, std::size_t bytes) noexcept
 {
-    if (flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK;
-    }
-    flock(file.descriptor(), LOCK_UN);
-    return false;
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_start = static_cast<off_t>(offset);
+    range.l_len = static_cast<off_t>(bytes);
+    return try_lock(file, F_OFD_GETLK, range) && range.l_type != F_UNLCK;
 }
 
 HeldFile& HeldFile::operator=(HeldFile&& other) noexcept

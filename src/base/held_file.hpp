@@ -24,9 +24,9 @@ struct FileIdentity {
 [[nodiscard]] File out_of_the_way(File file) noexcept;
 
 /// Until a child of fork that has the answer open has ended, or executes another program,
-/// `has_holder` is true. Nothing where it cannot be had.
-[[nodiscard]] File hold(const File& file) noexcept;
-[[nodiscard]] bool has_holder(const File& file) noexcept;
+/// `has_holder` is true for what lies before `end`. Nothing where it cannot be had.
+[[nodiscard]] File hold(const File& file, std::uint64_t end) noexcept;
+[[nodiscard]] bool has_holder(const File& file, std::uint64_t offset, std::size_t bytes) noexcept;
 
 /// A file that stays open while the program runs. The program may close its descriptor, and open
 /// another file in its place: that one is never used, and never closed.

@@ -175,7 +175,7 @@ void AllocatedMemory::drop(const Chunk& chunk) noexcept
     }
     munmap(chunk.data, chunk.bytes);
     if (const File& file = file_.file(); file && !inherited_) {
-        if (chunk.offset < forked_end_) {
+        if (has_holder(file, chunk.offset, chunk.bytes)) {
             dropped_.emplace_back(chunk.offset, chunk.bytes);
         } else {
             punch(file, chunk.offset, chunk.bytes);
@@ -188,12 +188,14 @@ void AllocatedMemory::drop(const Chunk& chunk) noexcept
 /// Not while a child reads what it had at its fork.
 void AllocatedMemory::give_back_dropped(const File& file) noexcept
 {
-    if (!dropped_.empty() && !has_holder(file)) {
-        for (const auto& [offset, bytes] : dropped_) {
+    std::erase_if(dropped_, [&](const auto& block) {
+        const auto& [offset, bytes] = block;
+        const bool is_held = has_holder(file, offset, bytes);
+        if (!is_held) {
             punch(file, offset, bytes);
         }
-        dropped_.clear();
-    }
+        return !is_held;
+    });
 }
 
 std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t bytes) noexcept
@@ -216,7 +218,7 @@ void AllocatedMemory::before_fork() noexcept
     mutex_.lock();
     const File& file = file_.file();
     if (file && !chunks_.empty() && !inherited_) {
-        of_child_ = hold(file);
+        of_child_ = hold(file, end_);
     }
 }
 
@@ -224,7 +226,6 @@ void AllocatedMemory::after_fork_in_parent() noexcept
 {
     if (!inherited_) {
         of_child_ = File();
-        forked_end_ = end_;
     }
     mutex_.unlock();
 }

@@ -72,9 +72,8 @@ private:
     std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
     /// Dropped, and not given back yet: a child of fork may see them.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped_; ///< offset and bytes
-    std::uint64_t forked_end_ = 0; ///< of what was given away at the last fork
-    File of_child_;                ///< across fork; by it the child holds file_
-    bool inherited_ = false;       ///< this is a child, and file_ its parent's
+    File of_child_;          ///< across fork; by it the child holds file_
+    bool inherited_ = false; ///< this is a child, and file_ its parent's
 };
 
 } // namespace sidelight::host::allocated
