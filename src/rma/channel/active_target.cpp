@@ -27,10 +27,12 @@ std::byte* moved(std::byte* from, std::uint64_t bytes) noexcept
 }
 
 /// The region of a memory handle that it is about: a release waits for what runs there.
-RegionName region_of(const ActivePiece& piece) noexcept
+RegionName region_of(const ActiveBody& body) noexcept
 {
-    return piece.body.first != piece.body.last ? piece.body.region : no_region;
+    return body.first != body.last ? body.region : no_region;
 }
+
+RegionName region_of(const ActivePiece& piece) noexcept { return region_of(piece.body); }
 
 ActiveOrder order_of(const ActiveBody& body) noexcept
 {
@@ -202,8 +204,10 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
     }
     ActivePiece* piece = status == Status::ok ? pieces_.take() : nullptr;
     status = status == Status::ok && piece == nullptr ? Status::no_memory : status;
-    const bool fits = message != nullptr && !message->failed && message->come == body.segment &&
-                      message->segments == body.segments && payload.size() <= body.input_bytes;
+    const bool fits =
+        message != nullptr && !message->failed && message->come == body.segment &&
+        message->segments == body.segments && payload.size() <= body.input_bytes &&
+        (message->pieces.empty() || region_of(*message->pieces.front()) == region_of(body));
     if (status != Status::ok || !fits) {
         if (piece != nullptr) {
             pieces_.give_back(piece);
