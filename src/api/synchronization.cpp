@@ -50,7 +50,8 @@ int block_uncached(const void* from, MPI_Win win, Arguments... arguments) noexce
 template <class Call, class... Arguments>
 [[gnu::noinline]] int leave_and_block(MPI_Win win, Arguments... arguments) noexcept
 {
-    Runtime::existing()->engine().lock().release();
+    // It may be shared by now, if another thread has raised the level of MPI.
+    Runtime::existing()->engine().lock().release_unshared();
     return block_with_engine<Call>(win, arguments...);
 }
 

@@ -60,7 +60,7 @@ public:
     }
 
     /// The same where it is not shared, for calls of some nanoseconds: never waits. If it answers
-    /// no, a helper wants in, and nothing may be done but `release`.
+    /// no, a helper wants in, and nothing may be done but `release_unshared`.
     [[nodiscard]] bool acquire_unclaimed() noexcept
     {
         step_in();
