@@ -5,6 +5,7 @@
 #include "api/polled_wait.hpp"
 #include "api/traced_wait.hpp"
 #include "host/mpi/completed_request.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/requests.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/runtime.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 int wait_by_host(MPI_Request* handle, Word status)
 {
-    if (!host::mpi::host_polls_requests()) {
+    if (!host::mpi::host_polls_requests() && host::mpi::fits_host()) {
         auto* told = reinterpret_cast<MPI_Status*>(status);
         return wait_by_tests(
             [=](int& flag) { return host::mpi::table().Test(handle, &flag, told); });
@@ -43,8 +44,8 @@ int wait_by_host(MPI_Request* handle, Word status)
         *handle = MPI_REQUEST_NULL;
         return tell_nothing(status);
     }
-    const host::mpi::KeptOutcome outcome;
-    return outcome.answer(wait_by_host(handle, status));
+    const host::mpi::KeptOutcome outcome(*handle);
+    return host::mpi::KeptOutcome::answer(wait_by_host(handle, status));
 }
 
 /// For one that is not known to be complete.

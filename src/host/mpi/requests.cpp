@@ -95,11 +95,12 @@ void HostRequest::abandon() noexcept
 int HostRequest::query(void* state, MPI_Status* status) noexcept
 {
     query_nothing(nullptr, status);
-    KeptOutcome* const kept = std::exchange(KeptOutcome::latest_, nullptr);
-    const int code = static_cast<HostRequest*>(state)->outcome();
-    KeptOutcome::latest_ = kept;
-    if (kept != nullptr) {
-        kept->code_ = code;
+    auto& request = *static_cast<HostRequest*>(state);
+    const bool is_kept =
+        KeptOutcome::latest_.request == request.handle_ && request.handle_ != MPI_REQUEST_NULL;
+    const int code = request.outcome();
+    if (is_kept) {
+        KeptOutcome::latest_.code = code;
         return MPI_SUCCESS;
     }
     if (code != MPI_SUCCESS) {

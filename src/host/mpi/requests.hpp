@@ -87,25 +87,34 @@ private:
     HostRequest* next_ = nullptr;
 };
 
-/// Around a call of the host's that completes one request at most: what one of ours answers is kept
+/// Around a call of the host's that completes this request: what it answers, if it is ours, is kept
 /// here, and the host hears of a success. It would raise the failure once more, on MPI_COMM_SELF,
 /// whose errors end the program, though the window's may return. This thread's.
 class KeptOutcome {
 public:
-    KeptOutcome() noexcept : before_(std::exchange(latest_, this)) {}
+    explicit KeptOutcome(MPI_Request request) noexcept
+        : before_(std::exchange(latest_, Kept{request, MPI_SUCCESS}))
+    {}
     ~KeptOutcome() { latest_ = before_; }
     KeptOutcome(const KeptOutcome&) = delete;
     KeptOutcome& operator=(const KeptOutcome&) = delete;
 
     /// What the call answers, by what the host has.
-    [[nodiscard]] int answer(int code) const noexcept { return code == MPI_SUCCESS ? code_ : code; }
+    [[nodiscard]] static int answer(int code) noexcept
+    {
+        return code == MPI_SUCCESS ? latest_.code : code;
+    }
 
 private:
     friend class HostRequest;
 
-    static inline thread_local KeptOutcome* latest_ = nullptr;
-    KeptOutcome* before_;
-    int code_ = MPI_SUCCESS;
+    /// No pointer to the call: an error handler may leave that by longjmp.
+    struct Kept {
+        MPI_Request request;
+        int code;
+    };
+    static inline thread_local Kept latest_{MPI_REQUEST_NULL, MPI_SUCCESS};
+    Kept before_;
 };
 
 /// Objects of one type derived from HostRequest, taken by the thread that holds the engine; they
