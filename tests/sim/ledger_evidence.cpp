@@ -77,7 +77,6 @@ rma::MessageHeader header_of(std::span<const std::byte> message)
     return header;
 }
 
-/// Of a message that asks for an operation: each of their bodies begins with the address.
 /// Whether it carries an operation, or a part of one.
 bool is_operation(MessageKind kind)
 {

@@ -193,7 +193,7 @@ void TargetSide::serve_get(Channel& from, const GetScatteredBody& body,
         refuse(from, body.get.operation, status);
         return;
     }
-    std::array<std::byte, scattered_bytes> data;
+    std::array<std::byte, fragment_bytes> data;
     const std::size_t bytes = pack(scattered_.buffer(), data.data());
     reply(from, body.get.operation, body.get.position, {data.data(), bytes});
 }

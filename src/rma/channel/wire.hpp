@@ -172,7 +172,7 @@ static_assert(sizeof(Framed<AccumulateBody>) + fragment_bytes <= fabric::max_mes
 inline constexpr std::size_t scattered_bytes = fragment_bytes - 16;
 static_assert(sizeof(Framed<AccumulateScatteredBody>) + scattered_bytes <= fabric::max_message);
 /// Blocks up to so many bytes share a fragment.
-inline constexpr std::size_t scattered_block_bytes = 512;
+inline constexpr std::size_t scattered_block_bytes = 2048;
 
 /// Words in which others tell of detaches are exposed so many bytes at a time.
 inline constexpr std::size_t told_bytes = 4096;

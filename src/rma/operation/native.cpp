@@ -47,8 +47,9 @@ bool is_block(const Operation& operation) noexcept
 bool has_large_pieces(const Operation& operation, const RemoteMemory& memory) noexcept
 {
     const std::size_t most = memory.most_worthwhile_pieces(operation.origin.bytes());
-    return datatype::blocks(operation.origin, most) <= most &&
-           datatype::blocks({nullptr, operation.layout, operation.count}, most) <= most;
+    return most == SIZE_MAX ||
+           (datatype::blocks(operation.origin, most) <= most &&
+            datatype::blocks({nullptr, operation.layout, operation.count}, most) <= most);
 }
 
 /// Whether it may go where no message follows it: the target's counters, if it is to raise one, lie
