@@ -147,19 +147,36 @@ void Combination::several(void* target, const void* origin, void* result,
     }
 }
 
+/// Several rows, which may be as short as an element: some hundred elements count as one.
 void Combination::scattered(const Buffer& origin, const Buffer& result,
                             const Buffer& target) const noexcept
 {
     ElementCursor from(origin, shape);
     ElementCursor old(result, shape);
     ElementCursor to(target, shape);
+    constexpr std::size_t most = 512; // one by one: as long as a longest plain row takes
     for (std::size_t left = elements; left > 0;) {
-        const std::size_t count = std::min({from.row(), old.row(), to.row(), left});
-        row(to.address(), from.address(), old.address(), count);
-        from.advance(count);
-        old.advance(count);
-        to.advance(count);
-        left -= count;
+        const std::size_t now = std::min(left, most);
+        const bool plain =
+            now > 1 && atomicity.rows != nullptr && atomicity.rows->enter(now * shape.extent);
+        for (std::size_t rest = now; rest > 0;) {
+            const std::size_t count = std::min({from.row(), old.row(), to.row(), rest});
+            if (plain) {
+                reduction.row()(to.address(), from.address(), old.address(), count);
+            } else {
+                as_elements(atomicity, [&] {
+                    elements_of_row(to.address(), from.address(), old.address(), count);
+                });
+            }
+            from.advance(count);
+            old.advance(count);
+            to.advance(count);
+            rest -= count;
+        }
+        if (plain) {
+            atomicity.rows->leave();
+        }
+        left -= now;
     }
 }
 
