@@ -23,7 +23,7 @@ public:
     void set(std::chrono::nanoseconds time) noexcept;
     /// Does not go off. By the sleeper.
     void clear() noexcept;
-    /// Until it goes off, or for a second. By the sleeper; without a timer for what was set, ten
+    /// Until it goes off, or for ten seconds. By the sleeper; without a timer for what was set, ten
     /// milliseconds at most.
     void sleep() noexcept;
 

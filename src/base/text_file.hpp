@@ -6,7 +6,7 @@
 
 namespace sidelight {
 
-/// A file that is read, one of the kernel's mostly.
+/// Of text; most are the kernel's, and read.
 using TextFile = std::unique_ptr<FILE, int (*)(FILE*)>;
 
 /// Null: there is no such file, or it may not be read.

@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "base/text_file.hpp"
 
 namespace sidelight::trace {
 
@@ -15,17 +16,12 @@ namespace {
 
 constexpr std::uint32_t format_version = 1;
 
-struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
-
 /// A new file: one that is there may be a link, to a file of whoever runs the program.
-OpenFile create_text(const char* path) noexcept
+TextFile create_text(const char* path) noexcept
 {
     unlink(path);
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    OpenFile file(descriptor >= 0 ? fdopen(descriptor, "w") : nullptr);
+    TextFile file(descriptor >= 0 ? fdopen(descriptor, "w") : nullptr, std::fclose);
     if (file == nullptr && descriptor >= 0) {
         close(descriptor);
     }
@@ -59,8 +55,8 @@ std::string file_name(int rank)
 
 bool copy_maps(const char* path) noexcept
 {
-    const OpenFile maps(std::fopen("/proc/self/maps", "re"));
-    const OpenFile out = create_text(path);
+    const TextFile maps = open_text("/proc/self/maps");
+    const TextFile out = create_text(path);
     if (maps == nullptr || out == nullptr) {
         return false;
     }

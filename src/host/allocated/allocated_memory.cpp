@@ -175,11 +175,7 @@ void AllocatedMemory::drop(const Chunk& chunk) noexcept
     }
     munmap(chunk.data, chunk.bytes);
     if (const File& file = file_.file(); file && !inherited_) {
-        if (has_holder(file, chunk.offset, chunk.bytes)) {
-            dropped_.emplace_back(chunk.offset, chunk.bytes);
-        } else {
-            punch(file, chunk.offset, chunk.bytes);
-        }
+        dropped_.emplace_back(chunk.offset, chunk.bytes);
         give_back_dropped(file);
     }
     chunks_.erase(chunk.data);

@@ -38,9 +38,14 @@ constexpr MessageRow row(void (*serve)(const Owners&, Channel&, const Message&) 
     return {.body = body_bytes<Body>, .from = from, .serve = serve};
 }
 
-void serve_put(const Owners& to, Channel& sender, const Message& message) noexcept
+/// Of an operation whose message has a payload.
+template <class Body>
+using ServeTarget = void (TargetSide::*)(Channel&, const Body&, Payload) noexcept;
+
+template <class Body, ServeTarget<Body> serve>
+void serve_target(const Owners& to, Channel& sender, const Message& message) noexcept
 {
-    to.target.serve_put(sender, message.body<PutBody>(), payload_of<PutBody>(message));
+    (to.target.*serve)(sender, message.body<Body>(), payload_of<Body>(message));
 }
 void serve_get(const Owners& to, Channel& sender, const Message& message) noexcept
 {
@@ -50,31 +55,6 @@ void serve_get_named(const Owners& to, Channel& sender, const Message& message) 
 {
     const auto body = message.body<GetNamedBody>();
     to.target.serve_get(sender, body.get, body.region);
-}
-void serve_accumulate(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    to.target.serve_accumulate(sender, message.body<AccumulateBody>(),
-                               payload_of<AccumulateBody>(message));
-}
-void serve_put_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    to.target.serve_put(sender, message.body<PutScatteredBody>(),
-                        payload_of<PutScatteredBody>(message));
-}
-void serve_get_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    to.target.serve_get(sender, message.body<GetScatteredBody>(),
-                        payload_of<GetScatteredBody>(message));
-}
-void serve_accumulate_scattered(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    to.target.serve_accumulate(sender, message.body<AccumulateScatteredBody>(),
-                               payload_of<AccumulateScatteredBody>(message));
-}
-void serve_compare_and_swap(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    to.target.serve_compare_and_swap(sender, message.body<CompareAndSwapBody>(),
-                                     payload_of<CompareAndSwapBody>(message));
 }
 void take_reply(const Owners& to, Channel& sender, const Message& message) noexcept
 {
@@ -249,10 +229,10 @@ void take_order(const Owners& to, Channel& sender, const Message& message) noexc
 
 /// In the order of MessageKind. Those to a process, at the end, are none of a window's.
 constexpr std::array<MessageRow, message_kinds> rows{{
-    row<PutBody>(serve_put),
+    row<PutBody>(serve_target<PutBody, &TargetSide::serve_put>),
     row<GetBody>(serve_get),
-    row<AccumulateBody>(serve_accumulate),
-    row<CompareAndSwapBody>(serve_compare_and_swap),
+    row<AccumulateBody>(serve_target<AccumulateBody, &TargetSide::serve_accumulate>),
+    row<CompareAndSwapBody>(serve_target<CompareAndSwapBody, &TargetSide::serve_compare_and_swap>),
     row<ReplyBody>(take_reply),
     row<PlacedBody>(take_placed),
     row<RefusedBody>(take_refused),
@@ -282,9 +262,10 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<GetNamedBody>(serve_get_named),
     row<RegionRequestBody>(serve_region, From::elsewhere),
     row<RegionKeyBody>(take_region, From::elsewhere),
-    row<PutScatteredBody>(serve_put_scattered),
-    row<GetScatteredBody>(serve_get_scattered),
-    row<AccumulateScatteredBody>(serve_accumulate_scattered),
+    row<PutScatteredBody>(serve_target<PutScatteredBody, &TargetSide::serve_put>),
+    row<GetScatteredBody>(serve_target<GetScatteredBody, &TargetSide::serve_get>),
+    row<AccumulateScatteredBody>(
+        serve_target<AccumulateScatteredBody, &TargetSide::serve_accumulate>),
 }};
 
 /// The row of a message that is long enough for its kind; null: it is none.
