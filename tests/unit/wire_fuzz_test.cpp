@@ -175,6 +175,11 @@ private:
     /// A few blocks about there, which may reach anywhere.
     void draw_list(std::uint64_t address)
     {
+        if (random_.chance(5)) { // as much as a fragment carries, or more
+            list_ = {{.address = address, .length = 16, .count = 490U + byte_below(10)}};
+            bytes_ = std::uint64_t{list_.front().length} * list_.front().count;
+            return;
+        }
         bytes_ = 0;
         for (std::uint64_t left = 1 + random_.below(4); left != 0; --left) {
             const ScatteredBlocks blocks{.address = address + 8 * random_.below(8),
@@ -320,10 +325,12 @@ private:
         std::size_t bytes = any_size() % (fabric::max_message - head);
         if (random_.chance(60)) {
             const bool both = message.header.kind == MessageKind::compare_and_swap;
+            const bool accumulates = message.header.kind == MessageKind::accumulate ||
+                                     message.header.kind == MessageKind::accumulate_scattered;
             const bool none =
                 message.header.kind == MessageKind::get ||
                 message.header.kind == MessageKind::get_scattered ||
-                (message.header.kind == MessageKind::accumulate &&
+                (accumulates && // a scattered one's body begins with this one
                  message.as<AccumulateBody>().reduce == static_cast<std::uint8_t>(ReduceOp::no_op));
             bytes = none ? 0 : std::min<std::uint64_t>(bytes_ * (both ? 2 : 1), fragment_bytes);
         }

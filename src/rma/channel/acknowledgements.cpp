@@ -153,9 +153,6 @@ void Acknowledgements::reply_placed(Channel& from, const ReplyBody& body,
 
 void Acknowledgements::abandon(Channel& channel) noexcept
 {
-    while (channel.placing != 0) {
-        channels_.end_placing(channel);
-    }
     channel.leaving = {};
     channel.unacknowledged = {};
     channel.held.reset();
@@ -164,13 +161,23 @@ void Acknowledgements::abandon(Channel& channel) noexcept
     channels_.carrier().flights().for_each(channel, [&](Flight& flight) {
         flight.status = Status::lost;
         flight.replies = 0;
-        flight.placing = 0;
         flight.unacknowledged = false;
         if (flight.op->state == OperationState::leaving) {
             life_.all_sent(flight);
         } else {
             life_.settle(flight);
         }
+    });
+}
+
+void Acknowledgements::end_placing(Channel& channel) noexcept
+{
+    while (channel.placing != 0) {
+        channels_.end_placing(channel);
+    }
+    channels_.carrier().flights().for_each(channel, [&](Flight& flight) {
+        flight.placing = 0;
+        life_.settle(flight);
     });
 }
 

@@ -27,8 +27,10 @@ public:
     void reply_placed(Channel& from, const ReplyBody& body, std::size_t bytes) noexcept;
 
     /// The member is lost: its operations that have been sent, wholly or in part, end with the
-    /// error. What the fabric still reads ends when it has finished.
+    /// error. What the fabric still reads, or writes, ends when it has finished.
     void abandon(Channel& channel) noexcept;
+    /// The fabric has lost the member: nothing of it is written here any more.
+    void end_placing(Channel& channel) noexcept;
 
 private:
     void answered(Flight& flight, Status status) noexcept;

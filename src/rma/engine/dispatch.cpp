@@ -353,7 +353,7 @@ void Dispatch::placed(const Message& message, std::size_t bytes) noexcept
 {
     Channel* sender = to_.channels.find(static_cast<int>(message.header.origin));
     if (sender == nullptr || sender->placing == 0) {
-        return; // of a member that is lost
+        return; // of a process that the fabric has lost
     }
     Channel& from = *sender;
     to_.channels.end_placing(from);

@@ -11,6 +11,7 @@ void Losses::lose_peer(int peer) noexcept
     for (const std::int32_t rank : contacts_.met()) {
         if (contacts_.target(rank).peer == peer) {
             contacts_.lose(rank);
+            acknowledgements_.end_placing(contacts_.channel(rank));
         }
     }
 }
