@@ -100,7 +100,7 @@ Status Fence::start(WindowObject& object, int assertion, Request* request) noexc
 
 Status Fence::begin(WindowObject& object, int assertion, Request* request) noexcept
 {
-    return fence(object, assertion, request, true, Waiting::polls());
+    return fence(object, assertion, request, true, Waiting::polls_of_memory());
 }
 
 Status Post::start(WindowObject& object, MPI_Group group, int assertion, Request* request) noexcept
@@ -124,8 +124,8 @@ Status Start::begin(WindowObject& object, MPI_Group group, int assertion, Reques
 {
     const bool waits = uses_loads_and_stores(object);
     object.body->opened_ahead = !waits;
-    const Status opened =
-        start_access(object, group, assertion, waits ? nullptr : request, Waiting::polls());
+    const Status opened = start_access(object, group, assertion, waits ? nullptr : request,
+                                       Waiting::polls_of_memory());
     return waits && opened == Status::ok ? object.window->await_grant(rma::all_targets, request)
                                          : opened;
 }
@@ -138,7 +138,7 @@ Status Complete::start(WindowObject& object, Request* request) noexcept
 /// It may return before late targets have come: see docs/design/early-return.md.
 Status Complete::begin(WindowObject& object, Request* request) noexcept
 {
-    return object.window->complete(request, true, Waiting::polls());
+    return object.window->complete(request, true, Waiting::polls_of_memory());
 }
 
 Status Wait::start(WindowObject& object, Request* request) noexcept
@@ -148,7 +148,7 @@ Status Wait::start(WindowObject& object, Request* request) noexcept
 
 Status Wait::begin(WindowObject& object, Request* request) noexcept
 {
-    return object.window->wait(request, Waiting::polls(), true);
+    return object.window->wait(request, Waiting::polls_of_memory(), true);
 }
 
 namespace {

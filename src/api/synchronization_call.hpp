@@ -62,7 +62,7 @@ struct Fence : Synchronization<&Table::Win_fence, OnHost::refuses> {
     static constexpr bool asserts = true;
     [[gnu::always_inline]] static bool at_once(WindowKey& window, int assertion) noexcept
     {
-        return assertion == 0 && window.window->settled().fence(Waiting::polls());
+        return assertion == 0 && window.window->settled().fence(Waiting::polls_of_memory());
     }
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
     static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
@@ -89,7 +89,8 @@ struct Start : Synchronization<&Table::Win_start, OnHost::opens> {
     {
         auto& object = static_cast<WindowObject&>(window);
         return assertion == 0 && object.start_group.knows(group) &&
-               object.window->settled().start(object.start_group.ranks(), Waiting::polls());
+               object.window->settled().start(object.start_group.ranks(),
+                                              Waiting::polls_of_memory());
     }
     static Status start(WindowObject& object, MPI_Group group, int assertion,
                         Request* request) noexcept;
@@ -109,7 +110,7 @@ struct Complete : Synchronization<&Table::Win_complete, OnHost::refuses> {
 struct Wait : Synchronization<&Table::Win_wait, OnHost::tests> {
     [[gnu::always_inline]] static bool at_once(WindowKey& window) noexcept
     {
-        return window.window->settled().wait(Waiting::polls());
+        return window.window->settled().wait(Waiting::polls_of_memory());
     }
     static Status start(WindowObject& object, Request* request) noexcept;
     static Status begin(WindowObject& object, Request* request) noexcept;

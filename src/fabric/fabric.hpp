@@ -102,6 +102,9 @@ public:
     static constexpr int polls_for_all = 4;
     virtual bool poll(Receiver& receiver) noexcept = 0;
 
+    /// Whether a message is here that the next poll hands over, as far as one look at memory tells.
+    [[nodiscard]] virtual bool has_come() const noexcept { return false; }
+
     /// Whether the next message is likely soon and a poll for it takes next to no time.
     [[nodiscard]] virtual bool is_close() const noexcept { return false; }
 

@@ -28,6 +28,9 @@ public:
     /// How often a call polls for its peers by itself before it waits: a microsecond or two, hardly
     /// at all where ranks outnumber cores.
     [[nodiscard]] static int polls() noexcept { return polls_; }
+    /// How often it looks, before that, at the memory alone that neighbours write: longer messages
+    /// are not seen meanwhile.
+    [[nodiscard]] static int polls_of_memory() noexcept { return polls_ / 4; }
     /// There are that many ranks on this process's cores. The largest number counts.
     void learn_neighbours(int ranks) noexcept;
     /// Whether a look for the next message is worth while at once. Where ranks share cores its

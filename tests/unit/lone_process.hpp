@@ -69,7 +69,15 @@ public:
                                                            : nullptr);
     }
 
-    bool opens = false; ///< memory of peers, whatever the key
+    [[nodiscard]] bool has_come() const noexcept override
+    {
+        ++looks;
+        return comes;
+    }
+
+    bool comes = false;    ///< a message has come
+    mutable int looks = 0; ///< so often somebody has asked
+    bool opens = false;    ///< memory of peers, whatever the key
     int pushes = 0;
     Status answer = Status::ok;      ///< to everything that is sent
     Status long_answer = Status::ok; ///< to long messages

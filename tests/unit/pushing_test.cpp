@@ -71,5 +71,54 @@ TEST_F(Pushing, ClosingCallLetsAllLeave)
     EXPECT_GT(fabric_.pushes, before);
 }
 
+/// All members share a node, but not their memory.
+class PollingMemory : public Pushing {
+protected:
+    static constexpr int polls = 10;
+    static constexpr std::array<std::int32_t, 3> all{0, 1, 2};
+
+    PollingMemory()
+    {
+        members_.bring_near(1);
+        members_.bring_near(2);
+        members_.dynamic = true; // nothing is mapped
+        WindowShape shape;
+        shape.id = 8;
+        shape.size = 3;
+        shape.members = &members_;
+        shape.neighbours = all;
+        shape.barrier = {.word = &word_, .node = 0, .leaders = self_};
+        window_ = &process_.create_window(shape);
+        EXPECT_EQ(window_->fence({}, nullptr), Status::ok);
+        word_.arrivals += 2; // the others
+        process_.progress();
+    }
+    /// How often a fence looks at memory, until it leaves the rest to the waiting call.
+    int looks_of_fence()
+    {
+        const int before = fabric_.looks;
+        EXPECT_EQ(window_->fence({}, nullptr, true, polls), Status::ok);
+        return fabric_.looks - before;
+    }
+};
+
+TEST_F(PollingMemory, GoesOnForSomeTime) { EXPECT_GE(looks_of_fence(), polls); }
+
+TEST_F(PollingMemory, EndsWhenAMessageHasCome)
+{
+    fabric_.comes = true;
+    EXPECT_EQ(looks_of_fence(), 1);
+}
+
+TEST_F(PollingMemory, IsLeftOutWhereAnAnswerIsNeeded)
+{
+    put(1);
+    put(1); // held back
+    const int before = fabric_.pushes;
+    EXPECT_EQ(looks_of_fence(), 0);
+    process_.push();
+    EXPECT_GT(fabric_.pushes, before);
+}
+
 } // namespace
 } // namespace sidelight::rma

@@ -152,6 +152,8 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     return network_->poll(receiver);
 }
 
+bool JoinedFabric::has_come() const noexcept { return network_ != nullptr && network_->has_come(); }
+
 bool JoinedFabric::is_close() const noexcept { return network_ != nullptr && network_->is_close(); }
 
 Doorbell* JoinedFabric::bell_of(int peer) noexcept

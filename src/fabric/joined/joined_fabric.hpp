@@ -52,6 +52,7 @@ public:
                           std::span<const std::byte> payload, Completion& sent) noexcept override;
     [[nodiscard]] std::size_t zero_copy_from(int peer) const noexcept override;
     bool poll(Receiver& receiver) noexcept override;
+    [[nodiscard]] bool has_come() const noexcept override;
     [[nodiscard]] bool is_close() const noexcept override;
     [[nodiscard]] Doorbell* bell_of(int peer) noexcept override;
     [[nodiscard]] bool accesses(int peer) noexcept override;

@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "base/cpu.hpp"
 #include "rma/early_return_rules.hpp"
+#include "rma/epoch/memory_poll.hpp"
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
@@ -68,14 +68,15 @@ bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
     });
 }
 
-/// Whether what it waits for can come while only memory is polled: no message has to be received.
+/// Whether what it waits for can come while only memory is polled: no message has to be received,
+/// and none to leave.
 bool comes_by_memory(const EpochSurroundings& with, const Epoch& epoch) noexcept
 {
-    if (epoch.kind == EpochKind::fence) {
-        return with.barrier.shape().one_node();
-    }
     return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](const PeerEpoch& peer) {
-        return with.contacts.peer(peer.rank).control != nullptr;
+        const bool near = epoch.kind == EpochKind::fence
+                              ? with.barrier.shape().one_node()
+                              : with.contacts.peer(peer.rank).control != nullptr;
+        return near && peer.outstanding == 0;
     });
 }
 
@@ -132,10 +133,10 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
     if (first_deferred_ == nullptr && may_activate(epoch)) {
         activate(epoch);
         if (!epoch.settled() && comes_by_memory(with_, epoch)) {
-            for (; !epoch.settled() && polls > 0; --polls) {
-                relax_cpu();
+            poll_memory(with_, polls, [&] {
                 advance(epoch);
-            }
+                return epoch.settled();
+            });
         }
         if (epoch.settled()) {
             return;
@@ -347,10 +348,10 @@ void EpochQueue::close(Epoch& epoch, Request* request, int polls, bool waits) no
     if (epoch.active()) {
         advance(epoch);
         if (!may_complete(epoch) && comes_by_memory(with_, epoch)) {
-            for (; !may_complete(epoch) && polls > 0; --polls) {
-                relax_cpu();
+            poll_memory(with_, polls, [&] {
                 advance(epoch);
-            }
+                return may_complete(epoch);
+            });
         }
         if (may_complete(epoch)) {
             complete(epoch);

@@ -4,26 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/cpu.hpp"
+#include "rma/epoch/memory_poll.hpp"
 
 namespace sidelight::rma {
-
-namespace {
-
-/// Whether `holds` within so many polls. Takes off those that it needed.
-template <class Condition>
-bool poll(int& polls, Condition holds) noexcept
-{
-    while (!holds()) {
-        if (--polls < 0) {
-            return false;
-        }
-        relax_cpu();
-    }
-    return true;
-}
-
-} // namespace
 
 SettledEpochs::~SettledEpochs()
 {
@@ -90,7 +73,7 @@ bool SettledEpochs::fence(int polls) noexcept
     }
     const std::uint64_t number = open_.barriers + 1;
     with_.barrier.arrive(number); // Synchronization::fence does not repeat it
-    if (!poll(polls, [&] { return with_.barrier.passed(number); })) {
+    if (!poll_memory(with_, polls, [&] { return with_.barrier.passed(number); })) {
         return false;
     }
     open_.barriers = number;
@@ -133,7 +116,7 @@ bool SettledEpochs::wait(int polls) noexcept
     }
     for (const PeerEpoch& peer : epoch->peers) {
         const auto& done = with_.own().notices(peer.rank).done;
-        if (!poll(polls, [&] {
+        if (!poll_memory(with_, polls, [&] {
                 return rules::exposure_done(peer.number, done.load(std::memory_order_acquire));
             })) {
             return false;
@@ -158,7 +141,7 @@ bool SettledEpochs::start(std::span<const int> targets, int polls) noexcept
     for (const int rank : targets) {
         const std::uint64_t number = peers_[rank].accesses + 1;
         const auto& granted = with_.own().notices(rank).granted;
-        if (!poll(polls, [&] {
+        if (!poll_memory(with_, polls, [&] {
                 return rules::access_granted(number, granted.load(std::memory_order_acquire));
             })) {
             return false;
