@@ -84,6 +84,30 @@ Extent bounds_of(const std::vector<Run>& runs)
 
 } // namespace
 
+/// Joins the last run with the one before it if they are of one kind.
+inline void LayoutBuilder::settle()
+{
+    if (runs_.size() > 1 && absorb(runs_[runs_.size() - 2], runs_.back())) {
+        runs_.pop_back();
+    }
+}
+
+/// Adds a run. The last one may still grow by a block that touches it, so it is settled only when
+/// something comes after it that does not.
+inline void LayoutBuilder::append_run(const Run& run)
+{
+    if (!runs_.empty()) {
+        Run& last = runs_.back();
+        const bool blocks = last.count == 1 && run.count == 1;
+        if (blocks && plus(last.offset, last.length) == run.offset) {
+            last.length += run.length;
+            return;
+        }
+    }
+    settle();
+    runs_.push_back(run);
+}
+
 void LayoutBuilder::append_block(std::ptrdiff_t offset, std::size_t length, Basic basic)
 {
     if (length == 0) {
@@ -104,6 +128,21 @@ void LayoutBuilder::append(const Layout& part, std::ptrdiff_t offset)
 {
     append_runs(part.runs, part.repeats, part.repeat_stride, offset);
     adopt(part.basic, part.size, part.signature);
+}
+
+void LayoutBuilder::append(const LayoutBuilder& part, std::span<const std::ptrdiff_t> offsets)
+{
+    const bool one_run = part.runs_.size() == 1 && part.repeats_ == 1; // as most have
+    for (const std::ptrdiff_t offset : offsets) {
+        if (one_run && !runs_.empty() && repeats_ == 1) {
+            const Run& run = part.runs_.front();
+            append_run({plus(run.offset, offset), run.length, run.stride, run.count});
+        } else {
+            append_runs(part.runs_, part.repeats_, part.repeat_stride_, offset);
+        }
+    }
+    adopt(part.basic_, static_cast<std::size_t>(product(part.size_, offsets.size())),
+          repeated(part.signature_, offsets.size()));
 }
 
 void LayoutBuilder::replicate(std::size_t count, std::ptrdiff_t stride)
@@ -167,22 +206,6 @@ std::unique_ptr<Layout> LayoutBuilder::make(std::ptrdiff_t lb, std::ptrdiff_t ex
     return layout;
 }
 
-/// Adds a run. The last one may still grow by a block that touches it, so it is settled only when
-/// something comes after it that does not.
-void LayoutBuilder::append_run(const Run& run)
-{
-    if (!runs_.empty()) {
-        Run& last = runs_.back();
-        const bool blocks = last.count == 1 && run.count == 1;
-        if (blocks && plus(last.offset, last.length) == run.offset) {
-            last.length += run.length;
-            return;
-        }
-    }
-    settle();
-    runs_.push_back(run);
-}
-
 void LayoutBuilder::append_runs(const std::vector<Run>& runs, std::size_t repeats,
                                 std::ptrdiff_t repeat_stride, std::ptrdiff_t offset)
 {
@@ -200,14 +223,6 @@ void LayoutBuilder::append_runs(const std::vector<Run>& runs, std::size_t repeat
     if (keep_repeats) {
         repeats_ = repeats;
         repeat_stride_ = repeat_stride;
-    }
-}
-
-/// Joins the last run with the one before it if they are of one kind.
-void LayoutBuilder::settle()
-{
-    if (runs_.size() > 1 && absorb(runs_[runs_.size() - 2], runs_.back())) {
-        runs_.pop_back();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "datatype/layout.hpp"
@@ -27,6 +28,8 @@ public:
     /// Adds a whole type map at the end of this one, shifted by `offset`.
     void append(const LayoutBuilder& part, std::ptrdiff_t offset);
     void append(const Layout& part, std::ptrdiff_t offset);
+    /// The same at each of these offsets.
+    void append(const LayoutBuilder& part, std::span<const std::ptrdiff_t> offsets);
     /// Makes this `count` copies of itself, `stride` apart.
     void replicate(std::size_t count, std::ptrdiff_t stride);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "datatype/mpi/contents.hpp"
@@ -56,12 +57,14 @@ LayoutBuilder blocks_of(const Part& part, const std::vector<std::ptrdiff_t>& len
                         const std::vector<std::ptrdiff_t>& displacements)
 {
     LayoutBuilder map;
-    LayoutBuilder block;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-        if (i == 0 || lengths[i] != lengths[i - 1]) {
-            block = block_of(part, lengths[i]);
-        }
-        map.append(block, displacements[i]);
+    for (auto first = lengths.begin(); first != lengths.end();) {
+        const auto next = std::find_if(first, lengths.end(),
+                                       [first](std::ptrdiff_t length) { return length != *first; });
+        map.append(block_of(part, *first),
+                   std::span(displacements)
+                       .subspan(static_cast<std::size_t>(first - lengths.begin()),
+                                static_cast<std::size_t>(next - first)));
+        first = next;
     }
     return map;
 }
