@@ -300,11 +300,12 @@ static void meet(int times)
         ;
 }
 
-/* Every other time both end theirs at the same moment, and MPI with them. */
+/* Every other time both end theirs at the same moment, and MPI with them: MPICH 5.0.2 begins no
+ * more than 85 times. */
 static void *sessions_of_a_thread(void *tag)
 {
-    enum { SESSIONS = 200 };
-    for (int k = 0; k < SESSIONS; ++k) {
+    int const sessions = strcmp(CHECK_HOST, "mpich5") == 0 ? 40 : 200;
+    for (int k = 0; k < sessions; ++k) {
         MPI_Session session = session_open();
         MPI_Comm comm = processes_of(session, "mpi://SELF", tag);
         struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
