@@ -70,6 +70,16 @@ TEST_F(Parting, WhoComesBackCanBeLost)
     EXPECT_TRUE(again.broken());
 }
 
+TEST_F(Parting, NobodyWaitsForWhoHasSaidFarewellAndEnded)
+{
+    make_window(7);
+    hear_of(1, 7);
+    hear_farewell(1);
+    process_.lost(1);
+    process_.say_farewell();
+    EXPECT_TRUE(process_.has_parted());
+}
+
 TEST_F(Parting, NobodyWaitsForWhoHasSaidFarewell)
 {
     make_window(7);

@@ -60,6 +60,7 @@ void Farewells::receive(int from, MessageKind kind) noexcept
 bool Farewells::lose(int peer) noexcept
 {
     awaited_.erase(peer);
+    met_.erase(peer); // it will not answer
     if (departed_.erase(peer) != 0) {
         return false;
     }
