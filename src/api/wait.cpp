@@ -44,7 +44,7 @@ int wait_by_host(MPI_Request* handle, Word status)
         *handle = MPI_REQUEST_NULL;
         return tell_nothing(status);
     }
-    const host::mpi::KeptOutcome outcome(*handle);
+    const host::mpi::KeptOutcome outcome(handle != nullptr ? *handle : MPI_REQUEST_NULL);
     return host::mpi::KeptOutcome::answer(wait_by_host(handle, status));
 }
 

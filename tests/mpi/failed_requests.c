@@ -220,6 +220,13 @@ static void flushed(complete_request *complete)
     CHECK_EQ(word, 7);
 }
 
+/* The host is asked about what is no request, also when some have been pending. */
+static void no_request(void)
+{
+    check_step("no request");
+    CHECK(MPI_Wait(NULL, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+}
+
 /* An operation's own request tells, and no other call does. */
 static void operation_request(complete_request *complete)
 {
@@ -308,5 +315,6 @@ int main(int argc, char **argv)
     flushed_locally(false);
     flushed_locally(true);
     behind_another_lock();
+    no_request();
     return check_end();
 }
