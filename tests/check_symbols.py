@@ -3,7 +3,8 @@
 """Checks what a library of ours gives to and takes from the programs it is loaded into.
 
 It exports MPI_*, PMPI_*, MPIX_*, PMPIX_* and sidelight_* names alone (for Fortran also mpix_*_ and
-mpi_*notify*_ with their second names, and of Fortran's the calls that src/api/fortran.cpp explains;
+mpi_*notify*_ with their second names, and of Fortran's the calls that src/api/fortran.cpp and
+src/messages/callbacks.cpp explain;
 of MPICH's own the one of src/api/attributes.cpp; of UCX's the one of src/host/mpi/worker_hook.hpp,
 where the host has no other hook), and is not linked to any MPI: it needs no MPI library, calls no
 MPI function by name, and the host's predefined handles are weak.
@@ -19,7 +20,8 @@ import sys
 
 EXPORTED = re.compile(r"((MPIX?|PMPIX?|sidelight)_\w+|ucp_worker_progress|MPII_Keyval_set_proxy|"
                       r"p?mpix_\w+_|p?mpi_\w*notify\w*_|"
-                      r"(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2})$")
+                      r"(pmpir?|mpi)_win_[gs]et_attr(_f08)?_{0,2}|"
+                      r"p?mpi_type_create_keyval(_f08)?_{0,2})$")
 PROFILED = re.compile(r"MPIX?_(?!Grequest_|Async_)")
 OF_THE_HOST = re.compile(r"P?MPIX?_|ompi_|opal_")
 

@@ -32,6 +32,33 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
 
+#ifdef OPEN_MPI
+
+/// Its Fortran bindings do not come through the C function.
+#define SIDELIGHT_FORTRAN_KEYVAL(name)                                                             \
+    SIDELIGHT_ENTRY void gives_##name(SIDELIGHT_WORD_PARAMETERS(5)) asm(#name);                    \
+    void gives_##name(SIDELIGHT_WORD_PARAMETERS(5))                                                \
+    {                                                                                              \
+        Messages::has_callbacks();                                                                 \
+        if (auto* host = reinterpret_cast<Named*>(host::mpi::find_anywhere(#name));                \
+            host != nullptr) {                                                                     \
+            host::mpi::call_named(host, SIDELIGHT_WORD_NAMES(5));                                  \
+        }                                                                                          \
+    }
+
+SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval_)
+SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval__)
+SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval)
+SIDELIGHT_FORTRAN_KEYVAL(MPI_TYPE_CREATE_KEYVAL)
+SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval_)
+SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval__)
+SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval)
+SIDELIGHT_FORTRAN_KEYVAL(PMPI_TYPE_CREATE_KEYVAL)
+SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval_f08_)
+SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval_f08_)
+
+#endif
+
 /// MPICH's, for its progress loop to poll. The header of the standard ABI does not declare them.
 #ifndef OPEN_MPI
 

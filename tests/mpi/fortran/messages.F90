@@ -2,8 +2,31 @@
 #include "flavour.inc"
 ! Large messages from Fortran move on while their receiver computes: it does so until the sender has
 ! written into its memory what it writes only after its call. Without progress that never happens.
+! So does a collective whose datatype has been freed: its attributes go while the program is in MPI.
+module attributes
+    USE_MPI
+    implicit none
+    INCLUDE_MPI
+    logical, volatile :: computing = .false.
+    integer, volatile :: deletions = 0, beside = 0
+
+contains
+
+    subroutine deleted(datatype, keyval, value, extra, ierror)
+        HANDLE(MPI_Datatype) :: datatype
+        integer :: keyval, ierror
+        integer(MPI_ADDRESS_KIND) :: value, extra
+        deletions = deletions + 1
+        if (computing) then
+            beside = beside + 1
+        end if
+        ierror = MPI_SUCCESS
+    end subroutine deleted
+end module attributes
+
 program messages
     USE_MPI
+    use attributes, only: computing, deletions, beside, deleted
     use checks
     implicit none
     INCLUDE_MPI
@@ -30,6 +53,7 @@ program messages
         end if
     end do
     call MPI_Win_free(win, ierror)
+    call free_type_under_way
     call check_end
 
 contains
@@ -66,4 +90,29 @@ contains
         call check(requests(1) == MPI_REQUEST_NULL, 'the request is gone')
         call check(all(taken == round), 'what has arrived')
     end subroutine receive
+
+    ! From now on nothing moves beside the program.
+    subroutine free_type_under_way
+        HANDLE(MPI_Datatype) :: some
+        HANDLE(MPI_Request) :: request
+        integer :: keyval, start, now, per_second
+        call MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, &
+                                    0_MPI_ADDRESS_KIND, ierror)
+        call MPI_Type_vector(many / 2 / ranks, 1, 2, MPI_INTEGER, some, ierror)
+        call MPI_Type_commit(some, ierror)
+        call MPI_Type_set_attr(some, keyval, 1_MPI_ADDRESS_KIND, ierror)
+        call MPI_Ialltoall(given, 1, some, taken, 1, some, MPI_COMM_WORLD, request, ierror)
+        call MPI_Type_free(some, ierror)
+        computing = .true.
+        call system_clock(start, per_second)
+        do
+            call system_clock(now)
+            if (now - start > per_second) exit
+        end do
+        computing = .false.
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+        call check(deletions == 1, 'the attribute is deleted once')
+        call check(beside == 0, 'by the program')
+        call MPI_Type_free_keyval(keyval, ierror)
+    end subroutine free_type_under_way
 end program messages
