@@ -75,6 +75,8 @@ void Messages::end(bool for_good) noexcept
         active_.store(nullptr, std::memory_order_release);
         messages->requests_.forget_all();
         log_counts(messages->thread_.counts());
+    } else if (messages->requests_.live() != 0) {
+        messages->thread_.wake(); // those of sessions go on
     }
 }
 
