@@ -137,6 +137,18 @@ void Helpers::watch_requests() noexcept
 void Helpers::start(Progress wish) noexcept
 {
     const std::scoped_lock one_at_a_time(starting_);
+    start_what_is_not(wish);
+}
+
+void Helpers::restart() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    end_thread();
+    start_what_is_not(Progress::automatic);
+}
+
+void Helpers::start_what_is_not(Progress wish) noexcept
+{
     hooked_ = may_hook_ && host::mpi::start_hook(sweep_from_host);
     if (is_thread(wish)) {
         wish_ = wish;
@@ -181,7 +193,7 @@ void Helpers::apply_mode() noexcept
         forget_wish();
     }
     if (!is_thread(wanted())) {
-        stop_thread();
+        end_thread();
     }
     apply(wanted());
 }
@@ -203,7 +215,7 @@ void Helpers::apply(Progress mode) noexcept
     const bool any = thread_.runs() || interrupt_thread_.runs();
     if ((mode == Progress::smart && thread_.runs()) ||
         (mode == Progress::thread && interrupt_thread_.runs())) {
-        stop_thread();
+        end_thread();
     }
     if (mode == Progress::smart) {
         begin_interrupts();
@@ -251,6 +263,12 @@ void Helpers::begin_interrupts() noexcept
 }
 
 void Helpers::stop_thread() noexcept
+{
+    const std::scoped_lock one_at_a_time(starting_);
+    end_thread();
+}
+
+void Helpers::end_thread() noexcept
 {
     thread_.stop();
     if (interrupt_thread_.runs()) {

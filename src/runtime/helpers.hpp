@@ -25,6 +25,8 @@ public:
     /// progressed and the network that the window needs is open; `wish`: of that window. Without
     /// one, what was wished for before is started again. Without the engine.
     void start(Progress wish = Progress::automatic) noexcept;
+    /// The thread ends and is started again, as `start` says. Must not hold the engine.
+    void restart() noexcept;
     /// Ends the thread. Does nothing if there is none. Must not hold the engine.
     void stop_thread() noexcept;
 
@@ -83,6 +85,8 @@ private:
     void tell_finisher() noexcept;
     void begin_interrupts() noexcept;
     void end_interrupts() noexcept;
+    void end_thread() noexcept;
+    void start_what_is_not(Progress wish) noexcept;
     void apply(Progress mode) noexcept;
 
     Engine& engine_;

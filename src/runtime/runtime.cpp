@@ -104,12 +104,11 @@ void Runtime::learn_threads() noexcept
         return;
     }
     engine_.expect_more_program_threads();
-    helpers_.stop_thread(); // the next is told
     {
         const EngineToken token(engine_); // no call hands it out
         host::mpi::CompletedRequest::keep(false);
     }
-    helpers_.start();
+    helpers_.restart(); // the next is told
 }
 
 bool Runtime::has_windows() noexcept
