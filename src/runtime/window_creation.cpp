@@ -71,7 +71,7 @@ WindowObject* Creation::run()
     if (made) {
         return object_;
     }
-    if (kept_ && kept_->in_memory && kept_->in_memory->lost()) {
+    if (in_memory_ && in_memory_->lost()) {
         refused_ = Status::lost;
     }
     if (refused_ == Status::ok) {
@@ -117,11 +117,17 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
         .mapped = mapped,
         .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
-    if (!found.reached && kept_ && kept_->in_memory && !kept_->in_memory->lost()) {
-        kept_->in_memory = nullptr;
+    if (!found.reached && in_memory_ && !in_memory_->lost()) {
+        keep_exchange(nullptr);
         found = host::node::survey(all(), mine);
     }
     return found;
+}
+
+void Creation::keep_exchange(std::shared_ptr<host::node::Exchange> exchange) noexcept
+{
+    in_memory_ = std::move(exchange);
+    kept_->in_memory = in_memory_;
 }
 
 /// Where the members are, and so how they reach each other.
@@ -133,6 +139,7 @@ bool Creation::find_route()
     // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     kept_ = host::node::recall_node_communicators(request_.comm);
+    in_memory_ = kept_ ? kept_->in_memory.load() : nullptr;
     std::uint64_t node = 0;
     const bool ready = object_ != nullptr && kept_ && find_node(alone, node) &&
                        make_room(members_ <= most_at_first ? members_
@@ -156,8 +163,8 @@ bool Creation::find_route()
         }
         return false;
     }
-    if (one_node_ && found.all_keep && !kept_->in_memory) {
-        kept_->in_memory = SharedExchange::make(request_.comm);
+    if (one_node_ && found.all_keep && !in_memory_) {
+        keep_exchange(SharedExchange::make(request_.comm));
     }
     if (one_node_ && offered == Mapped::unknown) {
         share_brought_memory();
@@ -208,7 +215,7 @@ Mapped Creation::offer_memory(bool alone) noexcept
     if (alone) {
         return Mapped::no;
     }
-    if (!kept_->in_memory) {
+    if (!in_memory_) {
         return Mapped::unknown;
     }
     share_brought_memory();
@@ -263,7 +270,7 @@ bool Creation::take_member_table()
                                         .disp_unit = disp_unit(),
                                         .window = id_};
     std::optional<host::node::MemberTableDraft>& kept = kept_->member_table;
-    if (!kept_->in_memory || !one_node_ || !kept) {
+    if (!in_memory_ || !one_node_ || !kept) {
         kept = host::node::gather_member_table(request_.comm, *kept_->split, mine,
                                                fabric.network()->address());
         return kept.has_value();

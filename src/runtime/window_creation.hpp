@@ -74,13 +74,14 @@ private:
     bool get_memory();
     bool nobody_could() noexcept;
     void make_handle() noexcept;
+    void keep_exchange(std::shared_ptr<host::node::Exchange> exchange) noexcept;
     bool meet_neighbours();
     bool create();
     bool all_agree(bool mine) noexcept;
     /// All members.
     [[nodiscard]] host::node::Exchange& all() noexcept
     {
-        return kept_ && kept_->in_memory ? *kept_->in_memory : by_host_;
+        return in_memory_ ? *in_memory_ : by_host_;
     }
     /// Those on this member's node.
     [[nodiscard]] host::node::Exchange& here() noexcept { return on_node_ ? *on_node_ : all(); }
@@ -116,6 +117,7 @@ private:
     host::node::HostExchange by_host_;
     std::optional<host::node::HostExchange> on_node_;     ///< where others are on another node
     std::shared_ptr<host::node::NodeCommunicators> kept_; ///< null: of one member, or no memory
+    std::shared_ptr<host::node::Exchange> in_memory_;     ///< of `kept_`, until all is made
     std::optional<Room> room_;
     std::uint64_t id_ = 0;
 };

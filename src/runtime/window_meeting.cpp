@@ -48,7 +48,7 @@ bool Creation::get_memory()
 {
     constexpr std::size_t member_table_at = sizeof(rma::BarrierWord);
     const bool contiguous = request_.flavor == Flavor::shared && !object_->info.noncontiguous();
-    const bool keeps_spare = one_node_ && kept_->in_memory;
+    const bool keeps_spare = one_node_ && in_memory_;
     const host::node::MemberTableDraft* table = member_table();
     body().memory = host::node::allocate_node_memory(
         here(),

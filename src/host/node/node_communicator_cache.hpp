@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +20,9 @@ namespace sidelight::host::node {
 /// Others may lack what this member has, so it is used only when all have told each other that they
 /// have it; but all have `in_memory` or nobody.
 struct NodeCommunicators {
-    std::shared_ptr<Exchange> in_memory; ///< all of them, where they are on one node
+    /// All of them, where they are on one node. Given up when the world ends, also beside a thread
+    /// that is in it.
+    std::atomic<std::shared_ptr<Exchange>> in_memory;
     std::optional<NodeSplit> split;
     /// The one of the latest window: what it says of processes stays true.
     std::optional<MemberTableDraft> member_table;
