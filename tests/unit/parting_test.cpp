@@ -50,6 +50,25 @@ TEST_F(Parting, WhoIsLostOnTheSameNodeIsNotLockedAnyMore)
     EXPECT_EQ(window.mapped().memory(1, 0, 8), nullptr);
 }
 
+TEST_F(Parting, WhoIsLostInAnOpenFenceEpochIsNotReachedAnyMore)
+{
+    members_.bring_near(1);
+    Window& window = make_window(7);
+    ASSERT_EQ(window.fence({}, nullptr), Status::ok);
+    for (const auto& [leader, round] : {std::pair(2, 0), std::pair(1, 1)}) {
+        hear_from(leader, 7, MessageKind::barrier,
+                  BarrierBody{.round = static_cast<std::uint64_t>(round), .number = 1});
+    }
+    process_.progress();
+    EXPECT_NE(window.mapped().memory(1, 0, 8), nullptr);
+    process_.lost(1);
+    process_.progress();
+    EXPECT_EQ(window.mapped().memory(1, 0, 8), nullptr);
+    ASSERT_EQ(window.fence({}, nullptr), Status::ok);
+    process_.progress();
+    EXPECT_EQ(window.mapped().memory(1, 0, 8), nullptr);
+}
+
 TEST_F(Parting, WhoHasSaidFarewellIsNotLost)
 {
     Window& window = make_window(7);

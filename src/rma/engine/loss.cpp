@@ -8,10 +8,10 @@ namespace sidelight::rma {
 
 void Losses::lose_peer(int peer) noexcept
 {
-    for (const std::int32_t rank : contacts_.met()) {
-        if (contacts_.target(rank).peer == peer) {
-            contacts_.lose(rank);
-            acknowledgements_.end_placing(contacts_.channel(rank));
+    for (const std::int32_t rank : with_.contacts.met()) {
+        if (with_.contacts.target(rank).peer == peer) {
+            with_.contacts.lose(rank);
+            acknowledgements_.end_placing(with_.contacts.channel(rank));
         }
     }
 }
@@ -19,15 +19,18 @@ void Losses::lose_peer(int peer) noexcept
 bool Losses::give_up_lost() noexcept
 {
     bool any = false;
-    for (int rank = contacts_.take_lost(); rank >= 0; rank = contacts_.take_lost()) {
+    for (int rank = with_.contacts.take_lost(); rank >= 0; rank = with_.contacts.take_lost()) {
         any = true;
         log(LogLevel::warn, "window %llx: rank %d is lost",
             static_cast<unsigned long long>(window_), rank);
         pass_on(rank);
-        Channel& channel = contacts_.channel(rank);
+        Channel& channel = with_.contacts.channel(rank);
         active_.abandon(channel);
         acknowledgements_.abandon(channel);
-        locks_.leave_all(rank);
+        with_.locks.leave_all(rank);
+    }
+    if (any) {
+        with_.mapped.open_all(false, false); // an open fence epoch had
     }
     return any;
 }
@@ -40,14 +43,14 @@ void Losses::pass_on(int rank) noexcept
     if (!rules::passes_loss_on()) {
         return;
     }
-    const BarrierShape& shape = barrier_.shape();
+    const BarrierShape& shape = with_.barrier.shape();
     const auto nodes = shape.leaders.size();
-    const int leader = shape.leaders.empty() ? contacts_.rank() : shape.leaders[shape.node];
-    if (leader != contacts_.rank() && !contacts_.target(leader).lost) {
+    const int leader = shape.leaders.empty() ? with_.contacts.rank() : shape.leaders[shape.node];
+    if (leader != with_.contacts.rank() && !with_.contacts.target(leader).lost) {
         tell(leader, rank);
         return;
     }
-    for (const std::int32_t neighbour : contacts_.neighbours()) {
+    for (const std::int32_t neighbour : with_.contacts.neighbours()) {
         tell(neighbour, rank);
     }
     for (std::size_t distance = 1; distance < nodes; distance *= 2) {
@@ -58,19 +61,19 @@ void Losses::pass_on(int rank) noexcept
 
 void Losses::tell(int to, int rank) noexcept
 {
-    if (to != contacts_.rank() && to != rank && contacts_.meet(to) == Status::ok) {
-        channels_.send(contacts_.channel(to), MessageKind::lost, LostBody{.rank = rank});
+    if (to != with_.contacts.rank() && to != rank && with_.contacts.meet(to) == Status::ok) {
+        with_.channels.send(with_.contacts.channel(to), MessageKind::lost, LostBody{.rank = rank});
     }
 }
 
 void Losses::leave_broken() noexcept
 {
     give_up_lost();
-    for (std::size_t next = 0; next < contacts_.met().size(); ++next) {
-        const int rank = contacts_.met()[next];
-        if (rank != contacts_.rank() && !contacts_.target(rank).lost) {
-            channels_.send(contacts_.channel(rank), MessageKind::lost,
-                           LostBody{.rank = contacts_.rank()});
+    for (std::size_t next = 0; next < with_.contacts.met().size(); ++next) {
+        const int rank = with_.contacts.met()[next];
+        if (rank != with_.contacts.rank() && !with_.contacts.target(rank).lost) {
+            with_.channels.send(with_.contacts.channel(rank), MessageKind::lost,
+                                LostBody{.rank = with_.contacts.rank()});
         }
     }
 }

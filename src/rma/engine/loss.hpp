@@ -2,8 +2,7 @@
 #pragma once
 
 #include "rma/channel/acknowledgements.hpp"
-#include "rma/epoch/barrier.hpp"
-#include "rma/epoch/lock_server.hpp"
+#include "rma/epoch/kind_table.hpp"
 #include "rma/operation/active_messages.hpp"
 
 namespace sidelight::rma {
@@ -12,16 +11,9 @@ namespace sidelight::rma {
 /// docs/design/lost-peers.md. Guarded by the engine.
 class Losses {
 public:
-    Losses(std::uint64_t window, Contacts& contacts, Channels& channels,
-           Acknowledgements& acknowledgements, ActiveMessages& active, LockServer& locks,
-           const Barrier& barrier) noexcept
-        : window_(window),
-          contacts_(contacts),
-          channels_(channels),
-          acknowledgements_(acknowledgements),
-          active_(active),
-          locks_(locks),
-          barrier_(barrier)
+    Losses(std::uint64_t window, const EpochSurroundings& with, Acknowledgements& acknowledgements,
+           ActiveMessages& active) noexcept
+        : window_(window), with_(with), acknowledgements_(acknowledgements), active_(active)
     {}
 
     /// The fabric has lost a process. Members that have not been met are looked at when they are.
@@ -39,12 +31,9 @@ private:
     void tell(int to, int rank) noexcept;
 
     std::uint64_t window_;
-    Contacts& contacts_;
-    Channels& channels_;
+    const EpochSurroundings& with_;
     Acknowledgements& acknowledgements_;
     ActiveMessages& active_;
-    LockServer& locks_;
-    const Barrier& barrier_;
 };
 
 } // namespace sidelight::rma

@@ -129,7 +129,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, contacts, channels, acknowledgements, active, locks, barrier)
+      losses(shape.id, surroundings, acknowledgements, active)
 {
     life.observe(completions);
     channels.observe(dispatch);

@@ -42,7 +42,9 @@ void show(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& pe
     const bool open =
         epoch.state == EpochState::active_open && peer.lets_begin() && !travels(with, peer);
     if (passage == Passage::operations_to_all) {
-        with.mapped.open_all(open && !epoch.failed_for_all(), epoch.concurrent);
+        // Without a member, operations go where those towards it are refused.
+        const bool to_all = open && !epoch.failed_for_all() && !with.contacts.broken();
+        with.mapped.open_all(to_all, epoch.concurrent);
     } else if (passage != Passage::nothing) {
         const Peer& known = with.contacts.peer(peer.rank);
         if (known.epoch != nullptr && known.epoch != &epoch) { // a later one is open already
