@@ -120,8 +120,7 @@ void LayoutBuilder::append_block(std::ptrdiff_t offset, std::size_t length, Basi
 
 void LayoutBuilder::append(const LayoutBuilder& part, std::ptrdiff_t offset)
 {
-    append_runs(part.runs_, part.repeats_, part.repeat_stride_, offset);
-    adopt(part.basic_, part.size_, part.signature_);
+    append(part, std::span(&offset, 1));
 }
 
 void LayoutBuilder::append(const Layout& part, std::ptrdiff_t offset)

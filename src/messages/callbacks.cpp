@@ -32,62 +32,49 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
 
-#ifdef OPEN_MPI
-
-/// Its Fortran bindings do not come through the C function.
-#define SIDELIGHT_FORTRAN_KEYVAL(name)                                                             \
-    SIDELIGHT_ENTRY void gives_##name(SIDELIGHT_WORD_PARAMETERS(5)) asm(#name);                    \
-    void gives_##name(SIDELIGHT_WORD_PARAMETERS(5))                                                \
-    {                                                                                              \
-        Messages::has_callbacks();                                                                 \
-        if (auto* host = reinterpret_cast<Named*>(host::mpi::find_anywhere(#name));                \
-            host != nullptr) {                                                                     \
-            host::mpi::call_named(host, SIDELIGHT_WORD_NAMES(5));                                  \
-        }                                                                                          \
-    }
-
-SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval_)
-SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval__)
-SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval)
-SIDELIGHT_FORTRAN_KEYVAL(MPI_TYPE_CREATE_KEYVAL)
-SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval_)
-SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval__)
-SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval)
-SIDELIGHT_FORTRAN_KEYVAL(PMPI_TYPE_CREATE_KEYVAL)
-SIDELIGHT_FORTRAN_KEYVAL(mpi_type_create_keyval_f08_)
-SIDELIGHT_FORTRAN_KEYVAL(pmpi_type_create_keyval_f08_)
-
-#endif
-
-/// MPICH's, for its progress loop to poll. The header of the standard ABI does not declare them.
-#ifndef OPEN_MPI
-
 namespace {
 
 template <class... Words>
-Word give_polls(const char* name, Words... words)
+Word give_function(const char* name, Words... words)
 {
-    auto* const host = reinterpret_cast<Named*>(host::mpi::find_symbol(name));
+    auto* const host = reinterpret_cast<Named*>(host::mpi::find_anywhere(name));
+    Messages::has_callbacks();
     if (Messages* messages = Messages::active(); messages != nullptr) {
-        const Inside inside(*messages);
-        Messages::has_callbacks();
+        const Inside step_has_ended(*messages); // the next one sees that
     }
     return host != nullptr ? host::mpi::call_named(host, words...) : Word{MPI_ERR_OTHER};
 }
 
 } // namespace
 
-#define SIDELIGHT_GIVES_POLLS(name, words)                                                         \
+#define SIDELIGHT_GIVES_FUNCTION(name, words)                                                      \
     SIDELIGHT_ENTRY Word gives_##name(SIDELIGHT_WORD_PARAMETERS(words)) asm(#name);                \
     Word gives_##name(SIDELIGHT_WORD_PARAMETERS(words))                                            \
     {                                                                                              \
-        return give_polls(#name, SIDELIGHT_WORD_NAMES(words));                                     \
+        return give_function(#name, SIDELIGHT_WORD_NAMES(words));                                  \
     }
 
-SIDELIGHT_GIVES_POLLS(MPIX_Grequest_start, 7)
-SIDELIGHT_GIVES_POLLS(MPIX_Grequest_class_create, 6)
+#ifdef OPEN_MPI
+
+/// Its Fortran bindings do not come through the C function. Fortran takes no answer.
+SIDELIGHT_GIVES_FUNCTION(mpi_type_create_keyval_, 5)
+SIDELIGHT_GIVES_FUNCTION(mpi_type_create_keyval__, 5)
+SIDELIGHT_GIVES_FUNCTION(mpi_type_create_keyval, 5)
+SIDELIGHT_GIVES_FUNCTION(MPI_TYPE_CREATE_KEYVAL, 5)
+SIDELIGHT_GIVES_FUNCTION(pmpi_type_create_keyval_, 5)
+SIDELIGHT_GIVES_FUNCTION(pmpi_type_create_keyval__, 5)
+SIDELIGHT_GIVES_FUNCTION(pmpi_type_create_keyval, 5)
+SIDELIGHT_GIVES_FUNCTION(PMPI_TYPE_CREATE_KEYVAL, 5)
+SIDELIGHT_GIVES_FUNCTION(mpi_type_create_keyval_f08_, 5)
+SIDELIGHT_GIVES_FUNCTION(pmpi_type_create_keyval_f08_, 5)
+
+#else
+
+/// MPICH's, for its progress loop to poll. The header of the standard ABI does not declare them.
+SIDELIGHT_GIVES_FUNCTION(MPIX_Grequest_start, 7)
+SIDELIGHT_GIVES_FUNCTION(MPIX_Grequest_class_create, 6)
 #ifdef MPIX_STREAM_NULL
-SIDELIGHT_GIVES_POLLS(MPIX_Async_start, 3)
+SIDELIGHT_GIVES_FUNCTION(MPIX_Async_start, 3)
 #endif
 
 #endif

@@ -30,7 +30,7 @@ bool Losses::give_up_lost() noexcept
         with_.locks.leave_all(rank);
     }
     if (any) {
-        with_.mapped.open_all(false, false); // an open fence epoch had
+        with_.mapped.open_all(false, false); // an open fence epoch had let them be reached
     }
     return any;
 }
