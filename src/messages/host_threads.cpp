@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include "base/kept_signals.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "messages/calls.hpp"
@@ -27,6 +28,7 @@ bool has_several_nodes() noexcept
 bool has_ucx() noexcept
 {
     const char* name = settings().ucx == "auto" ? "libucp.so.0" : settings().ucx.c_str();
+    const KeptSignals kept;
     void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
         return false;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/ucx/library.hpp"
 
-#include <array>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -10,45 +8,12 @@
 #include <string_view>
 
 #include <dlfcn.h>
-#include <signal.h>
 
+#include "base/kept_signals.hpp"
 #include "base/log.hpp"
 
 namespace sidelight::fabric::ucx {
 namespace {
-
-/// What the program does about signals, put back when it goes: loading UCX takes over SIGHUP, and
-/// with older ones the signals of faults, which are the program's.
-class KeptSignals {
-public:
-    KeptSignals() noexcept
-    {
-        for (int signal = 1; signal < signals; ++signal) {
-            known_[index(signal)] = sigaction(signal, nullptr, &kept_[index(signal)]) == 0;
-        }
-    }
-    ~KeptSignals()
-    {
-        for (int signal = 1; signal < signals; ++signal) {
-            struct sigaction now {};
-            if (known_[index(signal)] && sigaction(signal, nullptr, &now) == 0 &&
-                now.sa_sigaction != kept_[index(signal)].sa_sigaction) {
-                sigaction(signal, &kept_[index(signal)], nullptr);
-            }
-        }
-    }
-    KeptSignals(const KeptSignals&) = delete;
-    KeptSignals& operator=(const KeptSignals&) = delete;
-
-private:
-    static constexpr int signals = 65; // of Linux
-    static constexpr std::size_t index(int signal) noexcept
-    {
-        return static_cast<std::size_t>(signal);
-    }
-    std::array<struct sigaction, signals> kept_{};
-    std::array<bool, signals> known_{};
-};
 
 template <typename Function>
 bool bind(void* handle, const char* name, Function*& function)
