@@ -9,6 +9,7 @@
 #include "host/library_threads.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "host/signals.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/shared_exchange.hpp"
 #include "runtime/window_table.hpp"
@@ -243,6 +244,7 @@ bool Creation::open_network()
     {
         Runtime& runtime = Runtime::instance();
         const host::LibraryThreads of_the_network;
+        const host::SignalsBlocked in_its_threads;
         const EngineToken token(runtime.engine());
         const bool tried = attempt([&] { open = runtime.network().open(); });
         open = tried && open;

@@ -87,7 +87,7 @@ sidelight_mpi_test(mixed.early_gats RANKS 4 PROGRAM gats ODD SIDELIGHT_ROUTE=emu
     ENVIRONMENT SIDELIGHT_PROGRESS=smart SIDELIGHT_EARLY_RETURN=auto)
 
 # With a progress thread
-foreach(program computing two_sided protected_pages)
+foreach(program computing two_sided protected_pages blocked_signals)
     sidelight_mpi_test(emulated.thread_${program} RANKS 2 PROGRAM ${program}
         ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=thread)
 endforeach()
