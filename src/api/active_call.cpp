@@ -49,16 +49,20 @@ Status describe(const SideArguments& side, MPI_Count segments, std::uint64_t mos
     return Status::ok;
 }
 
-/// The latest that was registered by that handle.
+/// The number under which the operation that has this handle now was registered last: the host may
+/// have given the handle of a freed one, whose registrations stay, again.
 Status find_handler(const WindowObject& object, MPI_Op op, std::uint32_t& number,
                     std::uint64_t& most) noexcept
 {
-    const std::vector<RegisteredOperation>& registered = object.body->registered;
+    const std::shared_ptr<const ActiveOperation> operation = active_operations::find(op);
+    if (operation == nullptr) {
+        return Status::op;
+    }
+    const auto& registered = object.body->registered;
     for (std::size_t index = registered.size(); index > 0; --index) {
-        const RegisteredOperation& candidate = registered[index - 1];
-        if (candidate.handle == op && candidate.operation != nullptr) {
+        if (registered[index - 1] == operation) {
             number = static_cast<std::uint32_t>(index - 1);
-            most = most_told(candidate.operation->form);
+            most = most_told(operation->form);
             return Status::ok;
         }
     }

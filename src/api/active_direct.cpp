@@ -23,7 +23,7 @@ using Handler = void (*)(void*, int, MPI_Datatype, void*, int, MPI_Datatype, voi
 struct Said {
     const WindowObject* object = nullptr;
     std::uint64_t life = 0;    ///< of that
-    std::uint64_t changes = 0; ///< of what is registered, anywhere
+    std::uint64_t changes = 0; ///< of operations, anywhere
     MPI_Op op{};
     MPI_Datatype input{};
     MPI_Datatype target_input{};
@@ -97,7 +97,7 @@ Said said_of(const WindowObject& object, const ActiveArguments& with) noexcept
         return;
     }
     rma::ActiveMessages& active = object.window->parts().active;
-    const ActiveOperation& known = *object.body->registered[call.handler].operation;
+    const ActiveOperation& known = *object.body->registered[call.handler];
     if (active.at_target || known.form != HandlerForm::plain) {
         return;
     }

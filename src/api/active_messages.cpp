@@ -159,14 +159,14 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
     if (HandlerCaller::inside()) {
         return host::mpi::answer_window(Status::unsupported, object.handle);
     }
-    std::shared_ptr<const ActiveOperation> operation = active_operations::find(op);
+    const std::shared_ptr<const ActiveOperation> operation = active_operations::find(op);
     Status status = operation != nullptr ? Status::ok : Status::op;
     try {
         learn_type_codes();
         const EngineToken token(Runtime::existing()->engine());
-        object.body->registered.push_back({op, operation});
+        object.body->registered.push_back(operation);
         object.window->parts().active.handlers.push_back(operation.get());
-        active_operations::registrations.fetch_add(1, std::memory_order_relaxed);
+        active_operations::note_change();
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;
     }

@@ -88,6 +88,7 @@ void active_operations::add(MPI_Op handle, ActiveOperation operation)
     remove(handle);
     const std::scoped_lock lock(mutex);
     operations().push_back({handle, std::move(made)});
+    note_change();
 }
 
 std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) noexcept

@@ -43,12 +43,13 @@ void add(MPI_Op handle, ActiveOperation operation);
 /// The handle is about to be freed.
 void remove(MPI_Op handle) noexcept;
 
-inline std::atomic<std::uint64_t> registrations{0};
-/// How often a window has heard of an operation, anywhere: what was found by a handle before may be
-/// another one now.
+inline std::atomic<std::uint64_t> changes_so_far{0};
+inline void note_change() noexcept { changes_so_far.fetch_add(1, std::memory_order_relaxed); }
+/// How often an operation was made, or a window has heard of one, anywhere: what was found by a
+/// handle before may be another one now.
 [[nodiscard]] inline std::uint64_t changes() noexcept
 {
-    return registrations.load(std::memory_order_relaxed);
+    return changes_so_far.load(std::memory_order_relaxed);
 }
 
 } // namespace active_operations

@@ -81,12 +81,6 @@ struct WindowObject : WindowKey {
     std::vector<int> attribute_keys; ///< of the program's, that are set: see attribute_keys.hpp
 };
 
-/// An operation of active messages that is registered with a window.
-struct RegisteredOperation {
-    MPI_Op handle{};
-    std::shared_ptr<const ActiveOperation> operation; ///< null: it was refused
-};
-
 /// What the handles of a window share. The window's own handle has made it, and ends its use.
 struct WindowBody {
     WindowObject* original = nullptr;                    ///< the window's own handle; null: freed
@@ -106,8 +100,9 @@ struct WindowBody {
     std::shared_ptr<host::node::NodeCommunicators> communicators; ///< to leave spare memory there
     std::shared_ptr<host::node::KeptMappings> mappings; ///< to leave some there; null: one member
     std::optional<WindowMembers> members;
-    host::memory::SharedRange brought;           ///< the program's own memory, where others map it
-    std::vector<RegisteredOperation> registered; ///< by number; the engine guards it
+    host::memory::SharedRange brought; ///< the program's own memory, where others map it
+    /// Operations of active messages, by number; null: one that was refused. The engine guards it.
+    std::vector<std::shared_ptr<const ActiveOperation>> registered;
     /// Where handles are checked: by which kinds of them accumulates were issued.
     std::atomic<bool> accumulated_intrinsic{false};
     std::atomic<bool> accumulated_otherwise{false};

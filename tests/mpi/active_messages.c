@@ -671,6 +671,28 @@ static void unregistered(const struct window *w)
     CHECK_OK(MPI_Win_unlock(w->rank, w->win));
 }
 
+/* Nor is a new operation taken for a freed one whose handle the host gives it. */
+static void handle_given_again(void)
+{
+    struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8 * ROOM, 8);
+    CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
+    MPI_Op const kept = ops[ADD];
+    int const one = 1;
+    CHECK_OK(MPIX_Am_op_create(even_add, &ops[ADD]));
+    CHECK_OK(MPIX_Am_win_op_register(ops[ADD], w.win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w.rank, 0, w.win));
+    for (int i = 0; i < 2; ++i)
+        CHECK_OK(send_add(&w, w.rank, 0, &one, 1, NULL, 0, 1));
+    CHECK_OK(MPI_Win_flush(w.rank, w.win));
+    CHECK_OK(MPI_Op_free(&ops[ADD]));
+    CHECK_OK(MPIX_Am_op_create(odd_add, &ops[ADD]));
+    CHECK_ERROR(send_add(&w, w.rank, 0, &one, 1, NULL, 0, 1), MPI_ERR_OP);
+    CHECK_OK(MPI_Win_unlock(w.rank, w.win));
+    CHECK_OK(MPI_Op_free(&ops[ADD]));
+    ops[ADD] = kept;
+    window_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -706,6 +728,7 @@ int main(int argc, char **argv)
             memory_handle(&w);
         window_close(&w);
     }
+    handle_given_again();
     ordered_window();
     at_target();
     for (int i = 0; i < HANDLERS; ++i)
