@@ -161,7 +161,7 @@ void order_before(const WindowObject& object) noexcept
     constexpr bool stores_alone =
         std::is_same_v<Operation, PutCall> || std::is_same_v<Operation, AccumulateCall>;
     if (object.ordered) {
-        rma::order_access(*object.mapped, stores_alone);
+        rma::order_own_access(*object.mapped, stores_alone);
     }
 }
 

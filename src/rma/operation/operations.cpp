@@ -97,7 +97,7 @@ Status Operations::perform_at_once(const Operation& operation, Destination& dest
 Status Operations::perform_mapped(const Operation& operation, std::byte* base) noexcept
 {
     if (operation.ordered) {
-        order_access(with_.mapped, returned_to(operation) == nullptr);
+        order_access(returned_to(operation) == nullptr);
     }
     const Buffer memory{base, operation.layout, operation.count};
     Target& target = with_.targets[operation.target];
