@@ -242,6 +242,11 @@ Status UnlockAll::start(WindowObject& object, Request* request) noexcept
     return object.window->unlock_all(request);
 }
 
+Status UnlockAll::begin(WindowObject& object, Request* request) noexcept
+{
+    return object.window->unlock_all(request, true);
+}
+
 Status Flush::start(WindowObject& object, int rank, Request* request) noexcept
 {
     return flush(object, rank, rma::FlushScope::remote, request);

@@ -154,7 +154,7 @@ struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {
 
 struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses> {
     static Status start(WindowObject& object, Request* request) noexcept;
-    static constexpr auto* begin = &start;
+    static Status begin(WindowObject& object, Request* request) noexcept;
 };
 
 /// Flushes of one rank: where nothing is pending they are for all threads, and need no engine.

@@ -278,9 +278,9 @@ Status Window::lock_all(Assertion assertion, Request* request, bool grant_waited
     return parts_->synchronization.lock_all(assertion, request, grant_waited);
 }
 
-Status Window::unlock_all(Request* request) noexcept
+Status Window::unlock_all(Request* request, bool waits) noexcept
 {
-    return parts_->synchronization.unlock_all(request);
+    return parts_->synchronization.unlock_all(request, waits);
 }
 
 Status Window::flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept

@@ -91,7 +91,7 @@ public:
         return Status::ok;
     }
     Status lock_all(Assertion assertion, Request* request, bool grant_waited = false) noexcept;
-    Status unlock_all(Request* request) noexcept;
+    Status unlock_all(Request* request, bool waits = false) noexcept;
     /// `target` may be all_targets. `thread`: whose operations it is about; else the process's.
     Status flush(int target, FlushScope scope, Request* request,
                  ThreadNumber thread = no_thread) noexcept;

@@ -284,15 +284,15 @@ Status Synchronization::lock_all(Assertion assertion, Request* request, bool gra
     return Status::ok;
 }
 
-Status Synchronization::unlock_all(Request* request) noexcept
+Status Synchronization::unlock_all(Request* request, bool waits) noexcept
 {
     if (open_.lock_all == nullptr) {
         return Status::rma_sync;
     }
     if (open_.lock_all->no_check) {
-        close_for_operations(open_.lock_all, request, 0, false);
+        close_for_operations(open_.lock_all, request, 0, waits);
     } else {
-        queue_.close(*std::exchange(open_.lock_all, nullptr), request);
+        queue_.close(*std::exchange(open_.lock_all, nullptr), request, 0, waits);
     }
     return Status::ok;
 }

@@ -32,7 +32,7 @@ public:
                 bool grant_waited) noexcept;
     Status unlock(int target, Request* request, bool waits) noexcept;
     Status lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept;
-    Status unlock_all(Request* request) noexcept;
+    Status unlock_all(Request* request, bool waits) noexcept;
     Status await_grant(int target, Request* request) noexcept;
 
     /// The first step of MPI_Win_free.
