@@ -41,11 +41,15 @@ Status describe_count(MPI_Count count, const Layout* layout, Buffer& buffer) noe
     return Status::ok;
 }
 
-/// The same for memory of this process. A type that the program has made may hold addresses, and
-/// belongs to MPI_BOTTOM then.
+/// The same for memory of this process; what has more bytes than can be counted fits nothing. A
+/// type that the program has made may hold addresses, and belongs to MPI_BOTTOM then.
 Status describe(const void* address, MPI_Count count, const Layout* layout, Buffer& buffer) noexcept
 {
     const Status status = describe_count(count, layout, buffer);
+    std::ptrdiff_t bytes = 0;
+    if (status == Status::ok && __builtin_mul_overflow(layout->size, count, &bytes)) {
+        return Status::rma_range;
+    }
     if (status == Status::ok && address == nullptr && count > 0 && layout->predefined) {
         return Status::buffer;
     }

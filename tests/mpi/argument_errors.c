@@ -220,6 +220,12 @@ static void wrong_counts(struct window *w, MPI_Aint at)
                 MPI_ERR_RMA_RANGE);
     CHECK_ERROR(MPI_Get_c(values, most, MPI_DOUBLE, 0, at, most, MPI_DOUBLE, w->win),
                 MPI_ERR_RMA_RANGE);
+    /* Nor is it taken for what is left of it: for the size of the other side. */
+    CHECK_ERROR(MPI_Put_c(values, most + 1, MPI_DOUBLE, 0, at, 1, MPI_DOUBLE, w->win),
+                MPI_ERR_RMA_RANGE);
+    CHECK_ERROR(
+        MPI_Accumulate_c(values, most + 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, MPI_SUM, w->win),
+        MPI_ERR_RMA_RANGE);
 #endif
 }
 
