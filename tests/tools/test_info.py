@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `sidelight info` reads from libraries."""
 
+import os
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 from sidelight_lib import hosts, info, library, settings
@@ -47,8 +51,20 @@ class Hooks(unittest.TestCase):
         self.assertIn("thread where messages", by("MPIX_Grequest_start", "auto"))
         self.assertEqual(by(None, "calls"), "one-sided calls alone")
 
-    def test_symbols_of_a_library(self):
-        self.assertEqual(info.dynamic_symbols(Path("/nowhere.so")), set())
+    def test_they_are_found_where_no_readelf_is(self):
+        with tempfile.TemporaryDirectory() as place:
+            made = Path(place) / "libmpi.so"
+            source = "void ucp_worker_progress(void);\nvoid wait(void) { ucp_worker_progress(); }\n"
+            command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(made)]
+            subprocess.run(command, input=source, text=True, check=True)
+            host = hosts.own("mpich-4.2", "mpich-4.2", made, made, made)
+            with (
+                mock.patch.dict(os.environ, {"PATH": "/nowhere"}),
+                mock.patch.object(hosts, "known", return_value=[host]),
+                mock.patch.object(hosts, "built", return_value=[]),
+            ):
+                (row,) = info.collect()["hosts"]
+        self.assertEqual(row["hook"], "ucp_worker_progress")
 
 
 class Version(unittest.TestCase):

@@ -71,12 +71,6 @@ class Linked(unittest.TestCase):
         for program in (script, self.place / "missing"):
             self.assertEqual(profilers.linked_to(program, [self.library("sidelight")]), [])
 
-    def test_what_a_library_exports(self):
-        names = profilers.exported(self.library("tool"))
-        self.assertIn("MPI_Put", names)
-        self.assertNotIn("PMPI_Put", names)
-        self.assertEqual(profilers.exported(self.place / "tool.c"), set())
-
 
 if __name__ == "__main__":
     support.main()

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import hosts, library, settings
+from . import hosts, library, settings, symbols
 from .console import output, rich
 from .hosts import Host, HostError
 
@@ -78,7 +78,7 @@ def collect() -> dict[str, Any]:
 
 def _describe(host: Host, progress: str) -> dict[str, Any]:
     installed = not host.missing()
-    hook = progress_hook(dynamic_symbols(host.libmpi)) if installed else None
+    hook = progress_hook(symbols.dynamic(host.libmpi)) if installed else None
     return {
         "name": host.name,
         "origin": host.origin,
@@ -106,24 +106,9 @@ def host_version(host: Host) -> str | None:
     return match.group(1) if match else None
 
 
-def dynamic_symbols(library: Path) -> set[str]:
-    """The names that a library exports, or takes from those it is linked to."""
-    try:
-        table = subprocess.run(
-            ["readelf", "--wide", "--dyn-syms", str(library)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        return set()
-    rows = (line.split() for line in table.stdout.splitlines())
-    return {fields[7].split("@")[0] for fields in rows if len(fields) >= 8}
-
-
-def progress_hook(symbols: set[str]) -> str | None:
+def progress_hook(names: set[str]) -> str | None:
     """The best of the hooks that a host offers."""
-    return next((hook for hook in HOOKS if hook in symbols), None)
+    return next((hook for hook in HOOKS if hook in names), None)
 
 
 def progress_by(hook: str | None, setting: str) -> str:

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import hosts
-
-_ELF_64_LITTLE = b"\x7fELF\x02\x01"
-_DYNSYM = 11  # the section type of a library's table of dynamic symbols
+from .symbols import exported
 
 
 def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
@@ -43,36 +40,3 @@ def _is_tool(path: Path, taken_over: set[str]) -> bool:
     """An MPI, Sidelight too, defines the PMPI name of all that it defines."""
     names = exported(path)
     return any("P" + name not in names for name in names & taken_over)
-
-
-def exported(path: str | Path) -> set[str]:
-    """The names that a library or program defines for others; none if it is not of this machine."""
-    data = Path(path).read_bytes()
-    return set(_names(data)) if data.startswith(_ELF_64_LITTLE) else set()
-
-
-def _names(data: bytes) -> Iterator[str]:
-    """The dynamic symbols that have a section, out of the tables of the ELF format."""
-    sections = _sections(data)
-    for _, kind, offset, size, link in sections:
-        if kind != _DYNSYM:
-            continue
-        text = sections[link][2]
-        for entry in range(offset, offset + size, 24):
-            name, _, _, section = struct.unpack_from("<IBBH", data, entry)
-            if section != 0:
-                start = text + name
-                yield data[start : data.index(b"\0", start)].decode(errors="replace")
-
-
-def _sections(data: bytes) -> list[tuple[int, int, int, int, int]]:
-    """Of each section: its name, type, place in the file, size, and the section it refers to."""
-    (table,) = struct.unpack_from("<Q", data, 0x28)
-    entry_size, count = struct.unpack_from("<HH", data, 0x3A)
-    found = []
-    for index in range(count):
-        start = table + index * entry_size
-        name, kind = struct.unpack_from("<II", data, start)
-        offset, size, link = struct.unpack_from("<QQI", data, start + 0x18)
-        found.append((name, kind, offset, size, link))
-    return found
