@@ -6,9 +6,10 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
-from sidelight_lib import profilers
+from sidelight_lib import hosts, profilers
 
 PUT = "int MPI_Put(void) { return PMPI_Put(); }\n"
 SEND = "int MPI_Send(void) { return PMPI_Send(); }\n"
@@ -19,6 +20,7 @@ SOURCES = {
     "tool": "int PMPI_Put(void);\n" + PUT,
     "other_tool": "int PMPI_Send(void);\n" + SEND,
     "sanitizer": "void __asan_init(void) {}\n",
+    "mpiseq": "int MPI_Put(void) { return 1; }\n",
     "user": "int MPI_Put(void);\nint user(void) { return MPI_Put(); }\n",
 }
 MAIN = "int MPI_Put(void); int MPI_Send(void); int user(void);\n"
@@ -55,6 +57,19 @@ class Linked(unittest.TestCase):
 
     def test_a_tool_for_other_calls_is_not_hidden(self):
         self.assertEqual(self.tools("user", "other_tool", "mpi"), [])
+
+    def test_what_stands_in_for_mpi_behind_it_is_no_tool(self):
+        self.assertEqual(self.tools("user", "tool", "mpi", "mpiseq"), [self.library("tool")])
+        self.assertEqual(self.tools("user", "mpiseq", "mpi"), [self.library("mpiseq")])
+
+    def test_behind_an_mpi_that_the_loader_does_not_find(self):
+        listing = (
+            f"\tlibtool.so => {self.library('tool')} (0x1)\n\tlibmpi.so.40 => not found\n"
+            f"\tlibmpiseq.so => {self.library('mpiseq')} (0x2)\n"
+        )
+        with mock.patch.object(hosts, "ldd", return_value=listing):
+            found = profilers.linked_to("true", [self.library("sidelight")])
+        self.assertEqual(found, [self.library("tool")])
 
     def test_the_library_itself_is_no_tool(self):
         found = self.tools("user", "tool", "sidelight", "mpi")

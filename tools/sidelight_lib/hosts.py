@@ -438,7 +438,7 @@ def _linked_library(program: str | Path) -> Path | None:
 
 def mpi_library(ldd_output: str, program: Path) -> Path | None:
     """The MPI library in what `ldd` printed about `program`."""
-    pattern = r"^\s*(lib(?:mpi|mpich|mpi_abi)\.so\S*) => (not found|.+?)(?: \(0x|$)"
+    pattern = rf"^\s*({versions.LIBRARY}\S*) => (not found|.+?)(?: \(0x|$)"
     match = re.search(pattern, ldd_output, re.MULTILINE)
     if match is None:
         return None

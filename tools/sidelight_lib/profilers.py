@@ -3,6 +3,9 @@
 which are shared libraries that define MPI functions and call their PMPI twins, and the run-time
 library of AddressSanitizer, which ends a program that has another one before it.
 
+A tool sees calls only where the loader finds it before the MPI. What comes behind that, such as a
+stand-in for MPI that a solver brings along, would see them for the first time if it was preloaded.
+
 The loader looks into what is preloaded before it looks into what a program is linked to, so
 Sidelight alone in LD_PRELOAD would hide them. `sidelight run` preloads them too, ahead of it.
 """
@@ -14,20 +17,28 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import hosts
+from . import hosts, versions
 from .symbols import exported
 
 
 def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
-    """Those among the libraries of `program`: the sanitizer's, then the tools, which define a
-    function of MPI that one of `libraries` takes over, and are no MPI themselves."""
+    """Those among the libraries of `program`: the sanitizer's, then the tools, which come before
+    the MPI, define a function of it that one of `libraries` takes over, and are no MPI themselves.
+    """
     if shutil.which(str(program)) is None:
         return []
     names = set().union(*(exported(library) for library in libraries))
     taken_over = {name for name in names if name.startswith("MPI_")}
-    linked = _libraries(hosts.ldd(program))
-    sanitizers = [path for path in linked if "__asan_init" in exported(path)]
-    return [*sanitizers, *(path for path in linked if _is_tool(path, taken_over))]
+    linked = hosts.ldd(program)
+    sanitizers = [path for path in _libraries(linked) if "__asan_init" in exported(path)]
+    before_mpi = _libraries(_before_mpi(linked))
+    return [*sanitizers, *(path for path in before_mpi if _is_tool(path, taken_over))]
+
+
+def _before_mpi(ldd_output: str) -> str:
+    """The lines come in the order in which the loader looks for a name. The MPI may be one that it
+    does not find here."""
+    return re.split(rf"^(?:\s*|.*/){versions.LIBRARY}", ldd_output, maxsplit=1, flags=re.M)[0]
 
 
 def _libraries(ldd_output: str) -> list[Path]:

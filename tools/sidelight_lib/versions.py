@@ -10,6 +10,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+# How the library of an MPI is called, as a pattern. libmpiseq.so and others begin alike.
+LIBRARY = r"libmpi(?:ch|_abi)?\.so"
+
 # What each family answers as the version of its library, and calls it in its <mpi.h>.
 _WORDS = {
     "openmpi": r"Open MPI v([\d.]+)",
