@@ -311,9 +311,30 @@ class Finding(unittest.TestCase):
                 ["taskset", "-c", "0", program],
                 ["sh", "-c", f"cd / && A=1 {program}; true"],
             ):
-                found, telling = hosts.find_for([str(word) for word in words])
-                self.assertEqual((found.name, telling), ("openmpi5", str(program)))
+                argv = [str(word) for word in words]
+                found = hosts.find_for(argv)
+                self.assertEqual(found.name, "openmpi5")
+                self.assertEqual(hosts.programs_in(argv), [str(program)])
                 self.assertEqual(found.preloaded("/l.so"), ["/l.so", str(library)])
+
+    def test_programs_of_each_part_of_a_job(self):
+        """Also of one whose MPI the loader does not find: its host may have it."""
+        bins = self.install("mpich5", "libmpi.so.12") / "bin"
+        one, other = str(bins / "mpicc"), str(bins / "mpiexec")
+
+        def linked(program):
+            if program == other:
+                raise hosts.HostError("needs libmpi.so.12, which the loader does not find")
+            return Path("/m/libmpi.so.12") if program == one else None
+
+        with mock.patch.object(hosts, "_linked_library", side_effect=linked):
+            for job, programs in (
+                (f"env A=1 {one} : -n 2 env {other} x", [one, other]),
+                (f"env true {other} : -host h true {one} : missing", [other, one]),
+                ("true x : -n 2 -unheard of env true", ["true", "env"]),
+            ):
+                with self.subTest(job=job):
+                    self.assertEqual(hosts.programs_in(job.split()), programs)
 
     def test_open_mpi_is_not_loaded_for_what_a_shell_may_start(self):
         place = self.install("openmpi5", "libmpi.so.40")
@@ -334,8 +355,9 @@ class Finding(unittest.TestCase):
                 (["other"], None, ["/l.so", library]),
             ):
                 with self.subTest(argv=argv, launcher=launcher):
-                    found, telling = hosts.find_for(argv, launcher)
-                    self.assertEqual((found.preloaded("/l.so"), telling), (expected, argv[0]))
+                    found = hosts.find_for(argv, launcher)
+                    self.assertEqual(found.preloaded("/l.so"), expected)
+                    self.assertEqual(hosts.programs_in(argv), argv[:1])
 
 
 class OwnMpi(unittest.TestCase):

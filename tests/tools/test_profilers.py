@@ -2,7 +2,10 @@
 """Which libraries of a program must stay ahead of Sidelight, out of libraries made here."""
 
 import os
+import re
+import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -44,10 +47,13 @@ class Linked(unittest.TestCase):
         subprocess.run(["cc", source, *arguments], check=True)
 
     def tools(self, *libraries):
-        program = self.place / "program"
+        return profilers.linked_to([self.program(*libraries)], [self.library("sidelight")])
+
+    def program(self, *libraries):
+        program = self.place / "-".join(libraries)
         linked = [self.library(name) for name in libraries]
         self.compile(MAIN, "main", ["-o", program, "-Wl,--no-as-needed", *linked])
-        return profilers.linked_to(program, [self.library("sidelight")])
+        return program
 
     def test_a_program_without_tools(self):
         self.assertEqual(self.tools("user", "mpi"), [])
@@ -68,7 +74,7 @@ class Linked(unittest.TestCase):
             f"\tlibmpiseq.so => {self.library('mpiseq')} (0x2)\n"
         )
         with mock.patch.object(hosts, "ldd", return_value=listing):
-            found = profilers.linked_to("true", [self.library("sidelight")])
+            found = profilers.linked_to(["true"], [self.library("sidelight")])
         self.assertEqual(found, [self.library("tool")])
 
     def test_the_library_itself_is_no_tool(self):
@@ -83,8 +89,48 @@ class Linked(unittest.TestCase):
         script = self.place / "script"
         script.write_text("#!/bin/sh\n")
         os.chmod(script, 0o755)
-        for program in (script, self.place / "missing"):
-            self.assertEqual(profilers.linked_to(program, [self.library("sidelight")]), [])
+        programs = [script, self.place / "missing"]
+        self.assertEqual(profilers.linked_to(programs, [self.library("sidelight")]), [])
+
+    def test_each_program_of_a_job(self):
+        programs = [
+            self.program("user", "mpi"),
+            self.program("user", "tool", "mpi"),
+            self.program("user", "tool", "sanitizer", "mpi"),
+        ]
+        found = profilers.linked_to(programs, [self.library("sidelight")])
+        self.assertEqual(found, [self.library("sanitizer"), self.library("tool")])
+
+    def test_sidelight_run_finds_them_with_and_without_the_name_of_the_host(self):
+        """The library of a host that is installed is any library here: nothing is run."""
+        host = next(iter(hosts.all()), None)
+        if host is None:
+            self.skipTest("no host is installed")
+        program = self.linked_to_the_host(host)
+        build = self.place / "build"
+        (build / host.name).mkdir(parents=True)
+        shutil.copy(self.library("sidelight"), build / host.name / "libsidelight.so")
+        variables = {"SIDELIGHT_BUILD_DIR": str(build)}
+        for named in ([], ["--host", host.name]):
+            for words in (["env", program], ["true", ":", "-n", "1", program, ":", program]):
+                with self.subTest(named=named, words=words):
+                    command = [sys.executable, support.ROOT / "tools/sidelight", "run",
+                               "--dry-run", *named, *words]
+                    ended = subprocess.run(command, env=os.environ | variables, text=True,
+                                           capture_output=True, check=False)
+                    self.assertEqual(ended.returncode, 0, ended.stderr)
+                    (preloaded,) = set(re.findall(r"LD_PRELOAD[= ](\S+)", ended.stdout))
+                    self.assertEqual(preloaded.split(":")[0], str(self.library("tool")))
+                    self.assertEqual(preloaded.count("libtool.so"), 1)
+
+    def linked_to_the_host(self, host):
+        """By the name that the loader looks for, as compilers of MPI link."""
+        program = self.place / "of-the-host"
+        main = "int MPI_Put(void); int main(void) { return MPI_Put(); }\n"
+        options = "-Wl,--no-as-needed,--allow-shlib-undefined"
+        self.compile(main, "main", ["-o", program, options, self.library("tool"), host.libmpi,
+                                    f"-Wl,-rpath,{host.libmpi.parent}"])
+        return program
 
 
 if __name__ == "__main__":

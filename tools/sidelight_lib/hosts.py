@@ -355,14 +355,14 @@ def find(
     return _installed(host if given is None else replace(host, mpiexec=given))
 
 
-def find_for(argv: Sequence[str], mpiexec: str | Path | None = None) -> tuple[Host, str]:
-    """The host of a command line, and the program in it that has told the MPI; where none does, the
-    first word of it, and the host of the launcher."""
+def find_for(argv: Sequence[str], mpiexec: str | Path | None = None) -> Host:
+    """The host of a command line: of the program in it that tells the MPI; where none does, of the
+    launcher."""
     telling = program_in(argv)
     host = find(None, telling or argv[0], mpiexec)
     # Whatever a shell starts may be of any MPI, if not even the launcher is the user's choice.
     is_guess = telling is None and mpiexec is None and any(map(interpreters.is_shell, argv))
-    return replace(host, is_guess=is_guess), telling or argv[0]
+    return replace(host, is_guess=is_guess)
 
 
 def refuse_other_mpi(host: Host, argv: Sequence[str]) -> None:
@@ -377,15 +377,29 @@ def refuse_other_mpi(host: Host, argv: Sequence[str]) -> None:
         raise HostError(f"the program loads {linked} of {owner.name}: leave out --host {host.name}")
 
 
+def programs_in(argv: Sequence[str]) -> list[str]:
+    """Of each part of a job the program that loads MPI; where none tells, its first program."""
+    each = parts.split(argv)
+    found = (program_in(part) or next(filter(shutil.which, part), None) for part in each)
+    return list(filter(None, found))
+
+
 def program_in(argv: Sequence[str]) -> str | None:
-    """The first program in a command line that tells which MPI it loads: it may stand behind env,
-    numactl or time, or in the words of a shell."""
+    """The first program in a command line that tells which MPI it loads, be it one that is not
+    found here: it may stand behind env, numactl or time, or in the words of a shell."""
     for word in argv:
         for part in (word, *word.split()):
             program = part.strip("\"'();&|")
-            if program and shutil.which(program) and _loaded_library(program) is not None:
+            if program and shutil.which(program) and _loads_mpi(program):
                 return program
     return None
+
+
+def _loads_mpi(program: str) -> bool:
+    try:
+        return _loaded_library(program) is not None
+    except HostError:  # not found by the loader here: it may be with its host
+        return True
 
 
 def _launcher(path: str | Path) -> Path:

@@ -22,7 +22,7 @@ class PartError(Exception):
 
 def each(argv: Sequence[str], change: Callable[[list[str]], list[str]]) -> list[str]:
     """The same parts, with what `change` makes of each program and its arguments."""
-    first, *others = _split(argv)
+    first, *others = split(argv)
     if not first:
         raise PartError("the first part of the job names no program")
     changed = change(first)
@@ -32,7 +32,8 @@ def each(argv: Sequence[str], change: Callable[[list[str]], list[str]]) -> list[
     return changed
 
 
-def _split(argv: Sequence[str]) -> list[list[str]]:
+def split(argv: Sequence[str]) -> list[list[str]]:
+    """The words of each part."""
     found: list[list[str]] = [[]]
     for word in argv:
         if word == ":":

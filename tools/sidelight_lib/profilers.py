@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries that a program is linked to and that must stay ahead of Sidelight: profiling tools,
+"""Libraries that programs are linked to and that must stay ahead of Sidelight: profiling tools,
 which are shared libraries that define MPI functions and call their PMPI twins, and the run-time
 library of AddressSanitizer, which ends a program that has another one before it.
 
@@ -21,17 +21,16 @@ from . import hosts, versions
 from .symbols import exported
 
 
-def linked_to(program: str | Path, libraries: Sequence[Path]) -> list[Path]:
-    """Those among the libraries of `program`: the sanitizer's, then the tools, which come before
-    the MPI, define a function of it that one of `libraries` takes over, and are no MPI themselves.
-    """
-    if shutil.which(str(program)) is None:
-        return []
+def linked_to(programs: Sequence[str | Path], libraries: Sequence[Path]) -> list[Path]:
+    """Those among the libraries of `programs`, each once: the sanitizer's, then the tools, which
+    come before the MPI, define a function of it that one of `libraries` takes over, and are no MPI
+    themselves."""
     names = set().union(*(exported(library) for library in libraries))
     taken_over = {name for name in names if name.startswith("MPI_")}
-    linked = hosts.ldd(program)
-    sanitizers = [path for path in _libraries(linked) if "__asan_init" in exported(path)]
-    before_mpi = _libraries(_before_mpi(linked))
+    linked = [hosts.ldd(program) for program in programs if shutil.which(str(program))]
+    every = dict.fromkeys(path for each in linked for path in _libraries(each))
+    before_mpi = dict.fromkeys(path for each in linked for path in _libraries(_before_mpi(each)))
+    sanitizers = [path for path in every if "__asan_init" in exported(path)]
     return [*sanitizers, *(path for path in before_mpi if _is_tool(path, taken_over))]
 
 

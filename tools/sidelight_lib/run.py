@@ -112,7 +112,7 @@ def _refuse_launcher(program: str) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Becomes mpiexec: its exit status is the command's, and signals reach it as they are."""
     _refuse_launcher(arguments.program)
-    host, arguments.telling = _host(arguments)
+    host = _host(arguments)
     if arguments.trace is not None:
         os.environ["SIDELIGHT_TRACE"] = str(_folder_for_trace(arguments))
     if arguments.progress is not None:
@@ -134,13 +134,13 @@ def main(arguments: argparse.Namespace) -> int:
         raise hosts.HostError(f"cannot run {command[0]}: {error.strerror}") from error
 
 
-def _host(arguments: argparse.Namespace) -> tuple[hosts.Host, str]:
-    """The host, and the program that loads it, as far as that can be seen."""
+def _host(arguments: argparse.Namespace) -> hosts.Host:
+    argv = [arguments.program, *arguments.arguments]
     if arguments.host is None:
-        return hosts.find_for([arguments.program, *arguments.arguments], arguments.mpiexec)
+        return hosts.find_for(argv, arguments.mpiexec)
     host = hosts.find(arguments.host, None, arguments.mpiexec)
-    hosts.refuse_other_mpi(host, [arguments.program, *arguments.arguments])
-    return host, arguments.program
+    hosts.refuse_other_mpi(host, argv)
+    return host
 
 
 def _folder_for_trace(arguments: argparse.Namespace) -> Path:
@@ -187,7 +187,8 @@ def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:
     libraries = [host.require_library()]
     if arguments.progress == "smart":
         libraries.insert(0, host.require_message_library())
-    ahead = profilers.linked_to(arguments.telling, libraries)
+    programs = hosts.programs_in([arguments.program, *arguments.arguments])
+    ahead = profilers.linked_to(programs, libraries)
     names = [str(part) for part in [*ahead, *libraries]]
     _refuse_what_the_loader_splits([*names, *host.preloaded("")])
     return ":".join(names)
