@@ -107,6 +107,24 @@ class Command(unittest.TestCase):
             with mock.patch.dict(os.environ, {"OMPI_MCA_mca_base_env_list": "A=1"}):
                 self.assertEqual(of_open_mpi.command(2, ["./a"], **settings)[3], "env")
 
+    def test_a_launcher_that_is_told_of_another_library_to_preload(self):
+        for arguments in (
+            "-x LD_PRELOAD=/s.so",
+            "--mca mca_base_env_list A=1;LD_PRELOAD=/s.so",
+            "-genv LD_PRELOAD /s.so",
+            "-env A 1 -env LD_PRELOAD /s.so",
+        ):
+            others = {"mpiexec_arguments": arguments.split()}
+            with self.subTest(arguments=arguments):
+                with self.assertRaisesRegex(hosts.HostError, "LD_PRELOAD.*in the environment"):
+                    host().command(1, ["./a"], preload="/l.so", **others)
+                host().command(1, ["./a"], **others)  # without Sidelight it is the user's
+        for arguments in ("-x LD_PRELOAD", "-genvlist LD_PRELOAD", "-env MY_LD_PRELOAD= 1"):
+            with self.subTest(arguments=arguments):
+                others = {"mpiexec_arguments": arguments.split()}
+                command = host().command(1, ["./a"], preload="/l.so", **others)
+                self.assertIn(arguments, " ".join(command))
+
 
 class Environment(unittest.TestCase):
     @mock.patch.dict(os.environ, {"OMPI_MCA_osc": "rdma"})

@@ -127,6 +127,7 @@ class Host:
         """
         variables = dict(extra_env or {})
         if preload is not None:
+            _refuse_another_preload(mpiexec_arguments)
             existing = variables.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
             libraries = [existing, *self.preloaded(preload)]
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))
@@ -198,6 +199,18 @@ def _with_variables(assignments: Sequence[str], argv: list[str]) -> list[str]:
         return parts.each(argv, with_them) if assignments else argv
     except parts.PartError as error:
         raise HostError(str(error)) from error
+
+
+def _refuse_another_preload(arguments: Sequence[str]) -> None:
+    """A launcher has one value for a variable: this one would be lost, or Sidelight. What hands on
+    that of the environment (`-x LD_PRELOAD`, `-genvlist`) does not matter, as it is in ours."""
+    for before, word in zip(["", *arguments], arguments):
+        is_of_hydra = word == "LD_PRELOAD" and before.endswith("env")  # and the value is to come
+        if is_of_hydra or re.search(r"(?<!\w)LD_PRELOAD=", word):
+            raise HostError(
+                "the arguments for mpiexec set LD_PRELOAD, and so does `sidelight run`: set it in "
+                "the environment of `sidelight run`, which goes behind what it finds there"
+            )
 
 
 def _debian(
