@@ -97,18 +97,42 @@ class Pipes(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stderr), (141, ""))
 
 
+@contextlib.contextmanager
+def made_host(launcher_text=""):
+    """A host mpich5 that is this launcher, and a library without anything."""
+    with tempfile.TemporaryDirectory() as place:
+        launcher = Path(place) / "mpich5/bin/mpiexec"
+        library = Path(place) / "mpich5/lib/libmpi.so.12"
+        for file in (launcher, library):
+            file.parent.mkdir(parents=True)
+            file.touch(0o755)
+        launcher.write_text(launcher_text)
+        with mock.patch.dict(os.environ, {"SIDELIGHT_HOSTS_DIR": place}):
+            os.environ.pop("SIDELIGHT_BUILD_DIR", None)
+            yield
+
+
+class Options(unittest.TestCase):
+    def test_those_of_the_program_are_its_own(self):
+        words = "true --mpi --mpi=on --m --mpiexec-a --h --host --help --version --= -n -np9 -h -"
+        with made_host():
+            for each in [f"true {word}" for word in words.split()[1:]] + [words]:
+                ended = run("--host", "mpich5", "--without", "--dry-run", *each.split())
+                with self.subTest(arguments=each):
+                    self.assertTrue(ended.stdout.endswith(f" {each}\n"), ended)
+
+    def test_an_abbreviation_is_none_of_the_command(self):
+        with made_host():
+            ended = run("--host", "mpich5", "--without", "--dry", "true")
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("--dry", ended.stderr)
+
+
 class Signals(unittest.TestCase):
     def test_none_is_ignored_that_was_not(self):
         """A program that writes into a closed pipe ends by it, as it does without the command."""
-        with tempfile.TemporaryDirectory() as place:
-            launcher = Path(place) / "mpich5/bin/mpiexec"
-            library = Path(place) / "mpich5/lib/libmpi.so.12"
-            for file in (launcher, library):
-                file.parent.mkdir(parents=True)
-                file.touch(0o755)
-            launcher.write_text("#!/bin/sh\nexec grep SigIgn /proc/self/status\n")
-            with mock.patch.dict(os.environ, {"SIDELIGHT_HOSTS_DIR": place}):
-                ended = run("--host", "mpich5", "--without", "true")
+        with made_host("#!/bin/sh\nexec grep SigIgn /proc/self/status\n"):
+            ended = run("--host", "mpich5", "--without", "true")
         ignored = int(ended.stdout.split()[1], 16)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             self.assertFalse(ignored >> (number - 1) & 1, number)

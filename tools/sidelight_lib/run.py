@@ -32,7 +32,10 @@ tests: the nodes are made of Linux namespaces, and gone afterwards.
 def add(commands: argparse._SubParsersAction) -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser(
-        "run", help="run an MPI program under Sidelight", description=_DESCRIPTION
+        "run",
+        help="run an MPI program under Sidelight",
+        description=_DESCRIPTION,
+        allow_abbrev=False,  # an option of the program would be one of two that begin so
     )
     parser.add_argument("--host", metavar="NAME", help="host MPI, of those `sidelight info` lists")
     parser.add_argument("--mpiexec", metavar="PATH", help="launcher, instead of the host's")
