@@ -35,6 +35,8 @@ class Launchers(unittest.TestCase):
             self.assertEqual(ended.returncode, 127, launcher)
             self.assertIn("sidelight run -n N", ended.stderr)
             self.assertIn("--dry-run", ended.stderr)
+            # Without the sign, arguments with a dash are taken for options of the command.
+            self.assertIn('--mpiexec-args="ARGS OF', ended.stderr)
 
 
 def dry_run(host, *arguments):

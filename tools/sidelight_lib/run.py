@@ -106,7 +106,7 @@ def _refuse_launcher(program: str) -> None:
     if name.split(".")[0] in _LAUNCHERS:
         raise hosts.HostError(
             f"{name} starts ranks, and so does `sidelight run`. Either leave it out:\n"
-            f"    sidelight run -n N [--mpiexec-args \"ARGS OF {name}\"] PROGRAM ...\n"
+            f"    sidelight run -n N [--mpiexec-args=\"ARGS OF {name}\"] PROGRAM ...\n"
             f"or keep it and preload the library into the ranks: `sidelight run --dry-run PROGRAM` "
             f"prints what that takes."
         )
