@@ -502,23 +502,36 @@ class Interpreters(unittest.TestCase):
             self.assertIsNone(interpreters.python_of(script))
         self.assertEqual(interpreters.python_of(Path("/a/python3.11")), ["/a/python3.11"])
 
-
-    def test_mpi_of_mpi4py_in_a_folder_with_a_space(self):
+    def opened(self, *names):
+        """Which of these libraries, in a folder with a space, is that of an mpi4py that maps all of
+        them."""
         with tempfile.TemporaryDirectory() as place:
-            library = Path(place) / "my mpi" / "libmpi.so.12"
             script, package = Path(place) / "script", Path(place) / "mpi4py"
-            library.parent.mkdir()
-            library.write_text("mapped")
+            there = Path(place) / "my mpi"
+            there.mkdir()
+            for name in names:
+                (there / name).write_text("mapped")
             script.write_text(f"#!{sys.executable}\n")
             script.chmod(0o755)
             package.mkdir()
             (package / "__init__.py").write_text("class rc: pass\n")
             (package / "MPI.py").write_text(
-                f"import mmap\nfile = open({str(library)!r}, 'rb')\n"
-                "memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)\n"
+                f"import mmap\nfiles = [open(f'{there}/{{name}}', 'rb') for name in {names}]\n"
+                "maps = [mmap.mmap(each.fileno(), 0, access=mmap.ACCESS_READ) for each in files]\n"
             )
             with mock.patch.dict(os.environ, {"PYTHONPATH": place}):
-                self.assertEqual(interpreters.mpi_library(script), library.resolve())
+                found = interpreters.mpi_library(script)
+            self.assertEqual(found.parent, there.resolve())
+            return found.name
+
+    def test_mpi_of_mpi4py(self):
+        self.assertEqual(self.opened("libmpi.so.12"), "libmpi.so.12")
+        self.assertEqual(self.opened("libmpi_mpifh.so.40", "libmpi.so.40"), "libmpi.so.40")
+
+    def test_mpi_of_an_mpi4py_for_the_mpi_abi(self):
+        self.assertEqual(self.opened("libmpi_abi.so.1.0.0"), "libmpi_abi.so.1.0.0")
+        names = ("libmpi.so.40", "libmpi_abi.so.1", "libmpich.so.12", "libmpi.so.12")
+        self.assertEqual(self.opened(*names), "libmpi_abi.so.1")
 
 
 class Library(unittest.TestCase):

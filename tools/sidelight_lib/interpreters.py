@@ -11,9 +11,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from . import versions
+
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
 _SHELL = re.compile(r"(?:a|ba|c|da|fi|k|tc|z)?sh$")
-_LIBRARY = re.compile(r"libmpi(?:ch)?\.so")
 _ASK_SECONDS = 60
 
 # Without MPI_Init: nothing is started.
@@ -45,7 +46,9 @@ def mpi_library(program: str | Path) -> Path | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     loaded = [Path(line) for line in answer.stdout.splitlines()]
-    return next((path for path in loaded if _LIBRARY.match(path.name)), None)
+    found = [path for path in loaded if re.match(versions.LIBRARY, path.name)]
+    # That of the MPI ABI may have loaded another one, to which it hands everything on.
+    return max(found, key=lambda path: path.name.startswith("libmpi_abi"), default=None)
 
 
 def python_of(program: Path) -> list[str] | None:
