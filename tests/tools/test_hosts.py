@@ -428,16 +428,44 @@ class OwnMpi(unittest.TestCase):
         self.assertEqual(there, ("mpi-abi", self.place / "env/bin/mpiexec", library))
 
     def test_library_of_the_same_version_line(self):
-        library = self.place / "build/mpich5/libsidelight.so"
-        record = records.Record("mpich5", "mpich-5.0", "/a", "/b", "/c")
-        records.write(record, library.parent)
-        library.touch()
+        library = self.build("mpich5", "mpich-5.0")
         with mock.patch.object(
             hosts, "_loaded_library", return_value=self.place / "env/lib/libmpi.so.12"
         ):
             found = hosts.find(None, "./a")
         self.assertEqual(found.require_library(), library)
         self.assertEqual(found.mpiexec, self.place / "env/bin/mpiexec")
+
+    def test_known_host_with_another_version_than_its_library_was_built_for(self):
+        """The MPI is 5.0 now. It is served by a library for that line, if there is one."""
+        for file in ("bin/mpiexec", "bin/mpicc", "lib/libmpi.so.12"):
+            path = self.place / "mpich5" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o755)
+        loaded = self.place / "mpich5/lib/libmpi.so.12"
+
+        def found():
+            with mock.patch.object(hosts, "_loaded_library", return_value=loaded):
+                return hosts.find(None, "./a")
+
+        self.assertEqual((found().name, found().origin), ("mpich5", "PyPI"))  # without a record
+        self.build("mpich5", "mpich-5.0")
+        self.assertEqual((found().name, found().origin), ("mpich5", "PyPI"))
+        self.build("mpich5", "mpich-4.3")
+        self.assertEqual((found().name, found().libmpi), ("mpich-5.0", loaded))
+        self.assertEqual(found().mpiexec, self.place / "mpich5/bin/mpiexec")
+        with self.assertRaisesRegex(hosts.HostError, "mpich-5.0.*make MPICC=.*/mpich5/bin/mpicc`"):
+            found().require_library()
+        library = self.build("other", "mpich-5.0")
+        self.assertEqual(found().require_library(), library)
+        with mock.patch.object(versions, "of_library", return_value=None):
+            self.assertEqual(found().name, "mpich5")
+
+    def build(self, name, line):
+        library = self.place / "build" / name / "libsidelight.so"
+        records.write(records.Record(name, line, "/a", "/b", "/c"), library.parent)
+        library.touch()
+        return library
 
     def test_launcher_that_is_named(self):
         launcher = self.place / "env/bin/mpiexec"

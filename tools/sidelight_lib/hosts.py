@@ -494,7 +494,7 @@ def _host_of_library(library: Path) -> Host | None:
     real = library.resolve()
     for host in known() + built():
         if os.path.exists(host.libmpi) and host.libmpi.resolve() == real:
-            return host
+            return _of_its_line(host)
     if library.name.startswith("libmpi_abi"):
         return _abi_at(library)
     version = versions.of_library(library)
@@ -503,14 +503,24 @@ def _host_of_library(library: Path) -> Host | None:
     programs = [parent / "bin" for parent in real.parents[1:3]]
     there = next((place for place in programs if os.path.exists(place / "mpiexec")), programs[0])
     mpiexec = next((path for path in _launchers_around() if _library_of(path) == real), None)
+    line = version.line
+    return own(line, _name_of(line), mpiexec or there / "mpiexec", there / "mpicc", library)
+
+
+def _of_its_line(host: Host) -> Host:
+    """This host, unless its library was built for another version line than the MPI has that is
+    there now: the system was upgraded, or is another one with the same paths."""
+    built_for = next((record.line for record in _records() if record.name == host.name), ABI)
+    version = versions.of_library(host.libmpi) if built_for != ABI else None
+    if version is None or version.line == built_for:
+        return host
+    return own(version.line, _name_of(version.line), host.mpiexec, host.mpicc, host.libmpi)
+
+
+def _name_of(line: str) -> str:
+    """The name of the host that a library was built for of that version line."""
     named = {record.line: record.name for record in reversed(_records())}
-    return own(
-        version.line,
-        named.get(version.line, version.line),
-        mpiexec or there / "mpiexec",
-        there / "mpicc",
-        library,
-    )
+    return named.get(line, line)
 
 
 def _abi_at(library: Path) -> Host:
