@@ -101,10 +101,10 @@ try {
 
 TraceFile::TraceFile(File file, trace::FileHeader* header, std::uint64_t limit,
                      std::string maps) noexcept
-    : file_(std::move(file)),
-      header_(header),
+    : header_(header),
       limit_(limit),
       maps_(std::move(maps)),
+      file_(std::move(file)),
       end_(header_bytes)
 {}
 
@@ -139,6 +139,8 @@ trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
     if (full_.load(std::memory_order_relaxed)) {
         return nullptr;
     }
+    // The kernel makes a file longer for one thread at a time, so who waits here loses nothing.
+    const std::scoped_lock lock(mutex_);
     if (full != nullptr) {
         return append(*full) ? full : nullptr;
     }
@@ -147,7 +149,8 @@ trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
     if (from == 0) {
         return nullptr;
     }
-    if (!allocate(file_, from, chunk_bytes) || (pages = map(file_, from, chunk_bytes)) == nullptr) {
+    const File& file = file_.file();
+    if (!allocate(file, from, chunk_bytes) || (pages = map(file, from, chunk_bytes)) == nullptr) {
         stop(std::strerror(errno));
         return nullptr;
     }
@@ -179,15 +182,20 @@ bool TraceFile::append(trace::Chunk& full) noexcept
     return true;
 }
 
-/// The place of one more chunk; 0: there is none.
+/// The place of one more chunk; 0: there is none. What the program has opened by the number of a
+/// file that it has closed is its own.
 std::uint64_t TraceFile::reserve() noexcept
 {
-    const std::scoped_lock lock(mutex_);
+    const File& file = file_.file();
+    if (!file) {
+        stop("the program has closed its file");
+        return 0;
+    }
     if (end_ + chunk_bytes > limit_) {
         stop("it has reached SIDELIGHT_TRACE_LIMIT");
         return 0;
     }
-    if (!insist([&] { return grow(file_, end_ + chunk_bytes); })) {
+    if (!insist([&] { return grow(file, end_ + chunk_bytes); })) {
         stop(std::strerror(errno));
         return 0;
     }

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/shared_memory.hpp"
+#include "base/held_file.hpp"
 #include "base/trace.hpp"
 #include "base/trace_format.hpp"
 
@@ -24,8 +24,8 @@ struct TracedProcess {
 /// which is mapped, and when it is full a copy of it goes to the end of the file: what was noted is
 /// there even if the process is killed, and pages of the file are not touched for the first time
 /// again and again, which takes longer than a note. A file that has
-/// reached its limit, or for which the disk has no more room, takes nothing more; the log says so
-/// once. Format: docs/reference/trace-format.md.
+/// reached its limit, for which the disk has no more room, or which the program has closed, takes
+/// nothing more; the log says so once. Format: docs/reference/trace-format.md.
 class TraceFile final : public trace::Recorder {
 public:
     /// Makes the folder, if it is not there, and the file in it; null, and a line in the log, where
@@ -48,11 +48,11 @@ private:
     [[nodiscard]] std::uint64_t reserve() noexcept;
     void stop(const char* why) noexcept;
 
-    File file_;
     trace::FileHeader* header_;
     std::uint64_t limit_;
     std::string maps_; ///< the file beside it
     std::mutex mutex_; ///< of what follows
+    HeldFile file_;
     std::uint64_t end_;
     std::atomic<bool> full_{false};
 };

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit/open_files.hpp"
+
 namespace {
 int interruptions = 0; // by signals, of the calls below that come next
 } // namespace
@@ -212,6 +214,29 @@ TEST_F(TraceFiles, LeaveAloneWhatAnotherProgramStillWrites)
     std::thread([&] { note(*second, 2, 0); }).join();
     note(*first, 1, 1);
     EXPECT_EQ(chunks_of(contents()).front().size(), 2U);
+}
+
+/// A daemon closes all descriptors that it does not know.
+TEST_F(TraceFiles, LeaveAFileOfTheProgramsInThePlaceOfOneThatItClosedAlone)
+{
+    const int number = unit::next_descriptor();
+    auto file = create();
+    ASSERT_NE(file, nullptr);
+    const std::string precious = folder_ + "/precious";
+    std::thread([&] {
+        note(*file, 10, 0);
+        close(number);
+        ASSERT_EQ(open(precious.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), number);
+        note(*file, 3 * records_of_chunk, 10);
+    }).join();
+    std::thread([&] { note(*file, 1, 0); }).join();
+    file.reset();
+    EXPECT_EQ(std::filesystem::file_size(precious), 0U);
+    EXPECT_EQ(fcntl(number, F_GETFD), FD_CLOEXEC);
+    close(number);
+    const std::string bytes = contents();
+    EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
+    EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
 }
 
 TEST_F(TraceFiles, AreNotMadeWhereTheFolderCannotBe)
