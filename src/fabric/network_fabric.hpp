@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/arming.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/fast_box.hpp"
 #include "fabric/peer_numbers.hpp"
@@ -35,16 +36,16 @@ public:
     /// with. Whoever sends them wakes it: `event_fd` tells nothing of them.
     virtual void use_box(int peer, FastOutbox box) = 0;
 
-    /// Readable when something has happened since `arm` answered true, or sometimes for no reason.
+    /// Readable when something has happened since it was armed, or sometimes for no reason.
     [[nodiscard]] virtual int event_fd() const noexcept = 0;
 
     /// The next poll looks at everything, also at what is looked at less often while boxes bring
     /// messages: somebody is about to sleep.
     virtual void look_everywhere() noexcept = 0;
 
-    /// Prepares `event_fd` for a sleeper. False: there is something to do now, poll instead.
-    /// Once per sleep: an event is told by one `arm` only.
-    [[nodiscard]] virtual bool arm() noexcept = 0;
+    /// Prepares `event_fd` for a sleeper. Once per sleep: an event is told by one `arm` only. The
+    /// log says why it is refused.
+    [[nodiscard]] virtual Arming arm() noexcept = 0;
 
     /// Sends what is held back, waits until everything has left, for `limit` at most, and ends all
     /// connections; what arrives meanwhile goes to `receiver`. Then only the destructor may follow.

@@ -30,24 +30,25 @@ bool Network::open()
 /// Who may not have the engine sleeps unarmed, until its limit: a helper, or a thread in the host's
 /// loop, for which whoever has it may wait. Nor does a helper sleep on handlers that have come in
 /// while it let go of the engine.
-bool Network::arm(void* self) noexcept
+Arming Network::arm(void* self) noexcept
 {
     Engine& engine = static_cast<Network*>(self)->engine_;
     if (Engine::is_helper()) {
         const bool had_active = engine.process().has_active();
-        const bool armed = [&engine] {
+        const Arming arming = [&engine] {
             const HelperToken token(engine);
-            return !token || engine.fabric().network()->arm();
+            return token ? engine.fabric().network()->arm() : Arming::armed;
         }();
-        return armed && (had_active || !engine.process().has_active());
+        const bool has_come = !had_active && engine.process().has_active();
+        return arming == Arming::armed && has_come ? Arming::news : arming;
     }
     if (host::mpi::is_in_hook()) {
         if (!engine.lock().try_acquire()) {
-            return true;
+            return Arming::armed;
         }
-        const bool armed = engine.fabric().network()->arm();
+        const Arming arming = engine.fabric().network()->arm();
         engine.lock().release();
-        return armed;
+        return arming;
     }
     const EngineToken token(engine);
     return engine.fabric().network()->arm();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/arming.hpp"
 #include "runtime/waiting.hpp"
 
 namespace sidelight::runtime {
@@ -24,7 +25,7 @@ public:
     }
 
 private:
-    static bool arm(void* self) noexcept;
+    static Arming arm(void* self) noexcept;
     void hear_messages(bool messages) noexcept;
     void part_from_peers() noexcept;
 

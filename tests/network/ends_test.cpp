@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.hpp"
 #include "network/traffic.hpp"
 
 /// Sleeping, losing a peer, and the end.
@@ -23,7 +26,7 @@ int sleep_until(Member& member, Checker& checker, const std::function<bool()>& c
     int sleeps = 0;
     const auto end = Clock::now() + std::chrono::seconds(200);
     while (!condition() && Clock::now() < end) {
-        if (member.fabric().poll(checker) || !member.fabric().arm()) {
+        if (member.fabric().poll(checker) || member.fabric().arm() != Arming::armed) {
             continue;
         }
         pollfd event{.fd = member.fabric().event_fd(), .events = POLLIN, .revents = 0};
@@ -60,6 +63,22 @@ TEST_P(Sleepers, AreWokenByAMessage)
         EXPECT_TRUE(member.poll_until(
             checker, [&] { return checker.longs == longs && sender.finished == sender.longs; }));
         EXPECT_TRUE(member.barrier(checker));
+    }));
+}
+
+/// A program that closes all descriptors that it does not know closes what UCX wakes itself by.
+TEST_P(Sleepers, AreToldWhereNothingWouldWakeThem)
+{
+    EXPECT_TRUE(run_team(1, GetParam(), [](Member& member) {
+        EXPECT_EQ(member.fabric().arm(), Arming::armed);
+        any_descriptor([](int descriptor) {
+            const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+            if (std::filesystem::read_symlink(link) == "anon_inode:[eventfd]") {
+                close(descriptor);
+            }
+            return false;
+        });
+        EXPECT_EQ(member.fabric().arm(), Arming::refused);
     }));
 }
 

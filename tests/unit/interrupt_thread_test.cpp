@@ -75,5 +75,16 @@ TEST_F(InterruptThreads, LookByThemselvesWithoutAPipe)
     EXPECT_EQ(sweeps_in(100ms), 0);
 }
 
+/// The program has closed the network's own descriptors.
+TEST_F(InterruptThreads, LookByThemselvesWhereTheNetworkRefuses)
+{
+    ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
+    waiter_.listen_to({.arm = [](void* /*context*/) noexcept { return Arming::refused; }});
+    const int looks = sweeps_in(200ms);
+    EXPECT_GT(looks, 20);
+    EXPECT_LT(looks, 400);
+    waiter_.stop_listening();
+}
+
 } // namespace
 } // namespace sidelight::host::node

@@ -41,5 +41,21 @@ TEST(ProgressThreads, LookByThemselvesWithoutAPipe)
     thread.stop();
 }
 
+/// The program has closed the network's own descriptors.
+TEST(ProgressThreads, LookByThemselvesWhereTheNetworkRefuses)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    ProgressThread thread;
+    waiter.listen_to({.arm = [](void* /*context*/) noexcept { return Arming::refused; }});
+    ASSERT_TRUE(thread.start(waiter, {.sweep = sweep}));
+    const int before = sweeps;
+    std::this_thread::sleep_for(200ms);
+    EXPECT_GT(sweeps - before, 20);
+    EXPECT_LT(sweeps - before, 400);
+    waiter.stop_listening();
+    thread.stop();
+}
+
 } // namespace
 } // namespace sidelight::host::node

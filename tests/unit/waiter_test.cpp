@@ -73,13 +73,13 @@ public:
     [[nodiscard]] int refusals() const noexcept { return refusals_.load(); }
 
 private:
-    static bool arm(void* context) noexcept
+    static Arming arm(void* context) noexcept
     {
         auto& self = *static_cast<Numbers*>(context);
         self.armed_.exchange(true);
         const bool nothing = self.sent_.load() == self.taken_.load();
         self.refusals_ += nothing ? 0 : 1;
-        return nothing;
+        return nothing ? Arming::armed : Arming::news;
     }
 
     int descriptor_;
@@ -162,6 +162,33 @@ TEST(Waiter, DoesNotSleepWhenTheNetworkHasSomething)
     waiter.doze(nothing, nullptr, for_ever);
     EXPECT_LT(Clock::now() - start, for_ever);
     EXPECT_EQ(numbers.refusals(), 1);
+}
+
+/// The program has closed the network's own descriptors: that stays so until another is opened.
+TEST(Waiter, SleepsAtTheDoorbellOnceTheNetworkRefuses)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    int asked = 0;
+    const host::node::Network refusing{.descriptor = -1,
+                                       .arm =
+                                           [](void* context) noexcept {
+                                               ++*static_cast<int*>(context);
+                                               return Arming::refused;
+                                           },
+                                       .context = &asked};
+    for (int opened = 1; opened <= 2; ++opened) {
+        EXPECT_FALSE(waiter.is_deaf());
+        waiter.listen_to(refusing);
+        for (int sleep = 0; sleep < 5; ++sleep) {
+            const auto start = Clock::now();
+            waiter.doze(nothing, nullptr, std::chrono::milliseconds(10));
+            EXPECT_TRUE(sleep == 0 || Clock::now() - start >= std::chrono::milliseconds(9));
+        }
+        EXPECT_TRUE(waiter.is_deaf());
+        EXPECT_EQ(asked, opened);
+        waiter.stop_listening();
+    }
 }
 
 /// One of them listens to the network, the others to the doorbell alone; a ring is for all.

@@ -134,9 +134,9 @@ bool UcxFabric::tell_closed() noexcept
     return any;
 }
 
-bool UcxFabric::arm() noexcept
+Arming UcxFabric::arm() noexcept
 {
-    return !has_news() && receiving_.has_empty_boxes() && worker_.arm();
+    return has_news() || !receiving_.has_empty_boxes() ? Arming::news : worker_.arm();
 }
 
 } // namespace ucx

@@ -64,7 +64,7 @@ public:
     std::unique_ptr<RemoteMemory> open(int peer, std::span<const std::byte> key) noexcept override;
 
     [[nodiscard]] int event_fd() const noexcept override { return worker_.event_fd(); }
-    [[nodiscard]] bool arm() noexcept override;
+    [[nodiscard]] Arming arm() noexcept override;
     bool close(Receiver& receiver, std::chrono::nanoseconds limit) noexcept override;
     [[nodiscard]] std::string description() const override { return worker_.description(); }
 

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "base/log.hpp"
 #include "fabric/ucx/frames.hpp"
 #include "fabric/ucx/transports.hpp"
 
@@ -75,6 +76,17 @@ void Worker::receive_messages(unsigned id, ucp_am_recv_callback_t callback, void
     handler.arg = owner;
     require(ucx_, ucx_.worker_set_am_recv_handler(worker_, &handler),
             "cannot receive active messages");
+}
+
+/// UCX reads descriptors of its own, which the program may have closed.
+Arming Worker::arm() noexcept
+{
+    const ucs_status_t status = ucx_.worker_arm(worker_);
+    if (status == UCS_OK || status == UCS_ERR_BUSY) {
+        return status == UCS_OK ? Arming::armed : Arming::news;
+    }
+    log(LogLevel::warn, "sleepers do not hear of messages: %s", ucx_.status_string(status));
+    return Arming::refused;
 }
 
 void Worker::start_flush() noexcept

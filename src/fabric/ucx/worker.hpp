@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/arming.hpp"
 #include "fabric/ucx/library.hpp"
 
 namespace sidelight::fabric::ucx {
@@ -48,7 +49,7 @@ public:
 
     [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
     /// As NetworkFabric::arm.
-    [[nodiscard]] bool arm() noexcept { return ucx_.worker_arm(worker_) == UCS_OK; }
+    [[nodiscard]] Arming arm() noexcept;
 
     /// Asks that everything leaves, to the kernel or the network's hardware.
     void start_flush() noexcept;

@@ -209,9 +209,7 @@ void Waiter::listen_to(const Network& network) noexcept
     }
     if (!pipe_) {
         log(LogLevel::warn, "sleepers do not hear of messages: no pipe");
-        deaf_.store(true, std::memory_order_relaxed);
-        summon(); // the interrupt thread looks by itself from now on
-        rouse();  // and so does the progress thread
+        grow_deaf();
         return;
     }
     network_ = network;
@@ -224,15 +222,32 @@ void Waiter::listen_to(const Network& network) noexcept
 
 void Waiter::stop_listening() noexcept
 {
+    if (listens_.exchange(false)) {
+        while (listener_taken_.exchange(true, std::memory_order_acquire)) {
+            bell_.ring();
+            bell_.summon();
+            sched_yield();
+        }
+    }
     deaf_.store(false, std::memory_order_relaxed);
-    if (!listens_.exchange(false)) {
-        return;
+}
+
+void Waiter::grow_deaf() noexcept
+{
+    deaf_.store(true, std::memory_order_relaxed);
+    summon(); // the interrupt thread looks by itself from now on
+    rouse();  // and so does the progress thread
+}
+
+/// By who listens. A network that refuses is listened to no more: who tried again would be refused
+/// at once, again and again.
+bool Waiter::arm() noexcept
+{
+    const Arming arming = network_.arm(network_.context);
+    if (arming == Arming::refused) {
+        grow_deaf();
     }
-    while (listener_taken_.exchange(true, std::memory_order_acquire)) {
-        bell_.ring();
-        bell_.summon();
-        sched_yield();
-    }
+    return arming == Arming::armed;
 }
 
 void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
@@ -240,14 +255,14 @@ void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanosecon
 {
     if (!listening) {
         bell.sleep(visit, limit);
-    } else if (network_.arm(network_.context)) {
+    } else if (arm()) {
         pipe_.sleep(network_.descriptor, limit);
     }
 }
 
 bool Waiter::take_listener() noexcept
 {
-    return listens_.load(std::memory_order_acquire) &&
+    return listens_.load(std::memory_order_acquire) && !is_deaf() &&
            !listener_taken_.load(std::memory_order_relaxed) &&
            !listener_taken_.exchange(true, std::memory_order_acquire);
 }
@@ -275,7 +290,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         if (!listening) {
             own.sleep(visit, limit);
             slept = true;
-        } else if (network_.arm(network_.context)) {
+        } else if (arm()) {
             if (!gate_) {
                 gate_.watch(network_.descriptor);
             }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "base/arming.hpp"
 #include "base/bell_pipe.hpp"
 #include "base/doorbell.hpp"
 #include "host/node/network_gate.hpp"
@@ -14,9 +15,9 @@ namespace sidelight::host::node {
 /// Where a process hears of messages, besides its doorbell.
 struct Network {
     int descriptor = -1; ///< can be read when something may have arrived
-    /// Before each sleep, by the thread that goes to sleep, which does not hold the engine. Answers
-    /// false where something has arrived already; else what arrives from now on is told.
-    bool (*arm)(void* context) noexcept = nullptr;
+    /// Before each sleep, by the thread that goes to sleep, which does not hold the engine. Never
+    /// again once it has refused.
+    Arming (*arm)(void* context) noexcept = nullptr;
     void* context = nullptr;
 };
 
@@ -37,7 +38,7 @@ public:
 
     /// Whether they do.
     [[nodiscard]] bool listens() const noexcept { return listens_.load(std::memory_order_relaxed); }
-    /// There is a network, and no pipe to hear of it by.
+    /// There is a network that nobody hears of: there is no pipe, or it refuses to be armed.
     [[nodiscard]] bool is_deaf() const noexcept { return deaf_.load(std::memory_order_relaxed); }
 
     /// There are that many ranks on this process's cores. The largest number counts. With a core
@@ -103,6 +104,8 @@ private:
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     [[nodiscard]] bool take_listener() noexcept;
+    [[nodiscard]] bool arm() noexcept;
+    void grow_deaf() noexcept;
     [[nodiscard]] bool close_gate() noexcept;
     void open_gate() noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
@@ -117,7 +120,7 @@ private:
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
     std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
-    std::atomic<bool> deaf_{false};    ///< likewise
+    std::atomic<bool> deaf_{false};    ///< set between these, by a thread that listens or would
     /// The interrupt thread sleeps without the network, since a call of the program's listens:
     /// whoever stops listening summons it. Set before a last try to listen.
     std::atomic<bool> listener_wanted_{false};
