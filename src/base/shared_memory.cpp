@@ -174,14 +174,6 @@ bool map_over(void* pages, std::size_t bytes, const File& file, std::uint64_t of
     return result == reinterpret_cast<std::intptr_t>(pages);
 }
 
-void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
-                         std::uint64_t offset) noexcept
-{
-    if (!map_over(pages, bytes, file, offset, MAP_PRIVATE | MAP_NORESERVE)) {
-        mprotect(pages, bytes, PROT_READ);
-    }
-}
-
 MemoryFileAddress address_of(const File& file) noexcept
 {
     return {

@@ -55,11 +55,6 @@ void punch(const File& file, std::uint64_t offset, std::uint64_t bytes) noexcept
 /// plain system call: what a registration cache does that watches mmap might store into the pages.
 [[nodiscard]] bool map_over(void* pages, std::size_t bytes, const File& file, std::uint64_t offset,
                             int how) noexcept;
-/// For a child of fork, which leaves a file that is mapped there to its parent: pages become its
-/// own when it writes to them; until then it sees what the parent writes. Where that cannot be, it
-/// can only read them.
-void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
-                         std::uint64_t offset) noexcept;
 /// Opens another process's. Not set where it is gone, or in another namespace of processes; what
 /// has its descriptor now is not opened.
 [[nodiscard]] File open_memory_file(const MemoryFileAddress& address) noexcept;

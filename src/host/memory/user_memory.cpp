@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/child_pages.hpp"
 #include "base/log.hpp"
 #include "host/allocated/allocated_memory.hpp"
 #include "host/devices.hpp"
