@@ -19,6 +19,7 @@
 
 #include "host/library_threads.hpp"
 #include "host/memory/address_space.hpp"
+#include "unit/open_files.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::unit {
@@ -444,6 +445,31 @@ TEST_F(ReplacedMemory, AProgramMayCloseOurFile)
     EXPECT_TRUE(holds(memory.data(), memory.bytes()));
     EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
     close(other);
+    EXPECT_TRUE(is_shared(memory.data()));
+    EXPECT_TRUE(went_well(start_process([&] {
+        const bool good = holds(memory.data(), memory.bytes());
+        fill(memory.data(), memory.bytes(), 9);
+        return good;
+    })));
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
+}
+
+/// Without descriptors the kernel does not say what is mapped.
+TEST_F(ReplacedMemory, WhatCouldNotBeGivenBackIsTriedAgain)
+{
+    const Pages memory(4);
+    fill(memory.data(), memory.bytes());
+    SharedRange range = share_in_place(memory);
+    ASSERT_TRUE(range);
+    {
+        const FileLimit none(static_cast<rlim_t>(next_descriptor()));
+        range.release();
+    }
+    EXPECT_TRUE(is_shared(memory.data()));
+    const Pages other(1);
+    share(other.data(), other.bytes(), SharePolicy::automatic).release();
+    EXPECT_FALSE(is_shared(memory.data()));
+    EXPECT_TRUE(holds(memory.data(), memory.bytes()));
 }
 
 /// Without a copy, and without a wait.

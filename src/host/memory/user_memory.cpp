@@ -65,6 +65,14 @@ Refusal refusal_of_range(Span pages)
     return cover(areas, pages) ? refusal_of_pages(pages) : Refusal::no_memory_there;
 }
 
+/// Whether the kernel says what is mapped: then what it does not name is gone.
+bool kernel_tells()
+{
+    const char here = 0;
+    const auto at = reinterpret_cast<std::uintptr_t>(&here);
+    return !areas_in({at, at + 1}, Detail::mappings).empty();
+}
+
 } // namespace
 
 SharedRange::SharedRange(SharedRange&& other) noexcept { *this = std::move(other); }
@@ -120,7 +128,7 @@ SharedRange UserMemory::share(Span range, SharePolicy policy)
 {
     const std::lock_guard guard(mutex_);
     if (const auto block = block_around(range);
-        block != blocks_.end() && cover(still_there(*block, range), range)) {
+        block != blocks_.end() && block->file.file() && cover(still_there(*block, range), range)) {
         return claim(*block, range);
     }
     SharedRange shared = find_shared(range);
@@ -184,13 +192,14 @@ Refusal UserMemory::replace(Span range)
     if (pages_of(range, page_size()) != range) {
         return Refusal::edges;
     }
+    give_back_idle(); // the program may have unmapped what could not be given back
     if (in_use(range)) {
         return Refusal::in_use;
     }
     if (const Refusal refusal = refusal_of_range(range); refusal != Refusal::none) {
         return refusal;
     }
-    blocks_.push_back({range, HeldFile(create_memory_file()), 0});
+    blocks_.push_back({.pages = range, .file = HeldFile(create_memory_file())});
     const File& file = blocks_.back().file.file();
     const SignalsBlocked blocked;
     if (file && grow(file, range.bytes() + room_to_grow) && move_to_file(range, file)) {
@@ -205,16 +214,11 @@ Refusal UserMemory::replace(Span range)
 SharedRange UserMemory::claim(Block& block, Span range) noexcept
 {
     SharedRange shared;
-    const File& file = block.file.file();
-    if (!file) {
-        shared.refusal_ = Refusal::unreachable;
-        return shared;
-    }
     ++block.users;
     shared.refusal_ = Refusal::none;
     shared.claim_ = SharedRange::Claim::replaced;
     shared.range_ = range;
-    shared.where_ = {address_of(file), range.first - block.pages.first, range.bytes()};
+    shared.where_ = {address_of(block.file.file()), range.first - block.pages.first, range.bytes()};
     return shared;
 }
 
@@ -245,11 +249,7 @@ bool UserMemory::in_use(Span pages) const noexcept
 void UserMemory::give_back_idle() noexcept
 {
     blocks_.remove_if([this](Block& block) {
-        const bool idle = block.users == 0 && !has_to_stay(block.pages);
-        if (idle) {
-            give_back(block);
-        }
-        return idle;
+        return block.users == 0 && !has_to_stay(block.pages) && give_back(block);
     });
 }
 
@@ -287,20 +287,25 @@ std::vector<Area> UserMemory::still_there(const Block& block, Span part)
 }
 
 /// Threads that the program has started meanwhile lose nothing, so they need not be asked about.
-void UserMemory::give_back(Block& block) noexcept
+/// False: some of it is shared still, which a child of fork has to know; it is tried again.
+bool UserMemory::give_back(Block& block) noexcept
 {
+    bool done = false;
     try {
         const File& file = block.file.file();
-        bool done = static_cast<bool>(file);
         const SignalsBlocked blocked;
-        for (const Area& area : done ? still_there(block, block.pages) : std::vector<Area>()) {
-            done = move_to_private(area.span, file, area.offset) && done;
+        const std::vector<Area> areas = still_there(block, block.pages);
+        done = !areas.empty() || kernel_tells();
+        for (const Area& area : areas) {
+            done = file && move_to_private(area.span, file, area.offset) && done;
         }
-        log(done ? LogLevel::debug : LogLevel::warn, "%zu bytes of a window %s",
-            block.pages.bytes(), done ? "are private again" : "stay shared");
     } catch (const std::bad_alloc&) {
-        log(LogLevel::warn, "no memory: %zu bytes stay shared", block.pages.bytes());
+        done = false;
     }
+    const bool was_shared = std::exchange(block.stays_shared, !done);
+    log(done || was_shared ? LogLevel::debug : LogLevel::warn, "%zu bytes of a window %s",
+        block.pages.bytes(), done ? "are private again" : "stay shared");
+    return done;
 }
 
 /// Where the kernel says nothing, all of a block is taken to be there.

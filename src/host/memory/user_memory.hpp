@@ -29,7 +29,9 @@ private:
     struct Block {
         Span pages;
         HeldFile file;
-        std::size_t users; ///< none: it stays for ranges that have a part of it as it is
+        /// None: it stays for ranges that have a part of it as it is, or could not be given back.
+        std::size_t users = 0;
+        bool stays_shared = false; ///< it could not
     };
     using Blocks = std::list<Block>;
 
@@ -41,7 +43,7 @@ private:
     SharedRange find_shared(Span range);
     static SharedRange claim(Block& block, Span range) noexcept;
     static std::vector<Area> still_there(const Block& block, Span part);
-    static void give_back(Block& block) noexcept;
+    [[nodiscard]] static bool give_back(Block& block) noexcept;
     void after_fork_in_child() noexcept;
 
     std::mutex mutex_; ///< guards all that follows; held across fork
