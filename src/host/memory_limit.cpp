@@ -34,6 +34,14 @@ bool overcommit_is_strict() noexcept
     return read_number("/proc/sys/vm/overcommit_memory").value_or(2) == 2;
 }
 
+/// The user may change the mode while programs run; who has begun without counting goes on.
+Reservation::Reservation(std::size_t bytes) noexcept
+{
+    static const bool strict = overcommit_is_strict();
+    memory_ = strict && bytes != 0 ? Mapping::anonymous(bytes) : Mapping();
+    granted_ = !strict || bytes == 0 || memory_;
+}
+
 /// By the names of both versions of control groups.
 std::uint64_t left_by_groups(const ControlGroups& where)
 {

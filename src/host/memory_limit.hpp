@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "base/shared_memory.hpp"
 #include "host/control_groups.hpp"
 
 /// How much memory this process may take.
@@ -11,6 +13,21 @@ namespace sidelight::host {
 /// Whether the kernel hands out no more memory than there is (vm.overcommit_memory is 2). True also
 /// where nobody knows.
 [[nodiscard]] bool overcommit_is_strict() noexcept;
+
+/// Asks for memory that a file is going to have. The kernel counts pages of files when they are
+/// touched, and ends who touches one too many; where it hands out no more than there is they are
+/// asked for as private ones first, which nobody else gets as long as this lives.
+class Reservation {
+public:
+    explicit Reservation(std::size_t bytes) noexcept;
+    /// Always where the kernel hands out more.
+    [[nodiscard]] bool is_granted() const noexcept { return granted_; }
+    void give_up() noexcept { memory_ = Mapping(); }
+
+private:
+    Mapping memory_;
+    bool granted_;
+};
 
 /// Bytes that the control groups of a process still let it take. UINT64_MAX: there is no limit.
 /// Throws std::bad_alloc.

@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/system_limits.hpp"
+#include "host/memory_limit.hpp"
 #include "host/node/cores.hpp"
 
 namespace sidelight::host::node {
@@ -185,16 +186,23 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     if (makes_file && !own) {
         log(LogLevel::warn, "cannot make a file of memory: %s", reason_of(errno).c_str());
     }
+    Reservation own_part(mine.window_bytes);
+    if (!own_part.is_granted()) {
+        log(LogLevel::warn, "cannot have %zu bytes: %s", mine.window_bytes,
+            reason_of(ENOMEM).c_str());
+    }
     const MemoryCard card{.core_set = core_set(),
                           .window_bytes = mine.window_bytes,
                           .alignment = mine.alignment,
                           .file = address_of(own),
                           .spare = spare.window,
                           .placement = mine.placement,
-                          .usable = mine.usable && makes_file == static_cast<bool>(own)};
+                          .usable = mine.usable && own_part.is_granted() &&
+                                    makes_file == static_cast<bool>(own)};
     if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }
+    own_part.give_up(); // all have asked
     std::transform(room.cards.begin(), room.cards.end(), room.sizes.begin(),
                    [](const MemoryCard& one) { return one.window_bytes; });
     MemoryShape all = mine;
