@@ -88,7 +88,6 @@ void active_operations::add(MPI_Op handle, ActiveOperation operation)
     remove(handle);
     const std::scoped_lock lock(mutex);
     operations().push_back({handle, std::move(made)});
-    note_change();
 }
 
 std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) noexcept
@@ -105,7 +104,10 @@ std::shared_ptr<const ActiveOperation> active_operations::find(MPI_Op handle) no
 void active_operations::remove(MPI_Op handle) noexcept
 {
     const std::scoped_lock lock(mutex);
-    std::erase_if(operations(), [&](const Known& known) { return known.handle == handle; });
+    if (std::erase_if(operations(), [&](const Known& known) { return known.handle == handle; }) >
+        0) {
+        note_change();
+    }
 }
 
 std::int32_t code_of_type(MPI_Datatype type) noexcept

@@ -45,8 +45,8 @@ void remove(MPI_Op handle) noexcept;
 
 inline std::atomic<std::uint64_t> changes_so_far{0};
 inline void note_change() noexcept { changes_so_far.fetch_add(1, std::memory_order_relaxed); }
-/// How often an operation was made, or a window has heard of one, anywhere: what was found by a
-/// handle before may be another one now.
+/// How often a window has heard of an operation, or one was freed, anywhere: what was found by a
+/// handle before may be another one now, or none.
 [[nodiscard]] inline std::uint64_t changes() noexcept
 {
     return changes_so_far.load(std::memory_order_relaxed);

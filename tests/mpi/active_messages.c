@@ -671,7 +671,7 @@ static void unregistered(const struct window *w)
     CHECK_OK(MPI_Win_unlock(w->rank, w->win));
 }
 
-/* Nor is a new operation taken for a freed one whose handle the host gives it. */
+/* Nor is one that is freed known any more, or a new one that the host gives its handle. */
 static void handle_given_again(void)
 {
     struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8 * ROOM, 8);
@@ -684,7 +684,10 @@ static void handle_given_again(void)
     for (int i = 0; i < 2; ++i)
         CHECK_OK(send_add(&w, w.rank, 0, &one, 1, NULL, 0, 1));
     CHECK_OK(MPI_Win_flush(w.rank, w.win));
+    MPI_Op const freed = ops[ADD];
     CHECK_OK(MPI_Op_free(&ops[ADD]));
+    ops[ADD] = freed;
+    CHECK_ERROR(send_add(&w, w.rank, 0, &one, 1, NULL, 0, 1), MPI_ERR_OP);
     CHECK_OK(MPIX_Am_op_create(odd_add, &ops[ADD]));
     CHECK_ERROR(send_add(&w, w.rank, 0, &one, 1, NULL, 0, 1), MPI_ERR_OP);
     CHECK_OK(MPI_Win_unlock(w.rank, w.win));
