@@ -67,9 +67,18 @@ bool copy_over(void* pages, std::size_t bytes) noexcept
 void keep_apart_in_child(void* pages, std::size_t bytes, const File& file,
                          std::uint64_t offset) noexcept
 {
-    if (!map_over(pages, bytes, file, offset, MAP_PRIVATE | MAP_NORESERVE) &&
-        mprotect(pages, bytes, PROT_READ) == 0) {
+    if (map_over(pages, bytes, file, offset, MAP_PRIVATE | MAP_NORESERVE)) {
+        return;
+    }
+    if (mprotect(pages, bytes, PROT_READ) == 0) {
         copy_over(pages, bytes);
+        return;
+    }
+    for (std::size_t at = 0; at < bytes; at += page_size()) { // some are gone, or cannot be read
+        void* const page = static_cast<std::byte*>(pages) + at;
+        if (mprotect(page, page_size(), PROT_READ) == 0) {
+            copy_over(page, page_size());
+        }
     }
 }
 

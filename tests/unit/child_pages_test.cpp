@@ -54,12 +54,18 @@ TEST(ChildPages, AChildWithoutTheFileLeavesWhatItCannotRead)
     const Mapping mapping = Mapping::shared(file, bytes);
     ASSERT_TRUE(mapping);
     file = File();
+    std::byte* const last = mapping.data() + 2 * page_size();
     mapping.data()[0] = std::byte{1};
+    *last = std::byte{2};
     EXPECT_TRUE(went_well(start_process([&] {
         munmap(mapping.data() + page_size(), page_size());
         keep_apart_in_child(mapping.data(), bytes, file, 0);
-        return mapping.data()[0] == std::byte{1};
+        const bool good = mapping.data()[0] == std::byte{1} && *last == std::byte{2};
+        mapping.data()[0] = *last = std::byte{3};
+        return good;
     })));
+    EXPECT_EQ(mapping.data()[0], std::byte{1});
+    EXPECT_EQ(*last, std::byte{2});
 }
 
 } // namespace

@@ -308,7 +308,8 @@ bool UserMemory::give_back(Block& block) noexcept
     return done;
 }
 
-/// Where the kernel says nothing, all of a block is taken to be there.
+/// Where the kernel says nothing, all of a block is taken to be there; not of one without a window,
+/// where something else may lie by now: what lies there is copied.
 void UserMemory::after_fork_in_child() noexcept
 {
     for (Block& block : blocks_) {
@@ -323,7 +324,9 @@ void UserMemory::after_fork_in_child() noexcept
             told = false;
         }
         if (!told) {
-            keep_apart_in_child(block.pages.data(), block.pages.bytes(), file, 0);
+            const File none;
+            keep_apart_in_child(block.pages.data(), block.pages.bytes(),
+                                block.users > 0 ? file : none, 0);
         }
     }
     blocks_.clear();
