@@ -81,7 +81,7 @@ TEST_F(InterruptThreads, LookByThemselvesWhereTheNetworkRefuses)
     ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
     waiter_.listen_to({.arm = [](void* /*context*/) noexcept { return Arming::refused; }});
     const int looks = sweeps_in(200ms);
-    EXPECT_GT(looks, 20);
+    EXPECT_GT(looks, 4); // two without
     EXPECT_LT(looks, 400);
     waiter_.stop_listening();
 }
