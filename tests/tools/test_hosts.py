@@ -119,6 +119,11 @@ class Command(unittest.TestCase):
                 with self.assertRaisesRegex(hosts.HostError, "LD_PRELOAD.*in the environment"):
                     host().command(1, ["./a"], preload="/l.so", **others)
                 host().command(1, ["./a"], **others)  # without Sidelight it is the user's
+        for part in ("-env LD_PRELOAD /s.so ./b", "-n 1 -x LD_PRELOAD=/s.so ./b"):
+            with self.subTest(part=part):
+                with self.assertRaisesRegex(hosts.HostError, "LD_PRELOAD.*in the environment"):
+                    host().command(1, ["./a", ":", *part.split()], preload="/l.so")
+        host().command(1, ["./a", ":", "./b", "LD_PRELOAD=/s.so"], preload="/l.so")
         for arguments in ("-x LD_PRELOAD", "-genvlist LD_PRELOAD", "-env MY_LD_PRELOAD= 1"):
             with self.subTest(arguments=arguments):
                 others = {"mpiexec_arguments": arguments.split()}

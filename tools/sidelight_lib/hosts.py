@@ -127,7 +127,7 @@ class Host:
         """
         variables = dict(extra_env or {})
         if preload is not None:
-            _refuse_another_preload(mpiexec_arguments)
+            _refuse_another_preload([*mpiexec_arguments, *parts.options(list(map(str, argv)))])
             existing = variables.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
             libraries = [existing, *self.preloaded(preload)]
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))

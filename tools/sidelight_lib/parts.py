@@ -4,6 +4,7 @@ begins with options of the launcher."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 # How many words follow an option. What is not here takes nobody knows how many.
@@ -30,6 +31,15 @@ def each(argv: Sequence[str], change: Callable[[list[str]], list[str]]) -> list[
         start = _program_at(part)
         changed += [":", *part[:start], *change(part[start:])]
     return changed
+
+
+def options(argv: Sequence[str]) -> list[str]:
+    """The options of the launcher that stand before programs, as far as they can be told."""
+    found: list[str] = []
+    for part in split(argv)[1:]:
+        with contextlib.suppress(PartError):
+            found += part[: _program_at(part)]
+    return found
 
 
 def split(argv: Sequence[str]) -> list[list[str]]:
