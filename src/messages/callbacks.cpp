@@ -12,7 +12,8 @@ namespace {
 
 /// The host's own may run on our thread: MPICH 4 keeps something with the datatypes of files.
 /// MPI_TYPE_NULL_DELETE_FN is one of Open MPI's, and no address of a function elsewhere.
-bool is_of_program(MPI_Type_delete_attr_function* remove) noexcept
+template <class Function>
+bool is_of_program(Function* remove) noexcept
 {
     constexpr std::uintptr_t least_of_a_function = 4096;
     return reinterpret_cast<std::uintptr_t>(remove) >= least_of_a_function &&
@@ -32,6 +33,18 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
 
+/// A communicator goes with its last request, too, in MPICH: where that is one that the program has
+/// freed, the host's progress ends it.
+SIDELIGHT_OWN Word own_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                          MPI_Comm_delete_attr_function* remove, int* keyval,
+                                          void* state) noexcept
+{
+    if (is_of_program(remove)) {
+        Messages::has_communicators_to_delete();
+    }
+    return hand_on(Call::Comm_create_keyval, copy, remove, keyval, state);
+}
+
 namespace {
 
 template <class... Words>
@@ -39,7 +52,7 @@ Word give_function(const char* name, Words... words)
 {
     auto* const host = reinterpret_cast<Named*>(host::mpi::find_anywhere(name));
     Messages::has_callbacks();
-    if (Messages* messages = Messages::active(); messages != nullptr) {
+    if (Messages* messages = Messages::of_call(); messages != nullptr) {
         const Inside step_has_ended(*messages); // the next one sees that
     }
     return host != nullptr ? host::mpi::call_named(host, words...) : Word{MPI_ERR_OTHER};
@@ -75,6 +88,7 @@ SIDELIGHT_GIVES_FUNCTION(MPIX_Grequest_start, 7)
 SIDELIGHT_GIVES_FUNCTION(MPIX_Grequest_class_create, 6)
 #ifdef MPIX_STREAM_NULL
 SIDELIGHT_GIVES_FUNCTION(MPIX_Async_start, 3)
+SIDELIGHT_GIVES_FUNCTION(PMPIX_Async_start, 3)
 #endif
 
 #endif

@@ -214,6 +214,7 @@ SIDELIGHT_OWN Word own_Request_free(MPI_Request* request) noexcept
 {
     return attended([&](Messages& messages) {
         Watch watch(messages, request, 1);
+        Messages::frees_request();
         const Word code = hand_on(Call::Request_free, request);
         watch.settle_none();
         return code;

@@ -101,7 +101,7 @@ template <class Size>
 template <Call call, class... EachWord>
 [[gnu::always_inline]] inline Word attend(EachWord... words)
 {
-    if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {
+    if (Messages* const messages = Messages::of_call(); messages != nullptr) [[likely]] {
         const Inside inside(*messages);
         return hand_on(call, words...);
     }
@@ -112,7 +112,7 @@ template <Call call, class Size, class... EachWord>
 [[gnu::always_inline]] inline Word attend_new(std::size_t request, bool persistent,
                                               EachWord... words)
 {
-    if (Messages* const messages = Messages::active(); messages != nullptr) [[likely]] {
+    if (Messages* const messages = Messages::of_call(); messages != nullptr) [[likely]] {
         const Inside inside(*messages);
         const Word code = hand_on(call, words...);
         if (is_success(code)) [[likely]] {
@@ -156,8 +156,8 @@ template <Call call, class Size, class... EachWord>
     SIDELIGHT_HAS_OWN(name, words)                                                                 \
     SIDELIGHT_EXPORTED(name, words)                                                                \
     {                                                                                              \
-        return Messages::active() != nullptr ? words_of_own_##name(SIDELIGHT_WORD_NAMES(words))    \
-                                             : hand_on(Call::name, SIDELIGHT_WORD_NAMES(words));   \
+        return Messages::of_call() != nullptr ? words_of_own_##name(SIDELIGHT_WORD_NAMES(words))   \
+                                              : hand_on(Call::name, SIDELIGHT_WORD_NAMES(words));  \
     }
 #include "messages/calls.def"
 

@@ -23,6 +23,14 @@ public:
         return active_.load(std::memory_order_acquire);
     }
 
+    /// The same for a call: null as well where the host itself makes it in a step of our thread's,
+    /// for requests that it polls, such as those of files.
+    [[nodiscard]] static Messages* of_call() noexcept
+    {
+        Messages* const messages = active();
+        return messages != nullptr && !Presence::is_stepping_here() ? messages : nullptr;
+    }
+
     /// MPI is up, and the host has threads; the program has asked for `level`. A second time raises
     /// the level. Answers false, and says why, where there is something amiss.
     static bool begin(int level) noexcept;
@@ -55,6 +63,18 @@ public:
     {
         conditions_.calls_back.store(true, std::memory_order_relaxed);
     }
+    /// It has given one that is called when a communicator goes, in MPICH with its last request. It
+    /// frees a request: from then on that may be in the host's progress.
+    static void has_communicators_to_delete() noexcept
+    {
+        deletes_communicators_.store(true, std::memory_order_relaxed);
+    }
+    static void frees_request() noexcept
+    {
+        if (deletes_communicators_.load(std::memory_order_relaxed)) {
+            has_callbacks();
+        }
+    }
     /// Whether the mode of progress is smart; also before anything is looked after.
     static void set_wanted(bool wanted) noexcept
     {
@@ -84,6 +104,7 @@ private:
     static inline std::mutex life_;          ///< several threads may open and close sessions
     static inline Messages* made_ = nullptr; ///< guarded by it
     static inline Conditions conditions_;
+    static inline std::atomic<bool> deletes_communicators_{false};
     /// What the calling thread has entered to fork.
     static inline thread_local Messages* forking_ = nullptr;
 
