@@ -97,6 +97,18 @@ TEST_F(ReleasedRegion, AHandlerThatIsInsideEnds)
     EXPECT_FALSE(process_.take_active(job_));
 }
 
+/// Another member may tell of a loss before what the lost one has sent is here. Nobody would end
+/// that, and all that it excludes would wait for ever.
+TEST_F(ReleasedRegion, WhatComesOfALostMemberIsDropped)
+{
+    hear_from(2, 7, MessageKind::lost, LostBody{.rank = 1});
+    process_.progress();
+    hear_message(1);
+    hear_from(1, 7, MessageKind::active_reserve, ActiveReservationBody{.least = 8});
+    EXPECT_FALSE(process_.take_active(job_));
+    EXPECT_FALSE(regions().is_used(name_));
+}
+
 TEST_F(ReleasedRegion, MessagesToOneselfLikewise)
 {
     HandleRegion* region = nullptr;

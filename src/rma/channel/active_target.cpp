@@ -186,6 +186,9 @@ std::byte* ActiveTarget::find_persistent(const ActiveBody& body) const noexcept
 void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
                                std::span<const std::byte> payload) noexcept
 {
+    if (from.lost) {
+        return;
+    }
     if (from.active == nullptr) {
         from.active.reset(new (std::nothrow) ActiveChannel);
     }

@@ -38,10 +38,13 @@ public:
     Status begin_detach() noexcept;
     [[nodiscard]] bool end_detach() noexcept;
 
+    /// What still comes from a member that is lost is dropped: nobody would end it.
     void serve_ask(Channel& from) noexcept;
     void serve_reserve(Channel& from, const ActiveReservationBody& body) noexcept
     {
-        buffer_.reserve(from, body);
+        if (!from.lost) {
+            buffer_.reserve(from, body);
+        }
     }
     void serve_piece(Channel& from, const ActiveBody& body,
                      std::span<const std::byte> payload) noexcept;
