@@ -38,11 +38,11 @@ bool poll_until(Fabric& fabric, Receiver& receiver, std::chrono::steady_clock::t
 
 } // namespace
 
-/// Until everything is with the kernel or the network's hardware.
+/// Until everything is with the kernel or the network's hardware, of peers that are there.
 bool UcxFabric::flush(Receiver& receiver, Clock::time_point end) noexcept
 {
     const bool left = poll_until(*this, receiver, end, [this] {
-        return connections_.is_idle() && sending_.has_connected();
+        return connections_.has_left() && sending_.has_connected();
     });
     worker_.start_flush();
     return poll_until(*this, receiver, end,

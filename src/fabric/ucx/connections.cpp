@@ -109,4 +109,11 @@ bool Connections::is_idle() const noexcept
                        [](const auto& peer) { return !peer || peer->outstanding == 0; });
 }
 
+bool Connections::has_left() const noexcept
+{
+    return std::all_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+        return !peer || peer->lost || peer->outstanding == 0;
+    });
+}
+
 } // namespace sidelight::fabric::ucx

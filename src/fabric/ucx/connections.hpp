@@ -47,8 +47,10 @@ public:
     /// A peer whose endpoint is gone, once; null: there is none.
     Peer* next_closed() noexcept { return closed_.pop(); }
 
-    /// Whether UCX has finished what it was asked to do.
+    /// Whether UCX has finished what it was asked to do; of lost peers it may never tell.
     [[nodiscard]] bool is_idle() const noexcept;
+    /// The same but for those.
+    [[nodiscard]] bool has_left() const noexcept;
     /// Whether all endpoints that were closed are gone.
     [[nodiscard]] bool has_closed() const noexcept { return closing_ == 0; }
 
