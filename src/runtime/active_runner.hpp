@@ -68,7 +68,9 @@ bool run_active(Engine& engine) noexcept
                 leave_job(engine, job);
                 continue; // whoever had the engine may be out of it
             }
-            const bool may_wait = has_run && rma::Process::finish_active(job);
+            const bool others = engine.process().finish_left();
+            const bool alone = has_run && rma::Process::finish_active(job);
+            const bool may_wait = alone && !others;
             if (count == most || !engine.process().take_active(job)) {
                 return count != 0;
             }

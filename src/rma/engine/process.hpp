@@ -122,6 +122,8 @@ public:
     /// In its place by a thread that cannot have the engine: whoever has it next, to sweep or to
     /// take one, finishes it.
     void leave_active(const ActiveJob& job) noexcept;
+    /// Answers whether there were such. Before a message of one's own: their origins hear of them.
+    bool finish_left() noexcept;
 
     /// Takes leave of all peers, so that the fabric can be closed. No window is left, and nothing
     /// is sent afterwards but answers.
@@ -137,7 +139,6 @@ public:
 
 private:
     bool sweep_windows() noexcept;
-    bool finish_left() noexcept;
     [[nodiscard]] Window* window_of(std::span<const std::byte> bytes, Message& message) noexcept;
     void note_left(const Window& window) noexcept;
     [[nodiscard]] int left_as(std::uint64_t window) const noexcept;
