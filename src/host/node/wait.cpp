@@ -326,9 +326,6 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
         bell_.use_pipe(true);
     }
     const Doorbell::Visit visit = bell.enter();
-    if (&bell == &bell_ && is_deaf()) { // who finds it so from now on rouses this thread
-        limit = std::min<std::chrono::nanoseconds>(limit, longest_busy_sleep);
-    }
     const bool polled = bell.lingering() ? linger(poll, context) : poll(context);
     trace::Recorder* trace = trace::of_process.load(std::memory_order_relaxed);
     if (!polled) {
