@@ -164,8 +164,10 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
     try {
         learn_type_codes();
         const EngineToken token(Runtime::existing()->engine());
+        auto& handlers = object.window->parts().active.handlers;
+        handlers.reserve(handlers.size() + 1);
         object.body->registered.push_back(operation);
-        object.window->parts().active.handlers.push_back(operation.get());
+        handlers.push_back(operation.get());
         active_operations::note_change();
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;

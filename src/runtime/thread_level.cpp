@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/thread_level.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string_view>
@@ -50,8 +49,10 @@ void learn_session(MPI_Session session) noexcept
 
 void learn_program_level(int level) noexcept
 {
-    told_level.store(std::max(level, told_level.load(std::memory_order_relaxed)),
-                     std::memory_order_relaxed);
+    int told = told_level.load(std::memory_order_relaxed);
+    while (told < level &&
+           !told_level.compare_exchange_weak(told, level, std::memory_order_relaxed)) {
+    }
 }
 
 bool host_has_more_threads() noexcept
