@@ -58,6 +58,11 @@ sidelight_mpi_test(sessions_strict RANKS 2 PROGRAM sessions ARGS strict
                openmpi4 "has no sessions"
                openmpi5 "does not know strict_finalize"
                impi "does not know strict_finalize")
+sidelight_mpi_test(sessions_apart RANKS 2 PROGRAM sessions ARGS apart
+    SKIP_HOSTS mpich4 "does not know strict_finalize"
+               openmpi4 "has no sessions"
+               openmpi5 "does not know strict_finalize"
+               impi "does not know strict_finalize")
 # The network is closed with the last session, and opened again (JoinedFabric's tests do so, too).
 sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
     ENVIRONMENT SIDELIGHT_ROUTE=emulated

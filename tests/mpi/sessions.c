@@ -6,7 +6,7 @@
  * without threads has a window, and what begins after it has threads, which use others. With
  * "world" the world of each process ends while others use the window of a session. With "together"
  * two threads have sessions of their own, of which either may be the last. With "strict" the host
- * refuses to end a session that has a window.
+ * refuses to end a session that has a window; with "apart" it ends one beside another's window.
  */
 #include "windows.h"
 #include <dlfcn.h>
@@ -331,8 +331,7 @@ static void together(void)
     pthread_join(thread, NULL);
 }
 
-/* A window lives on when the host has refused to end its session, by messages, too. */
-static void refused(void)
+static MPI_Session strict_session_open(void)
 {
     MPI_Info info;
     MPI_Session session = MPI_SESSION_NULL;
@@ -341,6 +340,31 @@ static void refused(void)
     MPI_Info_set(info, "strict_finalize", "true");
     CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
     MPI_Info_free(&info);
+    return session;
+}
+
+/* Nothing of a session is left when its own windows are gone, whatever others have. */
+static void beside_windows_of_another(void)
+{
+    check_step("a session that ends beside windows of another");
+    MPI_Session first = strict_session_open(), second = session_open();
+    MPI_Comm inner = all_processes(first, "sidelight.test.inner");
+    MPI_Comm outer = all_processes(second, "sidelight.test.outer");
+    use_windows(inner);
+    struct window w = window_open(FLAVOR_ALLOCATE, outer, 16, 1);
+    use_windows(inner);
+    CHECK_OK(MPI_Comm_free(&inner));
+    CHECK_OK(MPI_Session_finalize(&first));
+    fences(&w);
+    window_close(&w);
+    CHECK_OK(MPI_Comm_free(&outer));
+    CHECK_OK(MPI_Session_finalize(&second));
+}
+
+/* A window lives on when the host has refused to end its session, by messages, too. */
+static void refused(void)
+{
+    MPI_Session session = strict_session_open();
     MPI_Comm comm = all_processes(session, "sidelight.test.strict");
     begin(comm);
     check_step("a session that is not ended while it has a window");
@@ -364,6 +388,8 @@ static void (*asked_for(const char *argument))(void)
         return world_ends_first;
     if (strcmp(argument, "together") == 0)
         return together;
+    if (strcmp(argument, "apart") == 0)
+        return beside_windows_of_another;
     return strcmp(argument, "strict") == 0 ? refused : NULL;
 }
 

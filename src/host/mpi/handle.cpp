@@ -108,6 +108,23 @@ Status create_handle_on(MPI_Comm alone, MPI_Win* handle) noexcept
     return Status::ok;
 }
 
+/// In a program of sessions the handle is made of its window's own, and of nothing that is kept: it
+/// would hold the session that this came from. The caller has the lock.
+template <class... Source>
+Status create_handle_of(MPI_Win* handle, Source... source) noexcept
+{
+    MPI_Comm const shared = find_own(source...);
+    if (world_is_up()) {
+        return create_handle_on(shared, handle);
+    }
+    MPI_Comm alone = single_out(source...);
+    const Status status = create_handle_on(alone, handle);
+    if (alone != MPI_COMM_NULL) {
+        table().Comm_free(&alone);
+    }
+    return status;
+}
+
 } // namespace
 
 MPI_Comm own_communicator() noexcept
@@ -132,13 +149,13 @@ void free_own_communicator() noexcept
 Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept
 {
     const std::scoped_lock lock(own_mutex);
-    return create_handle_on(find_own(comm), handle);
+    return create_handle_of(handle, comm);
 }
 
 Status create_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept
 {
     const std::scoped_lock lock(own_mutex);
-    return create_handle_on(find_own(group, rank), handle);
+    return create_handle_of(handle, group, rank);
 }
 
 Status take_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept
@@ -156,7 +173,7 @@ void give_back_handle(MPI_Win* handle) noexcept
 {
     const std::scoped_lock lock(own_mutex);
     try {
-        if (kept().size() < most_kept && renew(*handle)) {
+        if (world_is_up() && kept().size() < most_kept && renew(*handle)) {
             kept().push_back(*handle);
             *handle = MPI_WIN_NULL;
             return;

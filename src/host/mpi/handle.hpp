@@ -17,8 +17,9 @@ namespace sidelight::host::mpi {
 /// another may be made afterwards.
 void free_own_communicator() noexcept;
 
-/// Makes a handle on the own communicator, which in a program of sessions is made from `comm`, a
-/// communicator that includes this process. Local. `other` if the host refuses.
+/// Makes a handle on the own communicator; in a program of sessions, on one that is made for it
+/// from `comm`, a communicator that includes this process: so it belongs to that session alone.
+/// Local. `other` if the host refuses.
 [[nodiscard]] Status create_handle(MPI_Comm comm, MPI_Win* handle) noexcept;
 /// The same where there may be no such communicator any more: this process is `rank` in `group`.
 [[nodiscard]] Status create_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept;
@@ -26,7 +27,8 @@ void free_own_communicator() noexcept;
 /// The same, but one that was kept is as good.
 [[nodiscard]] Status take_handle(MPI_Group group, int rank, MPI_Win* handle) noexcept;
 /// Frees it, but it may be kept for the next that is taken: as long as the host takes to make one,
-/// a program makes and frees many. Its attributes must be gone. Sets it to MPI_WIN_NULL.
+/// a program makes and frees many, but not of sessions. Its attributes must be gone. Sets it to
+/// MPI_WIN_NULL.
 void give_back_handle(MPI_Win* handle) noexcept;
 
 /// Frees it, which runs the delete callbacks of its attributes, and sets it to MPI_WIN_NULL.
