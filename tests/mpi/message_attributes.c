@@ -2,27 +2,15 @@
 /* A communicator that has been freed goes, in some MPIs, with its last request: also where that is
  * one which the program has freed. Its attributes go on a thread of the program's all the same. */
 #include "check.h"
+#include "compute.h"
 
 #include <pthread.h>
-#include <time.h>
 
 enum { ROUNDS = 30, BYTES = 400000 };
 
 static char out[BYTES], in[BYTES], late[BYTES];
 static pthread_t main_thread;
 static volatile int deletions, foreign_calls;
-
-static void compute(double milliseconds)
-{
-    struct timespec now, begin;
-    double passed = 0;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    while (passed < milliseconds) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        passed = 1e3 * (double)(now.tv_sec - begin.tv_sec) +
-                 1e-6 * (double)(now.tv_nsec - begin.tv_nsec);
-    }
-}
 
 static int deleted(MPI_Comm comm, int keyval, void *value, void *state)
 {

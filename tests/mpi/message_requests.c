@@ -7,10 +7,10 @@
  * it uses a file first
  */
 #include "check.h"
+#include "compute.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PERSISTENT_COLLECTIVES
@@ -21,18 +21,6 @@ enum { ROUNDS = 20, BYTES = 200000, SEVERAL = 16 };
 static char *out, *in;
 static pthread_t main_thread;
 static volatile int foreign_calls; /* of functions of the program, by another thread */
-
-static void compute(double milliseconds)
-{
-    struct timespec now, begin;
-    double passed = 0;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    while (passed < milliseconds) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        passed = 1e3 * (double)(now.tv_sec - begin.tv_sec) +
-                 1e-6 * (double)(now.tv_nsec - begin.tv_nsec);
-    }
-}
 
 static int other(void) { return 1 - check_rank; }
 
