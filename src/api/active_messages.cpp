@@ -165,7 +165,7 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
         learn_type_codes();
         const EngineToken token(Runtime::existing()->engine());
         auto& handlers = object.window->parts().active.handlers;
-        handlers.reserve(handlers.size() + 1);
+        handlers.reserve(handlers.size() + 1); // so that both have it, or none
         object.body->registered.push_back(operation);
         handlers.push_back(operation.get());
         active_operations::note_change();

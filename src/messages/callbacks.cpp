@@ -33,13 +33,19 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
 
+#ifdef OPEN_MPI
+constexpr bool communicators_go_with_requests = false;
+#else
+constexpr bool communicators_go_with_requests = true;
+#endif
+
 /// A communicator goes with its last request, too, in MPICH: where that is one that the program has
 /// freed, the host's progress ends it.
 SIDELIGHT_OWN Word own_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
                                           MPI_Comm_delete_attr_function* remove, int* keyval,
                                           void* state) noexcept
 {
-    if (is_of_program(remove)) {
+    if (communicators_go_with_requests && is_of_program(remove)) {
         Messages::has_communicators_to_delete();
     }
     return hand_on(Call::Comm_create_keyval, copy, remove, keyval, state);

@@ -125,14 +125,14 @@ class Host:
         above it. It reaches the program and, where the launcher lets it, those that MPI_Comm_spawn
         starts, but neither mpiexec nor the launchers on other nodes.
         """
+        words = [str(word) for word in argv]
         variables = dict(extra_env or {})
         if preload is not None:
-            _refuse_another_preload([*mpiexec_arguments, *parts.options(list(map(str, argv)))])
+            _refuse_another_preload([*mpiexec_arguments, *parts.options(words)])
             existing = variables.get("LD_PRELOAD", os.environ.get("LD_PRELOAD"))
             libraries = [existing, *self.preloaded(preload)]
             variables["LD_PRELOAD"] = ":".join(filter(None, libraries))
         launcher = [str(self.mpiexec), "-n", str(ranks), *mpiexec_arguments]
-        words = [str(word) for word in argv]
         options = self._options_for_all(variables, mpiexec_arguments)
         if options is not None:
             return [*launcher, *options, *words]

@@ -37,6 +37,15 @@ bool renew(MPI_Win handle) noexcept
            table().Win_set_errhandler(handle, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
 }
 
+/// The same, null too; its errors return.
+MPI_Comm with_errors_returned(MPI_Comm comm) noexcept
+{
+    if (comm != MPI_COMM_NULL) {
+        table().Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    }
+    return comm;
+}
+
 /// A split, not a duplicate: that would copy the program's attributes.
 MPI_Comm split_self() noexcept
 {
@@ -87,10 +96,7 @@ template <class... Source>
 MPI_Comm find_own(Source... source) noexcept
 {
     if (own == MPI_COMM_NULL) {
-        own = world_is_up() ? split_self() : single_out(source...);
-        if (own != MPI_COMM_NULL) {
-            table().Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-        }
+        own = with_errors_returned(world_is_up() ? split_self() : single_out(source...));
     }
     return own;
 }
@@ -117,7 +123,7 @@ Status create_handle_of(MPI_Win* handle, Source... source) noexcept
     if (world_is_up()) {
         return create_handle_on(shared, handle);
     }
-    MPI_Comm alone = single_out(source...);
+    MPI_Comm alone = with_errors_returned(single_out(source...));
     const Status status = create_handle_on(alone, handle);
     if (alone != MPI_COMM_NULL) {
         table().Comm_free(&alone);
