@@ -23,9 +23,6 @@ namespace {
 using Binding = void(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
                      MPI_Fint* error);
 
-/// MPICH has two numbers for each predefined key; that of Fortran is the next one after that of C.
-constexpr MPI_Fint fortran_above_c = MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
-
 /// A binding of the host's, which is looked for until it is there: Fortran's libraries may be
 /// loaded at any time.
 class OfHost {

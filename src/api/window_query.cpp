@@ -186,11 +186,18 @@ SIDELIGHT_OWN int own_Win_get_group(MPI_Win win, MPI_Group* group)
     return table().Group_union(object->body->group, MPI_GROUP_EMPTY, group);
 }
 
+/// By the numbers of Fortran, too, where they are others: bindings of profiling tools hand on the
+/// key as it is, and hosts answer them with the value in place of its address.
 SIDELIGHT_OWN int own_Win_get_attr(MPI_Win win, int keyval, void* attribute, int* flag)
 {
     WindowObject* object = window_table::find(win);
-    const auto predefined =
-        object == nullptr ? std::nullopt : predefined_attribute(*object, keyval);
+    auto predefined = object == nullptr ? std::nullopt : predefined_attribute(*object, keyval);
+    if (fortran_above_c != 0 && object != nullptr && !predefined) {
+        predefined = predefined_attribute(*object, keyval - fortran_above_c);
+        if (predefined) {
+            predefined->address = reinterpret_cast<void*>(predefined->value);
+        }
+    }
     if (!predefined) {
         return pass_through(win, [&]() -> int {
             if (flag == nullptr || !is_unknown_to_hosts(keyval)) {

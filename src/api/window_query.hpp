@@ -9,6 +9,11 @@ namespace sidelight::api {
 
 using runtime::WindowObject;
 
+/// MPICH has two numbers for each predefined key; that of Fortran is the next one after that of C.
+/// The standard ABI has one.
+inline constexpr int fortran_above_c =
+    !SIDELIGHT_MPI_ABI && MPI_WIN_SIZE - MPI_WIN_BASE == 2 ? 1 : 0;
+
 /// A predefined attribute of a window (MPI-4.1, 12.2.6): C gets the address, which for the base is
 /// the base itself; Fortran gets the value.
 struct PredefinedAttribute {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a window carries besides memory: attributes, names, groups, info, error handlers; and many
  * windows at once. */
+#define _GNU_SOURCE
 #include "host_defects.h"
 #include "noted_errors.h"
+
+#include <dlfcn.h>
 
 enum { CELLS = 16, MANY = 300, AT_ONCE = 40 };
 
@@ -43,6 +46,38 @@ static void predefined(struct window *w)
         CHECK(size != NULL && *size == 0);
     }
 }
+
+/* --- By a binding of Fortran's ---------------------------------------------------------------- */
+
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+typedef void binding(const int *win, const int *key, MPI_Aint *value, int *found, int *error);
+
+static MPI_Aint of_fortran(MPI_Win win, int key)
+{
+    int const number = MPI_Win_toint(win);
+    int found = 0, error = -1;
+    MPI_Aint value = -1;
+    void *const symbol = dlsym(RTLD_DEFAULT, "mpi_win_get_attr_");
+    binding *get;
+    CHECK(symbol != NULL);
+    memcpy(&get, &symbol, sizeof symbol); /* ISO C converts no object to a function */
+    get(&number, &key, &value, &found, &error);
+    CHECK_EQ(error, MPI_SUCCESS);
+    CHECK(found);
+    return value;
+}
+
+/* In the standard ABI the keys of Fortran are those of C. */
+static void predefined_of_fortran(struct window *w)
+{
+    CHECK(of_fortran(w->win, MPI_WIN_BASE) == (MPI_Aint)w->base);
+    CHECK_EQ(of_fortran(w->win, MPI_WIN_SIZE), w->bytes);
+    CHECK_EQ(of_fortran(w->win, MPI_WIN_DISP_UNIT), w->unit);
+    CHECK_EQ(of_fortran(w->win, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
+}
+#else
+static void predefined_of_fortran(struct window *w) { (void)w; /* fortran_attributes */ }
+#endif
 
 /* --- The user's own attributes ---------------------------------------------------------------- */
 
@@ -370,6 +405,8 @@ static void run_on(MPI_Comm comm, enum flavor flavor)
         return;
     struct window w = window_open(flavor, comm, 8 * CELLS, 4);
     predefined(&w);
+    if (!host_is_alone() && flavor != FLAVOR_DYNAMIC)
+        predefined_of_fortran(&w);
     own_attributes(&w);
     name(&w);
     group(&w);

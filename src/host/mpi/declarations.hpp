@@ -7,7 +7,7 @@
 #include <mpi.h>
 
 /// Whether this is the <mpi.h> of the MPI ABI (MPI-5.0, chapter 20), which is the same for all
-/// hosts that have it. It knows no Fortran, whose handles are C's `int`.
+/// hosts that have it.
 #if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
 #define SIDELIGHT_MPI_ABI 1
 using MPI_Fint = int;
