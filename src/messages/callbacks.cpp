@@ -39,17 +39,36 @@ constexpr bool communicators_go_with_requests = false;
 constexpr bool communicators_go_with_requests = true;
 #endif
 
+namespace {
+
 /// A communicator goes with its last request, too, in MPICH: where that is one that the program has
 /// freed, the host's progress ends it.
-SIDELIGHT_OWN Word own_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
-                                          MPI_Comm_delete_attr_function* remove, int* keyval,
-                                          void* state) noexcept
+template <class Copy, class Remove>
+Word create_key_of_communicators(Call call, Copy* copy, Remove* remove, int* keyval, void* state)
 {
     if (communicators_go_with_requests && is_of_program(remove)) {
         Messages::has_communicators_to_delete();
     }
-    return hand_on(Call::Comm_create_keyval, copy, remove, keyval, state);
+    return hand_on(call, copy, remove, keyval, state);
 }
+
+} // namespace
+
+SIDELIGHT_OWN Word own_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                          MPI_Comm_delete_attr_function* remove, int* keyval,
+                                          void* state) noexcept
+{
+    return create_key_of_communicators(Call::Comm_create_keyval, copy, remove, keyval, state);
+}
+
+#ifndef OPEN_MPI
+/// The same of MPI-1, which MPICH still has.
+SIDELIGHT_OWN Word own_Keyval_create(MPI_Copy_function* copy, MPI_Delete_function* remove,
+                                     int* keyval, void* state) noexcept
+{
+    return create_key_of_communicators(Call::Keyval_create, copy, remove, keyval, state);
+}
+#endif
 
 namespace {
 

@@ -64,14 +64,20 @@ public:
         conditions_.calls_back.store(true, std::memory_order_relaxed);
     }
     /// It has given one that is called when a communicator goes, in MPICH with its last request. It
-    /// frees a request: from then on that may be in the host's progress.
+    /// frees a request. After both, in either order, that may be in the host's progress.
     static void has_communicators_to_delete() noexcept
     {
-        deletes_communicators_.store(true, std::memory_order_relaxed);
+        deletes_communicators_.store(true);
+        if (frees_requests_.load()) {
+            has_callbacks();
+        }
     }
     static void frees_request() noexcept
     {
-        if (deletes_communicators_.load(std::memory_order_relaxed)) {
+        if (!frees_requests_.load(std::memory_order_relaxed)) {
+            frees_requests_.store(true);
+        }
+        if (deletes_communicators_.load()) {
             has_callbacks();
         }
     }
@@ -104,7 +110,9 @@ private:
     static inline std::mutex life_;          ///< several threads may open and close sessions
     static inline Messages* made_ = nullptr; ///< guarded by it
     static inline Conditions conditions_;
+    /// Each is stored before the other is read, on two threads, too: in one order for all.
     static inline std::atomic<bool> deletes_communicators_{false};
+    static inline std::atomic<bool> frees_requests_{false};
     /// What the calling thread has entered to fork.
     static inline thread_local Messages* forking_ = nullptr;
 

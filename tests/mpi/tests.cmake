@@ -178,6 +178,10 @@ sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_nested RANKS 2 MESSAGES)
 sidelight_mpi_test(message_attributes RANKS 2 MESSAGES)
 sidelight_mpi_test(message_attributes RANKS 2 NODES 2 MESSAGES)
+foreach(key late old)
+    sidelight_mpi_test(message_attributes_${key} RANKS 2 MESSAGES PROGRAM message_attributes
+        ARGS ${key})
+endforeach()
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
 sidelight_mpi_test(message_requests_files RANKS 2 MESSAGES PROGRAM message_requests ARGS 0 1
     ENVIRONMENT SIDELIGHT_LOG=info PASS "[1-9][0-9]* steps of the host's progress")
