@@ -18,14 +18,16 @@
  *              MPI_Request_get_status, mixed with requests of other kinds.
  * Mixing       Any mix of blocking and nonblocking calls may open, flush and close one epoch.
  * Progress     None of these calls waits for another process, but for opening calls on a window
- * that Sidelight leaves to the host MPI: they are the host's blocking ones. Threads      As the
- * standard calls: any thread under MPI_THREAD_MULTIPLE. Errors       MPI error classes, raised
- * through the error handler of the window; on error the request is not set. What fails later (a
- * target without memory at that place, a lost process) is raised there by the call that completes
- * the request, which then fails with the same class. From MPI_Wait no other handler hears of it;
- * where MPI_Test, MPI_Waitall and their like complete the request, the host may raise it once more,
- * on MPI_COMM_SELF, as Open MPI does. On a window that Sidelight leaves to the host MPI, ifence,
- * closing calls (but for iwait) and flushes fail with MPI_ERR_UNSUPPORTED_OPERATION.
+ *              that Sidelight leaves to the host MPI: they are the host's blocking ones.
+ * Threads      As the standard calls: any thread under MPI_THREAD_MULTIPLE.
+ * Errors       MPI error classes, raised through the error handler of the window; on error the
+ *              request is not set. What fails later (a target without memory at that place, a
+ *              lost process) is raised there by the call that completes the request, which then
+ *              fails with the same class. From MPI_Wait no other handler hears of it; where
+ *              MPI_Test, MPI_Waitall and their like complete the request, the host may raise it
+ *              once more, on MPI_COMM_SELF, as Open MPI does. On a window that Sidelight leaves to
+ *              the host MPI, ifence, closing calls (but for iwait) and flushes fail with
+ *              MPI_ERR_UNSUPPORTED_OPERATION.
  *
  * Source: J. A. Zounmevo, X. Zhao, P. Balaji, W. Gropp, A. Afsahi, "Nonblocking Epochs in MPI
  * One-Sided Communication", 2014 (sections V and VI). Example: examples/lu/lu_nonblocking.c.
