@@ -23,7 +23,7 @@ public:
 
     /// A zero-copy message comes: `header` is here, valid during the call only, and `bytes` of
     /// payload follow. Answers where they are to be written, or null: then they are thrown away
-    /// and `placed` is not called.
+    /// and `placed` is not called. May send.
     virtual std::byte* place(int from, std::span<const std::byte> header,
                              std::size_t bytes) noexcept = 0;
 

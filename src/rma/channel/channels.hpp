@@ -14,10 +14,11 @@
 
 namespace sidelight::rma {
 
-/// What the owner of a window must hear from its channels. May send nothing.
+/// What the owner of a window must hear from its channels.
 class ChannelObserver {
 public:
     /// A message to the member could not be sent, and will not be: it is lost to this one.
+    /// May send nothing.
     virtual void unreachable(int rank) noexcept = 0;
     /// A zero-copy put of the member is here, or will never be: notices that came behind it may
     /// count.
