@@ -58,9 +58,12 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
     if (!has_call<Call>(*object)) {
         return host::mpi::answer_window(Status::rma_sync, win);
     }
-    return Runtime::existing()->nonblocking(*object, request, [&](Request* engine_side) {
+    Runtime& runtime = *Runtime::existing();
+    const int code = runtime.nonblocking(*object, request, [&](Request* engine_side) {
         return Call::start(*object, arguments..., engine_side);
     });
+    runtime.engine().leave_handlers();
+    return code;
 }
 
 template <class Call, trace::CallKind call, class... Arguments>

@@ -43,18 +43,12 @@ inline void leave_job(Engine& engine, rma::ActiveJob& job) noexcept
     engine.fabric().bell().summon();
 }
 
-/// Runs active messages that have their turn, by this thread, which must not hold the engine: a
-/// handler may take long. Answers whether there was any. `Token` is how this kind of thread takes
-/// the engine: one that is refused behind a handler leaves what is to be told to whoever has the
-/// engine next. It may not wait: it may have a lock of the host's, for which that one waits.
+/// As `run_active`, but for what is left.
 template <class Token>
-bool run_active(Engine& engine) noexcept
+bool run_those_that_may(Engine& engine) noexcept
 {
     using Clock = std::chrono::steady_clock;
     constexpr int most = 64; // then the caller looks at what it waits for
-    if (!engine.process().has_active() || HandlerCaller::inside()) {
-        return false;
-    }
     ActiveAnswers answers;
     rma::ActiveJob job;
     for (int count = 0;;) {
@@ -90,6 +84,21 @@ bool run_active(Engine& engine) noexcept
         }
         ++count;
     }
+}
+
+/// Runs active messages that have their turn, by this thread, which must not hold the engine: a
+/// handler may take long. Answers whether there was any. `Token` is how this kind of thread takes
+/// the engine: one that is refused behind a handler leaves what is to be told to whoever has the
+/// engine next. It may not wait: it may have a lock of the host's, for which that one waits.
+template <class Token>
+bool run_active(Engine& engine) noexcept
+{
+    if (!engine.process().has_active() || HandlerCaller::inside()) {
+        return false;
+    }
+    const bool any = run_those_that_may<Token>(engine);
+    engine.leave_handlers();
+    return any;
 }
 
 } // namespace sidelight::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/engine.hpp"
 
+#include "base/cpu.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
 
@@ -78,6 +79,26 @@ void Engine::say_what_is_wanted() noexcept
         process_.push();
     }
     if (!is_helper_ && looks > 0 && (looks > most_looks || process_.has_active())) [[unlikely]] {
+        fabric_.bell().summon();
+    }
+}
+
+bool Engine::expect_handlers() noexcept
+{
+    handlers_are_told_.store(true, std::memory_order_seq_cst);
+    full_barrier();
+    if (!process_.has_active()) {
+        return false;
+    }
+    handlers_are_told_.store(false, std::memory_order_relaxed);
+    return true;
+}
+
+void Engine::tell_of_handlers() noexcept
+{
+    full_barrier();
+    if (handlers_are_told_.load(std::memory_order_relaxed) && handlers_are_told_.exchange(false)) {
+        fabric_.bell().ring();
         fabric_.bell().summon();
     }
 }

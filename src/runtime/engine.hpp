@@ -85,6 +85,17 @@ public:
     /// At its end what is asked for is said, and who has called meanwhile is answered.
     void end_attendance() noexcept;
 
+    /// A helper, about to sleep: whether handlers are left that had to stand back behind others',
+    /// which nobody may tell it of. If not, the next one that is left wakes it.
+    [[nodiscard]] bool expect_handlers() noexcept;
+    /// A thread of the program that does not come again may leave handlers; without the engine.
+    void leave_handlers() noexcept
+    {
+        if (process_.has_active() && !is_helper_) [[unlikely]] {
+            tell_of_handlers();
+        }
+    }
+
     /// Whether several threads of the program may be inside at once; false before there is an
     /// engine.
     [[nodiscard]] static bool program_has_threads() noexcept { return program_has_threads_; }
@@ -104,6 +115,7 @@ private:
     }
     void tell_process() noexcept;
     void say_what_is_wanted() noexcept;
+    void tell_of_handlers() noexcept;
 
     static inline bool program_has_threads_ = false;
     static inline bool threaded_ = false;
@@ -118,6 +130,9 @@ private:
     std::atomic<bool> interrupts_{false};
     std::atomic<bool> notes_calls_{false};
     std::atomic<bool> crowded_{false};
+    /// A helper sleeps, or is about to, and has seen no handlers. Each side stores its own before
+    /// it reads the other's: this, and the number of handlers.
+    std::atomic<bool> handlers_are_told_{false};
     host::node::Recall recall_;
 };
 

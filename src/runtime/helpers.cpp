@@ -319,8 +319,7 @@ bool Helpers::sweep_on_thread() noexcept
     return moved;
 }
 
-/// Handlers that had to stand back behind others.
-bool Helpers::has_more() noexcept { return Runtime::existing()->engine().process().has_active(); }
+bool Helpers::has_more() noexcept { return Runtime::existing()->engine().expect_handlers(); }
 
 bool Helpers::program_came() noexcept
 {

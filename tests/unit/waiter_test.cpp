@@ -164,6 +164,45 @@ TEST(Waiter, DoesNotSleepWhenTheNetworkHasSomething)
     EXPECT_EQ(numbers.refusals(), 1);
 }
 
+/// A thread that sleeps for long while another one listens, and that goes on when it does not.
+TEST(Waiter, ALongSleeperHearsOfTheNetworkWhenAnotherListensNoMore)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.listen_to(numbers.network());
+    std::thread first([&] { waiter.doze(nothing, nullptr, std::chrono::milliseconds(50)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10)); // it listens
+    std::thread sender([&] {
+        first.join();
+        numbers.send();
+    });
+    const auto start = Clock::now();
+    while (!numbers.take() && Clock::now() - start < for_ever) {
+        waiter.doze(nothing, nullptr, for_ever);
+    }
+    sender.join();
+    EXPECT_LT(Clock::now() - start, for_ever);
+}
+
+/// To arm the network is to have been inside: a look that is owed since then is not slept over.
+TEST(Waiter, DoesNotSleepOverALookThatIsOwedSinceItArmed)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    const host::node::Network owing{.descriptor = -1,
+                                    .arm =
+                                        [](void* context) noexcept {
+                                            Interest& interest = *static_cast<Interest*>(context);
+                                            interest.enter();
+                                            interest.leave_owing();
+                                            return Arming::armed;
+                                        },
+                                    .context = &waiter.interest()};
+    waiter.listen_to(owing);
+    EXPECT_EQ(waiter.doze_for_call(nothing, nullptr, for_ever), host::node::Roused::not_asleep);
+}
+
 /// The program has closed the network's own descriptors: that stays so until another is opened.
 TEST(Waiter, SleepsAtTheDoorbellOnceTheNetworkRefuses)
 {

@@ -61,20 +61,24 @@ void InterruptThread::run() noexcept
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
         // UCX (1.13, TCP) does not wake whom a first connection comes to.
         const bool listens = waiter_->listens();
-        const bool looks_by_itself = work_.has_more() || waiter_->is_deaf();
+        knows_of_more_ = work_.has_more();
+        const bool looks_by_itself = knows_of_more_ || waiter_->is_deaf();
         const std::chrono::nanoseconds longest = looks_by_itself   ? longest_busy_sleep
                                                  : asks || listens ? longest_deaf_sleep
                                                                    : for_good;
         const Roused by = waiter_->doze_for_call(
-            [](void* self) noexcept {
-                return static_cast<InterruptThread*>(self)->stopping_.load(
-                    std::memory_order_seq_cst);
-            },
+            [](void* self) noexcept { return static_cast<InterruptThread*>(self)->must_look(); },
             this, longest);
         if (!stopping_.load(std::memory_order_relaxed)) {
             answer(by);
         }
     }
+}
+
+/// What keeps it from going to sleep. What is left from now on, it is told of.
+bool InterruptThread::must_look() noexcept
+{
+    return stopping_.load(std::memory_order_seq_cst) || (!knows_of_more_ && work_.has_more());
 }
 
 void InterruptThread::answer(Roused by) noexcept

@@ -42,6 +42,7 @@ public:
 private:
     void run() noexcept;
     void answer(Roused by) noexcept;
+    [[nodiscard]] bool must_look() noexcept;
     bool sweep() noexcept;
     void stand_back() noexcept;
 
@@ -49,6 +50,7 @@ private:
     Recall* recall_ = nullptr;
     OwnThreadWork work_;
     std::atomic<bool> stopping_{false}; ///< written before a summons
+    bool knows_of_more_ = false;        ///< the thread's own: it looks again soon
     InterruptCounts counts_;
     std::thread thread_;
 };

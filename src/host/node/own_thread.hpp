@@ -20,7 +20,8 @@ struct OwnThreadWork {
     bool (*sweep)() noexcept = nullptr;
     /// Whether the program has called since the last sweep, or since this was asked last.
     bool (*program_came)() noexcept = never;
-    /// Whether something is left that a later sweep has to try again.
+    /// Whether something is left that a later sweep has to try again. If not, what is left after
+    /// this ends the thread's sleep.
     bool (*has_more)() noexcept = never;
 };
 

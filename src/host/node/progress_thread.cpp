@@ -39,9 +39,10 @@ void ProgressThread::stop() noexcept
 void ProgressThread::run() noexcept
 {
     while (!stopping_.load(std::memory_order_relaxed)) {
+        knows_of_more_ = work_.has_more();
         waiter_->doze(
             [](void* self) noexcept { return static_cast<ProgressThread*>(self)->look(); }, this,
-            work_.has_more() || waiter_->is_deaf() ? longest_busy_sleep : longest_deaf_sleep);
+            knows_of_more_ || waiter_->is_deaf() ? longest_busy_sleep : longest_deaf_sleep);
         stand_back();
     }
 }
@@ -62,10 +63,11 @@ void ProgressThread::stand_back() noexcept
     }
 }
 
-/// What keeps it from going to sleep.
+/// What keeps it from going to sleep. What is left from now on, it is told of.
 bool ProgressThread::look() noexcept
 {
-    return stopping_.load(std::memory_order_relaxed) || work_.sweep();
+    return stopping_.load(std::memory_order_relaxed) || work_.sweep() ||
+           (!knows_of_more_ && work_.has_more());
 }
 
 } // namespace sidelight::host::node

@@ -31,6 +31,7 @@ private:
     Waiter* waiter_ = nullptr;
     OwnThreadWork work_;
     std::atomic<bool> stopping_{false}; ///< written by an exchange, which a ring follows
+    bool knows_of_more_ = false;        ///< the thread's own: it looks again soon
     std::thread thread_;
 };
 

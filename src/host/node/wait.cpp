@@ -218,6 +218,7 @@ void Waiter::listen_to(const Network& network) noexcept
     listener_taken_.store(false, std::memory_order_release);
     listens_.store(true, std::memory_order_release);
     summon(); // the interrupt thread listens from now on
+    rouse();  // or the progress thread
 }
 
 void Waiter::stop_listening() noexcept
@@ -290,7 +291,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         if (!listening) {
             own.sleep(visit, limit);
             slept = true;
-        } else if (arm()) {
+        } else if (arm() && !own.is_called()) { // to arm is to have been inside: a look may be owed
             if (!gate_) {
                 gate_.watch(network_.descriptor);
             }
@@ -317,7 +318,8 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
                                                                : Roused::by_limit;
 }
 
-/// Armed after the poll: what arrives in between keeps the network from being armed.
+/// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep
+/// without the network ends when another thread listens no more, and does not begin then.
 Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit) noexcept
 {
@@ -325,9 +327,19 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
     if (listening) {
         bell_.use_pipe(true);
     }
+    const bool wants_listener = !listening && &bell == &bell_ && limit > longest_nap &&
+                                listens_.load(std::memory_order_acquire) && !is_deaf();
+    if (wants_listener) {
+        listener_wanted_.store(true, std::memory_order_seq_cst);
+        full_barrier();
+    }
     const Doorbell::Visit visit = bell.enter();
     const bool polled = bell.lingering() ? linger(poll, context) : poll(context);
     trace::Recorder* trace = trace::of_process.load(std::memory_order_relaxed);
+    if (!polled && wants_listener && !listener_taken_.load(std::memory_order_seq_cst)) {
+        static_cast<void>(bell.leave(visit));
+        return {.polled = false, .rung = true};
+    }
     if (!polled) {
         note(trace, {.event = trace::Event::slept});
         sleep(bell, visit, limit, listening);
@@ -342,6 +354,7 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
         full_barrier();
         if (listener_wanted_.exchange(false, std::memory_order_seq_cst)) {
             summon();
+            rouse();
         }
     }
     return {.polled = polled, .rung = rung};

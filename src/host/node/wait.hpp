@@ -121,8 +121,8 @@ private:
     std::atomic<bool> listener_taken_{true};
     std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
     std::atomic<bool> deaf_{false};    ///< set between these, by a thread that listens or would
-    /// The interrupt thread sleeps without the network, since a call of the program's listens:
-    /// whoever stops listening summons it. Set before a last try to listen.
+    /// A thread sleeps for long without the network, since another one listens: whoever stops
+    /// listening wakes it. Set before a last look whether somebody does.
     std::atomic<bool> listener_wanted_{false};
     std::atomic<unsigned> summons_{0}; ///< counted before the word changes
     /// The interrupt thread sleeps at the network, through the gate. Threads that poll for longer

@@ -89,8 +89,8 @@ void WantedEvents::add_epoch(const EpochSurroundings& with, const Epoch& epoch,
         return;
     }
     for (const PeerEpoch& peer : epoch.peers) {
-        if (!is_mapped(with, peer)) {
-            continue;
+        if (!is_mapped(with, peer) || (peer.done && !peer.granted)) {
+            continue; // nothing was asked of it, and it has been told so
         }
         if (!peer.granted && of_grant) {
             add_grant(with, epoch, peer);
