@@ -61,6 +61,10 @@ int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
         status = Status::no_memory;
     }
     const int code = meet(object);
+    if (code == MPI_SUCCESS) {
+        const EngineToken token(Runtime::existing()->engine());
+        object.window->parts().notifications.open_neighbours();
+    }
     return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
 }
 

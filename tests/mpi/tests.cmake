@@ -14,6 +14,7 @@ sidelight_mpi_test(ordered_pairs RANKS 2)
 sidelight_mpi_test(remote_requests RANKS 2 4)
 sidelight_mpi_test(pipelines RANKS 2 4)
 sidelight_mpi_test(notifications RANKS 2 4)
+sidelight_mpi_test(notified_without_files RANKS 2)
 sidelight_mpi_test(active_messages RANKS 2 4)
 sidelight_mpi_test(active_storm RANKS 4)
 sidelight_mpi_test(active_storm_small RANKS 4 PROGRAM active_storm

@@ -63,6 +63,19 @@ bool Notifications::open(int rank, NotificationRoot& root) noexcept
     return kept;
 }
 
+void Notifications::open_neighbours() noexcept
+{
+    for (const int rank : contacts_.neighbours()) {
+        if (contacts_.meet(rank) != Status::ok || contacts_.peer(rank).control == nullptr) {
+            continue;
+        }
+        NotificationRoot& root = contacts_.peer(rank).control->notifications;
+        if (root.number.load(std::memory_order_acquire) != 0 && find(rank) == nullptr) {
+            static_cast<void>(open(rank, root)); // else whoever notifies tries again
+        }
+    }
+}
+
 Status Notifications::check(int rank, std::uint32_t index) noexcept
 {
     Control* control = contacts_.peer(rank).control;

@@ -32,6 +32,9 @@ public:
     /// All members set their counters anew, so what is known of them is void. Nobody notifies.
     void forget() noexcept;
 
+    /// All members have set theirs: maps those of this node, as far as they can be had. What is
+    /// mapped stays where descriptors are short afterwards, or the program closes its own and ours.
+    void open_neighbours() noexcept;
     /// Whether a member that was met has such a counter, as far as that is known here: members
     /// elsewhere look themselves. Not ok, too, where it is on this node and cannot be reached.
     Status check(int rank, std::uint32_t index) noexcept;
