@@ -261,6 +261,29 @@ TEST_F(OutOfMemoryForActive, MessageThatCannotGoOnIsWithdrawn)
     EXPECT_EQ(run.status, Status::no_memory);
 }
 
+/// Its room at the target is free again: all of it is used by others, many times.
+TEST_F(OutOfMemoryForActive, MessageThatCannotBeginKeepsNoRoom)
+{
+    ASSERT_EQ(window_->lock(LockType::shared, 1, {.no_check = true}, nullptr), Status::ok);
+    Request refused;
+    ASSERT_EQ(window_->issue(operation_, &refused), Status::ok);
+    no_memory = true;
+    hear_from(1, 7, MessageKind::active_room, ActiveRoomBody{.internal = 8192, .attached = 0});
+    no_memory = false;
+    EXPECT_TRUE(refused.complete);
+    EXPECT_EQ(refused.status, Status::no_memory);
+    constexpr int others = 200;
+    for (int number = 1; number <= others; ++number) {
+        Request run;
+        ASSERT_EQ(window_->issue(operation_, &run), Status::ok);
+        ASSERT_EQ(fabric_.sent(MessageKind::active), number);
+        hear_from(1, 7, MessageKind::active_done,
+                  ActiveDoneBody{.operation = fabric_.last_body<ActiveBody>().operation});
+        ASSERT_TRUE(run.complete);
+        ASSERT_EQ(run.status, Status::ok);
+    }
+}
+
 /// Wherever it runs out: who has got no key asks again.
 TEST_F(OutOfMemory, RegionIsExposedWhenThereIsMemoryAgain)
 {

@@ -228,6 +228,14 @@ bool ActiveOrigin::gather(ActiveMessage& message, const ActiveImage& image, std:
     return true;
 }
 
+void ActiveOrigin::give_back_room(Channel& target, ActiveMessage& message, bool reserved,
+                                  std::uint64_t place) noexcept
+{
+    const bool given_back =
+        reserved ? message.room.give_back(place) : target.active->room.give_back(place);
+    static_cast<void>(given_back); // it was taken with the piece
+}
+
 /// What the first message of a piece says.
 ActiveBody ActiveOrigin::body_of(const ActiveMessage& message, const Place& place) noexcept
 {
@@ -273,6 +281,9 @@ void ActiveOrigin::send_piece(Channel& target, ActiveMessage& message, const Pla
     const std::uint64_t name = Flights::name(*message.flight);
     const std::byte* data = nullptr;
     if (!gather(message, room.input, place.segments, data)) {
+        if (room.bytes != 0) {
+            give_back_room(target, message, place.reserved, place.offset);
+        }
         fail(message, Status::no_memory);
         return;
     }
@@ -427,9 +438,7 @@ void ActiveOrigin::take_done(Channel& from, const ActiveDoneBody& body,
                    message->call.output, image, message->coming.data());
     }
     if (piece->has_place) {
-        const bool given_back = piece->reserved ? message->room.give_back(piece->place)
-                                                : from.active->room.give_back(piece->place);
-        static_cast<void>(given_back); // it was taken with the piece
+        give_back_room(from, *message, piece->reserved, piece->place);
     }
     *piece = {};
     --from.active->unanswered;

@@ -46,6 +46,8 @@ private:
     [[nodiscard]] static ActiveBody body_of(const ActiveMessage& message,
                                             const Place& place) noexcept;
     void send_piece(Channel& target, ActiveMessage& message, const Place& place) noexcept;
+    static void give_back_room(Channel& target, ActiveMessage& message, bool reserved,
+                               std::uint64_t place) noexcept;
     [[nodiscard]] bool gather(ActiveMessage& message, const ActiveImage& image,
                               std::uint64_t segments, const std::byte*& data) noexcept;
     void reserve(Channel& target, ActiveMessage& message) noexcept;
