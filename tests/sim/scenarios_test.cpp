@@ -472,6 +472,47 @@ TEST(Copies, AreForTheFirstOperationAfterAFence)
     run(d.finish(), [=](World& world) { EXPECT_EQ(world.copies(), fences); });
 }
 
+/// How often messages had left when the first put was made, which is to the same node. A second
+/// one goes to another node. Both are granted while the process, which has closed its epoch,
+/// computes.
+std::uint64_t batches_before_copy(bool fences)
+{
+    Draft d(3, 2);
+    d.program().carried = true;
+    d.program().dynamic = !fences; // else the puts are offered to who grants them
+    d.program().copied = true;
+    d.program().copied_from = 64;
+    d.program().progress_percent = 0;
+    d.program().costs.full_percent = 0;
+    for (int rank = 1; rank < 3; ++rank) {
+        Author a = d.rank(rank);
+        a.compute(100'000);
+        fences ? a.fence(blocking) : a.post({0});
+        fences ? a.fence(blocking, {.no_succeed = true}) : a.wait(blocking);
+    }
+    Author a = d.rank(0);
+    fences ? a.fence(nonblocking) : a.start({1, 2});
+    a.write(Call::put, 1, 8);
+    a.write(Call::put, 2);
+    const std::size_t closed =
+        fences ? a.fence(nonblocking, {.no_succeed = true}) : a.complete(nonblocking);
+    a.compute(1'000'000);
+    a.wait_for({static_cast<int>(closed)});
+    std::uint64_t batches = 0;
+    run(d.finish(), [&](World& world) {
+        EXPECT_GE(world.copies(), 1);
+        batches = world.batches_before_copies();
+    });
+    return batches;
+}
+
+/// P1, VII.D: what goes to other nodes leaves before anything is copied inside the node.
+TEST(Sweep, TransfersBetweenNodesComeFirst)
+{
+    EXPECT_EQ(batches_before_copy(false), 2); // one of them before the epoch
+    EXPECT_EQ(batches_before_copy(true), 1);
+}
+
 /// How often messages of the origin of a start epoch leave, all told.
 std::uint64_t batches_of_start_epoch(const std::function<void(Author&)>& operations)
 {

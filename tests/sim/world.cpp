@@ -297,7 +297,7 @@ fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
             return nullptr;
         }
         opened_.push_back(std::make_unique<Copied>(
-            *this, program_.dynamic ? 0 : reinterpret_cast<std::uintptr_t>(memory)));
+            *this, rank, program_.dynamic ? 0 : reinterpret_cast<std::uintptr_t>(memory)));
     } else if (program_.opened && !program_.dynamic && card.accesses(target)) {
         exposed_.push_back(std::make_unique<fabric::ExposedMemory>());
         exposed_blocks_.push_back(block_index(window, target));
@@ -310,11 +310,18 @@ fabric::RemoteMemory* World::open_memory(int window, int rank, int target)
     return opened_.back().get();
 }
 
+void World::Copied::count() noexcept
+{
+    if (world_.copies_++ == 0) {
+        world_.batches_before_copies_ = world_.network_.endpoint(rank_).batches();
+    }
+}
+
 /// One copy in a few fails, and messages do it.
 fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
                                   fabric::Completion& /*done*/) noexcept
 {
-    ++world_.copies_;
+    count();
     if (world_.random().chance(10)) {
         return fabric::Access::failed;
     }
@@ -327,7 +334,7 @@ fabric::Access World::Copied::put(std::span<const fabric::AccessPiece> pieces,
 fabric::Access World::Copied::get(std::span<const fabric::AccessPiece> pieces,
                                   fabric::Completion& /*done*/) noexcept
 {
-    ++world_.copies_;
+    count();
     for (const fabric::AccessPiece& piece : pieces) {
         std::memcpy(piece.here, reinterpret_cast<void*>(memory_ + piece.there), piece.bytes);
     }

@@ -99,6 +99,11 @@ public:
     }
     /// Accesses to memory on the same node that were tried by a copy at once.
     [[nodiscard]] int copies() const noexcept { return copies_; }
+    /// How often messages of the rank that made the first of them had left by then.
+    [[nodiscard]] std::uint64_t batches_before_copies() const noexcept
+    {
+        return batches_before_copies_;
+    }
     /// A rank that computes was called by an event.
     void note_call(bool futile) noexcept
     {
@@ -183,12 +188,13 @@ private:
     /// accesses count from.
     class Copied final : public fabric::RemoteMemory {
     public:
-        Copied(World& world, std::uintptr_t memory) noexcept
+        Copied(World& world, int rank, std::uintptr_t memory) noexcept
             : RemoteMemory({.among_others = world.program().copied_from,
                             .alone = 0,
                             .piece = world.program().copied_from / 4},
                            true),
               world_(world),
+              rank_(rank),
               memory_(memory)
         {}
         fabric::Access put(std::span<const fabric::AccessPiece> pieces,
@@ -197,7 +203,10 @@ private:
                            fabric::Completion& done) noexcept override;
 
     private:
+        void count() noexcept;
+
         World& world_;
+        int rank_; ///< who copies
         std::uintptr_t memory_;
     };
     [[nodiscard]] fabric::RemoteMemory* open_memory(int window, int rank, int target);
@@ -281,6 +290,7 @@ private:
     std::vector<std::int32_t> leaders_; ///< of the nodes: their last ranks
     std::vector<std::unique_ptr<Rank>> ranks_;
     int copies_ = 0;
+    std::uint64_t batches_before_copies_ = 0;
     std::uint64_t visits_ = 0;
     std::set<int> visiting_; ///< ranks in the middle of a look at the memory of another
     std::uint64_t calls_ = 0;

@@ -60,6 +60,8 @@ public:
     {
         return with_.neighbours;
     }
+    /// Whether there are members on other nodes.
+    [[nodiscard]] bool has_distant() const noexcept { return with_.neighbours.size() < with_.size; }
     [[nodiscard]] const std::vector<std::int32_t>& met() const noexcept { return met_; }
 
     [[nodiscard]] bool is_met(int rank) const noexcept { return targets_[rank].met; }

@@ -68,6 +68,22 @@ bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
     });
 }
 
+/// On another node: what goes there are messages.
+bool is_distant(const EpochSurroundings& with, int rank) noexcept
+{
+    return with.contacts.peer(rank).control == nullptr;
+}
+
+/// Performs what was recorded, or, of what is known to fail, tells it.
+void begin(const EpochSurroundings& with, const Epoch& epoch, Op& op) noexcept
+{
+    if (with.contacts.target(op.operation.target).lost || epoch.failed_for_all()) [[unlikely]] {
+        with.operations.conclude(op, Status::lost);
+    } else {
+        with.operations.execute(op);
+    }
+}
+
 /// Whether what it waits for can come while only memory is polled: no message has to be received,
 /// and none to leave.
 bool comes_by_memory(const EpochSurroundings& with, const Epoch& epoch) noexcept
@@ -220,26 +236,40 @@ void EpochQueue::activate(Epoch& epoch) noexcept
     advance(epoch);
 }
 
-/// Does all that an active epoch can do now. Answers whether anything moved.
+/// Does all that an active epoch can do now. Answers whether anything moved. What goes to other
+/// nodes is on its way before anything is copied inside the node (P1, VII.D).
 bool EpochQueue::advance(Epoch& epoch) noexcept
 {
     bool moved = false;
-    const bool closed = epoch.state == EpochState::active_closed;
-    const EpochKindRow& row = row_of(epoch.kind);
     const std::uint64_t barrier_steps = with_.barrier.steps();
+    const bool mixed = epoch.peers.size() > 1 && with_.contacts.has_distant();
+    if (mixed) {
+        for (PeerEpoch& peer : epoch.peers) {
+            moved |= is_distant(with_, peer.rank) && advance_at(epoch, peer);
+        }
+        with_.channels.carrier().push();
+    }
     for (PeerEpoch& peer : epoch.peers) {
-        if (!peer.granted) {
-            // What waits for the grant alone is offered to who will give it.
-            moved |= poll_grant(epoch, peer) ||
-                     (closed && with_.offers.make(epoch, peer, epoch.early == Early::at_once) &&
-                      poll_grant(epoch, peer));
-        }
-        if (closed && !peer.done && row.finish(with_, epoch, peer)) {
-            finish_at(epoch, peer);
-            moved = true;
-        }
+        moved |= !(mixed && is_distant(with_, peer.rank)) && advance_at(epoch, peer);
     }
     return moved || with_.barrier.steps() != barrier_steps;
+}
+
+bool EpochQueue::advance_at(Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    bool moved = false;
+    const bool closed = epoch.state == EpochState::active_closed;
+    if (!peer.granted) {
+        // What waits for the grant alone is offered to who will give it.
+        moved = poll_grant(epoch, peer) ||
+                (closed && with_.offers.make(epoch, peer, epoch.early == Early::at_once) &&
+                 poll_grant(epoch, peer));
+    }
+    if (closed && !peer.done && row_of(epoch.kind).finish(with_, epoch, peer)) {
+        finish_at(epoch, peer);
+        moved = true;
+    }
+    return moved;
 }
 
 /// Nothing is left to do or to wait for there.
@@ -294,21 +324,29 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     return true;
 }
 
-/// What ends in there may open a gate: it goes on here, with those behind.
+/// What ends in there may open a gate: it goes on here, with those behind. A fence has targets of
+/// all kinds: first what goes to other nodes.
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
 {
     if (std::exchange(peer.replaying, true)) {
         return;
     }
+    if (epoch.kind == EpochKind::fence && with_.contacts.has_distant()) {
+        bool gated = peer.gates != 0;
+        peer.recorded.remove_if([&](Op& op) {
+            gated = gated || op.gates;
+            const bool goes_first = !gated && is_distant(with_, op.operation.target);
+            if (goes_first) {
+                begin(with_, epoch, op);
+            }
+            return goes_first;
+        });
+        with_.channels.carrier().push();
+    }
     while (!peer.recorded.empty() && peer.gates == 0) {
         Op& op = *peer.recorded.pop();
         peer.gates += op.gates ? 1 : 0;
-        if (with_.contacts.target(op.operation.target).lost || epoch.failed_for_all())
-            [[unlikely]] {
-            with_.operations.conclude(op, Status::lost);
-        } else {
-            with_.operations.execute(op);
-        }
+        begin(with_, epoch, op);
     }
     peer.replaying = false;
 }

@@ -104,6 +104,7 @@ private:
     [[nodiscard]] bool held_back(const Epoch& epoch) const noexcept;
     void activate(Epoch& epoch) noexcept;
     bool advance(Epoch& epoch) noexcept;
+    bool advance_at(Epoch& epoch, PeerEpoch& peer) noexcept;
     [[nodiscard]] static bool may_complete(const Epoch& epoch) noexcept
     {
         return epoch.state == EpochState::active_closed && epoch.peers_done == epoch.peers.size();
