@@ -268,11 +268,6 @@ SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept
     return value_of(word, share_policy_words, fallback);
 }
 
-const char* share_policy_name(SharePolicy policy) noexcept
-{
-    return share_policy_words[static_cast<std::size_t>(policy)];
-}
-
 std::size_t early_return_bytes(const char* word, std::size_t fallback) noexcept
 {
     std::string_view text = word;

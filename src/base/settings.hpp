@@ -29,7 +29,6 @@ enum class SharePolicy : std::uint8_t {
 
 /// "auto", "always", "inplace", "never"; `fallback` for any other word.
 [[nodiscard]] SharePolicy share_policy(const char* word, SharePolicy fallback) noexcept;
-[[nodiscard]] const char* share_policy_name(SharePolicy policy) noexcept;
 
 /// Who moves pending operations on while the program computes.
 enum class Progress : std::uint8_t {

@@ -84,7 +84,6 @@ private:
     [[nodiscard]] bool wants_thread(Progress mode) noexcept;
     void tell_finisher() noexcept;
     void begin_interrupts() noexcept;
-    void end_interrupts() noexcept;
     void end_thread() noexcept;
     void start_what_is_not(Progress wish) noexcept;
     void apply(Progress mode) noexcept;

@@ -146,6 +146,17 @@ constexpr auto known = std::to_array<KnownKey>({
     {"mpi_assert_memory_alloc_kinds", nullptr, "", of_window, is_anything},
 });
 
+/// The setting that says what a key is by default; null: there is none.
+const SettingEntry* setting_of(std::string_view key) noexcept
+{
+    for (const SettingEntry& entry : setting_entries()) {
+        if (entry.info_key != nullptr && entry.info_key == key) {
+            return &entry;
+        }
+    }
+    return nullptr;
+}
+
 /// What MPI itself says in any window's info (MPI-4.1, 12.4.3): the kinds of memory that it
 /// supports there. Nothing that the program gives changes it.
 constexpr const char* memory_kinds_key = "mpi_memory_alloc_kinds";
@@ -190,19 +201,9 @@ std::shared_ptr<const WindowInfo::Values> WindowInfo::defaults()
     const auto made = std::make_shared<Values>();
     Values& values = *made;
     for (std::size_t key = 0; key < keys; ++key) {
-        values[key] = known[key].fallback;
-    }
-    const Settings& from = settings();
-    values[share_memory] = share_policy_name(from.share_memory);
-    values[no_exclusive] = from.no_exclusive_locks ? "true" : "false";
-    values[early_return_key] = from.early_return == 0 ? "off"
-                               : from.early_return == early_return_auto
-                                   ? "auto"
-                                   : std::to_string(from.early_return);
-    const std::array<bool, 4> reorder{from.access_after_access, from.access_after_exposure,
-                                      from.exposure_after_exposure, from.exposure_after_access};
-    for (std::size_t key = 0; key < reorder.size(); ++key) {
-        values[key] = reorder[key] ? "1" : "0";
+        const SettingEntry* const from =
+            key != progress_key ? setting_of(known[key].name) : nullptr;
+        values[key] = from != nullptr ? from->show(settings()) : known[key].fallback;
     }
     return made;
 }

@@ -28,7 +28,7 @@ enum class KeyScope : std::uint8_t {
 /// values that cannot be honoured.
 class WindowInfo {
 public:
-    /// The defaults, with the reorder keys from the settings.
+    /// The defaults, which for some keys the settings say.
     WindowInfo();
 
     /// Takes over the keys of `info` that may be changed by who may change those of this scope; so

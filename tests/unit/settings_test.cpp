@@ -118,10 +118,10 @@ TEST(Settings, LogTakesTheNamesOfLevels)
 
 TEST(Settings, SharingMemoryTakesFourWords)
 {
-    for (const SharePolicy policy :
-         {SharePolicy::automatic, SharePolicy::always, SharePolicy::in_place, SharePolicy::never}) {
-        EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", share_policy_name(policy)).share_memory, policy);
-    }
+    EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", "auto").share_memory, SharePolicy::automatic);
+    EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", "always").share_memory, SharePolicy::always);
+    EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", "inplace").share_memory, SharePolicy::in_place);
+    EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", "never").share_memory, SharePolicy::never);
     for (const char* bad : {"", "Auto", "yes", "0", "alway", "nevermore"}) {
         EXPECT_EQ(with("SIDELIGHT_SHARE_MEMORY", bad).share_memory, SharePolicy::automatic) << bad;
     }

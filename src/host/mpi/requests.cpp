@@ -63,13 +63,15 @@ bool RequestList::complete_all() noexcept
     return any;
 }
 
+/// Epochs cannot be cancelled (P1, V).
 Status HostRequest::start() noexcept
 {
     constexpr std::uint8_t host_and_engine = 2;
     holders_.store(host_and_engine, std::memory_order_relaxed);
-    const int code = find_extended_start() != nullptr
-                         ? find_extended_start()(query, freed, cancel, poll, wait, this, &handle_)
-                         : table().Grequest_start(query, freed, cancel, this, &handle_);
+    const int code =
+        find_extended_start() != nullptr
+            ? find_extended_start()(query, freed, ignore_cancel, poll, wait, this, &handle_)
+            : table().Grequest_start(query, freed, ignore_cancel, this, &handle_);
     if (code != MPI_SUCCESS) {
         handle_ = MPI_REQUEST_NULL;
         return Status::other;
@@ -114,9 +116,6 @@ int HostRequest::freed(void* state) noexcept
     static_cast<HostRequest*>(state)->let_go();
     return MPI_SUCCESS;
 }
-
-/// Epochs cannot be cancelled (P1, V), so the request goes on.
-int HostRequest::cancel(void* /*state*/, int /*complete*/) noexcept { return MPI_SUCCESS; }
 
 /// MPI_Wait calls it in a loop and does nothing else; MPI_Waitany and the tests go over all their
 /// requests and let the host progress in between.

@@ -75,7 +75,6 @@ private:
 
     static int query(void* state, MPI_Status* status) noexcept;
     static int freed(void* state) noexcept;
-    static int cancel(void* state, int complete) noexcept;
     static int poll(void* state, MPI_Status* status) noexcept;
     static int wait(int count, void** states, double timeout, MPI_Status* status) noexcept;
 

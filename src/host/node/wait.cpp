@@ -309,13 +309,13 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         return Roused::not_asleep;
     }
     if (summons_.load(std::memory_order_seq_cst) != summons) {
-        return Roused::by_summons;
+        return Roused::by_other;
     }
     if (called) {
         return Roused::by_call;
     }
     return listening && std::chrono::steady_clock::now() < end ? Roused::by_message
-                                                               : Roused::by_limit;
+                                                               : Roused::by_other;
 }
 
 /// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep

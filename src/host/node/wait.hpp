@@ -22,7 +22,12 @@ struct Network {
 };
 
 /// What has ended a sleep of the interrupt thread.
-enum class Roused : std::uint8_t { not_asleep, by_call, by_message, by_limit, by_summons };
+enum class Roused : std::uint8_t {
+    not_asleep,
+    by_call,
+    by_message,
+    by_other, ///< a summons, or its limit
+};
 
 /// How a blocking call waits: it polls, at first without a pause; then it gives its core away and
 /// sleeps at its doorbell. Any number of threads may wait at once. See docs/design/waiting.md.

@@ -405,29 +405,31 @@ void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
     with_.attention.set(Reason::active_here, !turn_.empty());
 }
 
-void ActiveTarget::refuse_region(RegionName name) noexcept
+template <class Wanted>
+void ActiveTarget::fail_if(Wanted wanted, Status failure) noexcept
 {
     for (ActiveIncoming* message = turn_.front(); message != nullptr;) {
         ActiveIncoming* next = Turn::after(*message);
-        if (!message->pieces.empty() && region_of(*message->pieces.front()) == name) {
+        if (wanted(*message)) {
             message->failed = true;
-            message->failure = Status::rma_range;
+            message->failure = failure;
             end_if_over(*message);
         }
         message = next;
     }
 }
 
+void ActiveTarget::refuse_region(RegionName name) noexcept
+{
+    const auto is_about_it = [&](const ActiveIncoming& message) {
+        return !message.pieces.empty() && region_of(*message.pieces.front()) == name;
+    };
+    fail_if(is_about_it, Status::rma_range);
+}
+
 void ActiveTarget::abandon(Channel& channel) noexcept
 {
-    for (ActiveIncoming* message = turn_.front(); message != nullptr;) {
-        ActiveIncoming* next = Turn::after(*message);
-        if (message->from == &channel) {
-            message->failed = true;
-            end_if_over(*message);
-        }
-        message = next;
-    }
+    fail_if([&](const ActiveIncoming& message) { return message.from == &channel; }, Status::lost);
     buffer_.abandon(channel, [&](std::uint64_t operation) {
         return find(channel, operation) != nullptr; // a handler is inside
     });

@@ -77,6 +77,8 @@ private:
     [[nodiscard]] bool admit(ActiveIncoming& message) noexcept;
     void drop(ActivePiece* piece) noexcept;
     void end_if_over(ActiveIncoming& message) noexcept;
+    template <class Wanted>
+    void fail_if(Wanted wanted, Status failure) noexcept;
     void note_largest_room() noexcept;
 
     Parts with_;

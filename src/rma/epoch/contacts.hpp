@@ -113,7 +113,7 @@ public:
 
     /// Memory of its tables that was touched. Not for fast paths.
     [[nodiscard]] std::size_t memory_bytes() const;
-    /// Looks at regions of members directly from now on, or not any more.
+    /// Looks at no region of a member directly any more, until it is opened anew.
     void close_regions() noexcept;
 
 private:

@@ -114,7 +114,7 @@ void Recording::count(Op& op, PeerEpoch& peer) noexcept
     peer.by_thread->issued(thread);
 }
 
-/// Where access is granted, `place` says where the operation goes.
+/// Where access is granted, `destination` says where the operation goes.
 Status Recording::record(PeerEpochRef where, const Operation& operation,
                          const Destination& destination, Request* request) noexcept
 {

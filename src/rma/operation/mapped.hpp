@@ -142,7 +142,6 @@ public:
         all_concurrent_.store(concurrent, relaxed);
         all_open_.store(open, std::memory_order_release);
     }
-    [[nodiscard]] bool all_open() const noexcept { return all_open_.load(relaxed); }
 
     /// Whether operations were issued in the fence epoch that was opened last.
     [[nodiscard]] bool fence_used() const noexcept { return fence_used_.load(relaxed); }
