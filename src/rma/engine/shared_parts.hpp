@@ -64,7 +64,7 @@ struct SharedParts {
     std::size_t shrink() noexcept
     {
         return operations.ops.shrink() + operations.remote_accesses.shrink() +
-               operations.messages.shrink() + epochs.shrink() + flushes.shrink() +
+               operations.messages.shrink() + epochs.shrink() + flushes.shrink() + offers.shrink() +
                lock_waiters.shrink();
     }
 };
