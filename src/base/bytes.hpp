@@ -7,6 +7,12 @@
 
 namespace sidelight {
 
+/// `size` rounded up to a multiple of `unit`, which is a power of two.
+constexpr std::size_t round_up(std::size_t size, std::size_t unit) noexcept
+{
+    return (size + unit - 1) & ~(unit - 1);
+}
+
 /// An address so many bytes on. What a datatype counts from need not be an object: MPI_BOTTOM is
 /// null, and an offset into a window stands for an address too.
 [[nodiscard]] inline std::byte* displaced(std::byte* address, std::ptrdiff_t bytes) noexcept

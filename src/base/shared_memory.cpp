@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/bytes.hpp"
 #include "base/descriptors.hpp"
 
 namespace sidelight {

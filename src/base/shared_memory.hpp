@@ -100,10 +100,4 @@ private:
 
 [[nodiscard]] std::size_t page_size() noexcept;
 
-/// `size` rounded up to a multiple of `unit`, which is a power of two.
-constexpr std::size_t round_up(std::size_t size, std::size_t unit) noexcept
-{
-    return (size + unit - 1) & ~(unit - 1);
-}
-
 } // namespace sidelight

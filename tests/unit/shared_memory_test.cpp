@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/bytes.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::unit {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "base/bytes.hpp"
 #include "base/shared_memory.hpp"
 
 namespace sidelight {

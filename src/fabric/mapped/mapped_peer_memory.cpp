@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "base/bytes.hpp"
+
 namespace sidelight::fabric {
 
 /// Where the next block of that size goes: behind the latest one, or in a new file. Null: it cannot

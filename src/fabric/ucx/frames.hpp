@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include "base/shared_memory.hpp"
+#include "base/bytes.hpp"
 #include "fabric/ucx/frame_words.hpp"
 
 /// How messages lie in a batch, which is what travels as one active message. No UCX in it.

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "base/bytes.hpp"
 #include "base/child_pages.hpp"
 #include "host/allocated/block_sizes.hpp"
 #include "host/allocated/huge_pages.hpp"

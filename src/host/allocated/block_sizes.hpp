@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "base/bytes.hpp"
 #include "base/shared_memory.hpp"
 
 /// The sizes that blocks of MPI_Alloc_mem come in, so that a block that was freed fits the next one

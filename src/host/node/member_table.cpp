@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/bytes.hpp"
 #include "base/shared_memory.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/exchange.hpp"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "base/log.hpp"
 #include "base/system_limits.hpp"
 #include "host/memory_limit.hpp"

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/bytes.hpp"
 #include "datatype/cursor.hpp"
+#include "rma/active/ring.hpp"
 
 namespace sidelight::rma {
 
@@ -13,8 +15,6 @@ using datatype::Buffer;
 using datatype::Layout;
 
 namespace {
-
-constexpr std::size_t widest_alignment = 16;
 
 /// The segments from `first` on, as one row of elements of the origin's.
 Buffer row_from(const Buffer& segment, std::uint64_t first, std::uint64_t segments) noexcept
@@ -49,7 +49,7 @@ std::size_t active_alignment_of(const Layout* layout) noexcept
                                  ? layout->basic_size
                                  : static_cast<std::size_t>(std::abs(layout->extent));
     const std::size_t low = unit & (~unit + 1);
-    return low == 0 ? widest_alignment : std::min(low, widest_alignment);
+    return low == 0 ? active_granule : std::min(low, active_granule);
 }
 
 ActiveImage image_of(const ActiveSide& side, std::uint64_t segments) noexcept
@@ -74,9 +74,8 @@ ActiveRoom room_of(const ActiveCall& call, std::uint64_t segments) noexcept
                     .output = image_of(call.output, segments)};
     room.overflow = room.input.overflow || room.output.overflow;
     const std::size_t alignment = active_alignment_of(call.output.layout);
-    room.output_at = room.output.bytes == 0
-                         ? room.input.bytes
-                         : (room.input.bytes + alignment - 1) / alignment * alignment;
+    room.output_at =
+        room.output.bytes == 0 ? room.input.bytes : round_up(room.input.bytes, alignment);
     room.overflow =
         __builtin_add_overflow(room.output_at, room.output.bytes, &room.bytes) || room.overflow;
     return room;

@@ -5,7 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.hpp"
+
 namespace sidelight::rma {
+
+/// Places of active messages are multiples of it, so that their handlers find elements aligned:
+/// those of an origin's ring, those in the attached buffer, and what an origin asks for there.
+inline constexpr std::size_t active_granule = 16;
 
 /// Room for pieces in one range of bytes, handed out in a circle, `most` at a time. Pieces may end
 /// in any order; their bytes are free again when all handed out before them have ended.
@@ -28,7 +34,7 @@ public:
         if (used_ != 0) {
             const Entry& oldest = entries_[first_];
             const Entry& latest = entries_[(first_ + used_ - 1) % most];
-            const std::uint64_t end = aligned(latest.offset + latest.bytes);
+            const std::uint64_t end = round_up(latest.offset + latest.bytes, active_granule);
             const bool wrapped = latest.offset < oldest.offset;
             if (wrapped ? end + bytes <= oldest.offset : end + bytes <= size_) {
                 offset = end;
@@ -65,10 +71,6 @@ private:
         bool over = false;
     };
     Ring(std::uint64_t base, std::uint64_t size) noexcept : base_(base), size_(size) {}
-    [[nodiscard]] static std::uint64_t aligned(std::uint64_t offset) noexcept
-    {
-        return (offset + 15) / 16 * 16;
-    }
 
     std::uint64_t base_ = 0;
     std::uint64_t size_ = 0;

@@ -3,18 +3,11 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
+#include "rma/active/ring.hpp"
 #include "rma/active/rules.hpp"
 
 namespace sidelight::rma {
-
-namespace {
-
-constexpr std::uint64_t place_aligned(std::uint64_t offset) noexcept
-{
-    return (offset + 15) / 16 * 16;
-}
-
-} // namespace
 
 void ActiveBuffer::begin_detach() noexcept
 {
@@ -87,7 +80,7 @@ bool ActiveBuffer::place(ActiveReservation& wanted) noexcept
         if (behind == nullptr) {
             return false;
         }
-        begin = place_aligned(behind->place + behind->bytes);
+        begin = round_up(behind->place + behind->bytes, active_granule);
     }
     waiting_.remove(&wanted);
     Reservations sorted;

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <new>
 
+#include "base/bytes.hpp"
 #include "datatype/cursor.hpp"
+#include "rma/active/ring.hpp"
 #include "rma/active/rules.hpp"
 #include "rma/region/handle_region.hpp"
 
@@ -198,7 +200,7 @@ void ActiveOrigin::reserve(Channel& target, ActiveMessage& message) noexcept
     const std::uint64_t left = message.call.segments - message.sent;
     const std::uint64_t first = segments_in(message.call, most_room, std::min(left, unit_));
     const std::uint64_t second = std::min(left - first, first);
-    const std::uint64_t most = (room_of(message.call, first).bytes + 15) / 16 * 16 +
+    const std::uint64_t most = round_up(room_of(message.call, first).bytes, active_granule) +
                                (second != 0 ? room_of(message.call, second).bytes : 0);
     channels_.send(target, MessageKind::active_reserve,
                    ActiveReservationBody{.operation = Flights::name(*message.flight),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/bytes.hpp"
 #include "base/shared_memory.hpp"
 #include "rma/engine/window_parts.hpp"
 

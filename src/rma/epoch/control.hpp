@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bytes.hpp"
 #include "rma/accumulate/accumulates.hpp"
 #include "rma/active/exclusion.hpp"
 #include "rma/epoch/lock_queue.hpp"
@@ -64,7 +65,8 @@ struct Control {
     {
         const std::size_t all =
             sizeof(Control) + members * sizeof(PeerNotices) + neighbours * sizeof(OfferWord);
-        return (all + 63) / 64 * 64;
+        constexpr std::size_t cache_line = 64;
+        return round_up(all, cache_line);
     }
     /// The same where all may be.
     [[nodiscard]] static std::size_t bytes(std::size_t members) noexcept

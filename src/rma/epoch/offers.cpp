@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "base/cpu.hpp"
 #include "datatype/basic_layout.hpp"
 #include "datatype/cursor.hpp"
@@ -143,7 +144,7 @@ std::size_t operand_room(const OfferedPiece& piece) noexcept
 {
     constexpr std::size_t widest = 16;
     const std::size_t bytes = std::min<std::size_t>(piece.bytes, Offer::most_operands + 1);
-    return piece.kind == OperationKind::accumulate ? (bytes + widest - 1) / widest * widest : 0;
+    return piece.kind == OperationKind::accumulate ? round_up(bytes, widest) : 0;
 }
 
 std::size_t data_bytes(const OfferedPiece& piece) noexcept

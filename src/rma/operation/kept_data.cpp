@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "datatype/basic_layout.hpp"
 #include "datatype/cursor.hpp"
 
@@ -60,10 +61,9 @@ std::size_t kept_bytes(const Operation& operation) noexcept
     if (reads_nothing(operation)) {
         return 0;
     }
-    constexpr std::size_t line = alignof(KeptData);
     const Buffer dense = densely(operation, nullptr);
     const std::size_t span = static_cast<std::size_t>(dense.layout->extent) * dense.count;
-    return sizeof(KeptData) + (span + line - 1) / line * line;
+    return sizeof(KeptData) + round_up(span, alignof(KeptData));
 }
 
 bool same_buffer(const Buffer& one, const Buffer& other) noexcept
