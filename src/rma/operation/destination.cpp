@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/cpu.hpp"
 #include "datatype/cursor.hpp"
 #include "rma/accumulate/transfer.hpp"
 #include "rma/active/call.hpp"
@@ -52,24 +51,19 @@ Status locate_region(const Operation& operation, const Target& target, const Own
     if (target.regions == nullptr) {
         return Status::ok;
     }
-    constexpr int attempts = 1000; // the owner changes its table in less, while it has a core
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-        const MappedRegions::Found found = target.regions->find(first, last - first);
-        switch (found.reach) {
-        case MappedRegions::Reach::mapped:
-            destination.mapped = true;
-            destination.memory = found.data + (destination.address - first);
-            return Status::ok;
-        case MappedRegions::Reach::none:
-            return has_holes ? Status::ok : Status::rma_range;
-        case MappedRegions::Reach::messages:
-            destination.checked = true;
-            return Status::ok;
-        case MappedRegions::Reach::unknown:
-            return Status::ok;
-        case MappedRegions::Reach::busy:
-            relax_cpu();
-        }
+    const MappedRegions::Found found = target.regions->find(first, last - first);
+    switch (found.reach) {
+    case MappedRegions::Reach::mapped:
+        destination.mapped = true;
+        destination.memory = found.data + (destination.address - first);
+        return Status::ok;
+    case MappedRegions::Reach::none:
+        return has_holes ? Status::ok : Status::rma_range;
+    case MappedRegions::Reach::messages:
+        destination.checked = true;
+        return Status::ok;
+    case MappedRegions::Reach::unknown:
+        break;
     }
     return Status::ok;
 }
@@ -83,14 +77,7 @@ Status locate_named(HandleRegion& region, const Target& target, const OwnMemory&
         const bool there = own.find(region);
         found = {there ? MappedRegions::Reach::mapped : MappedRegions::Reach::none, region.data};
     } else if (target.regions != nullptr) {
-        constexpr int attempts = 1000; // as for what is attached
-        for (int attempt = 0; attempt < attempts; ++attempt) {
-            found = target.regions->find(region);
-            if (found.reach != MappedRegions::Reach::busy) {
-                break;
-            }
-            relax_cpu();
-        }
+        found = target.regions->find(region);
     }
     destination.mapped = found.reach == MappedRegions::Reach::mapped;
     destination.memory =

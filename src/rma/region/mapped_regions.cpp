@@ -11,8 +11,9 @@ namespace sidelight::rma {
 
 namespace {
 
-/// How often a look-up starts again while the owner changes the table.
-constexpr int most_tries = 100;
+/// How often a look-up starts again while the owner changes the table, which takes less while it
+/// has a core.
+constexpr int most_tries = 100'000;
 
 } // namespace
 
@@ -105,7 +106,7 @@ MappedRegions::Look MappedRegions::look_up(RegionName name, RegionRecord& record
     return Look::busy;
 }
 
-/// Forgets what was detached since the last time. False: the owner is at it right now.
+/// Forgets what was detached since the last time. False: the owner has stopped in a change.
 bool MappedRegions::refresh() noexcept
 {
     const std::uint64_t generation = root_.generation.load(load_order);
@@ -181,7 +182,7 @@ MappedRegions::Found MappedRegions::answer(const Known& known, std::uint64_t add
 MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t bytes) noexcept
 {
     if (!current() && !refresh()) {
-        return {Reach::busy, nullptr};
+        return {Reach::unknown, nullptr};
     }
     const auto after = known_.upper_bound(address);
     if (after != known_.begin()) {
@@ -193,8 +194,7 @@ MappedRegions::Found MappedRegions::find(std::uint64_t address, std::uint64_t by
     RegionRecord record;
     const Look look = look_up(address, bytes, record);
     if (look != Look::found) {
-        return {look == Look::busy      ? Reach::busy
-                : look == Look::none    ? Reach::none
+        return {look == Look::none      ? Reach::none
                 : look == Look::several ? Reach::messages
                                         : Reach::unknown,
                 nullptr};
@@ -230,7 +230,7 @@ MappedRegions::Found MappedRegions::find(HandleRegion& region) noexcept
         RegionRecord record;
         const Look look = look_up(region.name, record);
         if (look == Look::busy || look == Look::unreachable) {
-            return {look == Look::busy ? Reach::busy : Reach::unknown, nullptr};
+            return {Reach::unknown, nullptr};
         }
         region.there = look == Look::found && rules::is_named(record.identity, region.name) &&
                        record.first == region.first &&

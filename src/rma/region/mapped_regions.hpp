@@ -31,9 +31,8 @@ public:
     enum class Reach : std::uint8_t {
         mapped,   ///< `data` is it
         messages, ///< attached, but not mappable here, or in several regions that touch
-        unknown,  ///< the owner's table cannot be read here
+        unknown,  ///< the owner's table cannot be read here, or the owner has stopped in a change
         none,     ///< not attached as a whole: Status::rma_range
-        busy,     ///< the owner is changing its table: ask again
     };
     struct Found {
         Reach reach;
