@@ -48,7 +48,7 @@ bool access_granted(const EpochSurroundings& with, const Epoch& epoch,
     if (!follows_early(with, epoch, peer)) [[unlikely]] {
         return false;
     }
-    // Pairs with the release in `enter_exposure` at the target.
+    // Pairs with the release in `publish_grant` at the target.
     return epoch.no_check || with.contacts.target(peer.rank).lost ||
            rules::access_granted(
                peer.number, with.own().notices(peer.rank).granted.load(std::memory_order_acquire));
@@ -70,10 +70,7 @@ bool announce_access(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
     note_loss(with, epoch, peer);
     target.done = peer.number;
     if (target.control != nullptr) {
-        // Orders every transfer of the epoch before it; pairs with the acquire in `exposure_over`.
-        with.contacts.publish(peer.rank, target.control->notices(with.contacts.rank()).done,
-                              peer.number,
-                              notice_event(with.contacts, rules::EventClass::done, peer.number));
+        with.contacts.publish_done(peer.rank, peer.number);
     } else {
         Channel& channel = with.contacts.channel(peer.rank);
         with.channels.send(

@@ -62,6 +62,18 @@ void Contacts::close_regions() noexcept
     }
 }
 
+void Contacts::publish_grant(int rank, std::uint64_t exposures) noexcept
+{
+    publish(rank, peers_[rank].control->notices(with_.rank).granted, exposures,
+            notice_event(*this, rules::EventClass::grant, exposures));
+}
+
+void Contacts::publish_done(int rank, std::uint64_t accesses) noexcept
+{
+    publish(rank, peers_[rank].control->notices(with_.rank).done, accesses,
+            notice_event(*this, rules::EventClass::done, accesses));
+}
+
 void Contacts::publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
                        const Event& event) noexcept
 {

@@ -95,9 +95,12 @@ public:
         return ended;
     }
 
-    /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
-    void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
-                 const Event& event) noexcept;
+    /// Tells a neighbour that so many exposures are open for it. Pairs with the acquire in
+    /// `SettledEpochs::start` and `access_granted` there.
+    void publish_grant(int rank, std::uint64_t exposures) noexcept;
+    /// Tells a neighbour that so many accesses to it are finished: orders every transfer of these
+    /// before it. Pairs with the acquire in `SettledEpochs::wait` and `exposure_over` there.
+    void publish_done(int rank, std::uint64_t accesses) noexcept;
     /// Wakes the member, or calls it, after an atomic instruction on a word that it waits for.
     void wake(int rank, const Event& event = {}) noexcept;
     /// Wakes the others on this node, or calls them.
@@ -117,6 +120,9 @@ public:
     void close_regions() noexcept;
 
 private:
+    /// Writes a notice of this member's in the member's block, and wakes it, or calls it.
+    void publish(int rank, std::atomic<std::uint64_t>& notice, std::uint64_t value,
+                 const Event& event) noexcept;
     Status first_contact(int rank) noexcept;
     void know_regions(Target& target, Control& control) noexcept;
 

@@ -15,10 +15,7 @@ void enter_exposure(const EpochSurroundings& with, Epoch& epoch) noexcept
         Peer& origin = with.contacts.peer(peer.rank);
         peer.number = ++origin.exposures;
         if (origin.control != nullptr) {
-            // Pairs with the acquire in `access_granted` at the origin.
-            with.contacts.publish(
-                peer.rank, origin.control->notices(with.contacts.rank()).granted, peer.number,
-                notice_event(with.contacts, rules::EventClass::grant, peer.number));
+            with.contacts.publish_grant(peer.rank, peer.number);
         } else {
             with.channels.send(with.contacts.channel(peer.rank), MessageKind::grant,
                                NoticeBody{.number = peer.number});
@@ -51,7 +48,7 @@ bool finish_exposure(const EpochSurroundings& with, Epoch& epoch, PeerEpoch& pee
 bool exposure_over(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
 {
     const auto is_done = [&] {
-        // Pairs with the release in `announce_access` at the origin.
+        // Pairs with the release in `publish_done` at the origin.
         const std::uint64_t done =
             with.own().notices(peer.rank).done.load(std::memory_order_acquire);
         return rules::exposure_done(peer.number, done);

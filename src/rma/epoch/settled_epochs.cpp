@@ -100,10 +100,7 @@ bool SettledEpochs::post(std::span<const int> origins) noexcept
         Peer& origin = peers_[rank];
         epoch->peers[index].rank = rank;
         epoch->peers[index].number = ++origin.exposures;
-        // Pairs with the acquire in `start` and in `access_granted` at the origin.
-        with_.contacts.publish(
-            rank, origin.control->notices(with_.contacts.rank()).granted, origin.exposures,
-            notice_event(with_.contacts, rules::EventClass::grant, origin.exposures));
+        with_.contacts.publish_grant(rank, origin.exposures);
     }
     return true;
 }
@@ -180,11 +177,7 @@ bool SettledEpochs::complete() noexcept
         peer.to_be_flushed = false;
         with_.mapped.open(targets_[peer.rank], {});
         target.done = peer.number;
-        // Orders every transfer of the epoch before it; pairs with the acquire in `wait` and in
-        // `exposure_over` at the target.
-        with_.contacts.publish(peer.rank, target.control->notices(with_.contacts.rank()).done,
-                               target.done,
-                               notice_event(with_.contacts, rules::EventClass::done, target.done));
+        with_.contacts.publish_done(peer.rank, target.done);
     }
     if (access_ == nullptr) {
         access_ = epoch;
