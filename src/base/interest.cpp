@@ -3,18 +3,10 @@
 
 #include <bit>
 
+#include "base/clock.hpp"
 #include "base/futex.hpp"
 
 namespace sidelight {
-namespace {
-
-std::uint64_t now() noexcept
-{
-    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
-                                      std::chrono::nanoseconds(1));
-}
-
-} // namespace
 
 /// A value that is just being changed may be misread: then the owner looks again after it has
 /// asked for the new one, and its look comes behind the event.
@@ -49,7 +41,7 @@ Interest::Told Interest::compare(const Event& event) noexcept
 
 Interest::Told Interest::wake(std::uint64_t before) noexcept
 {
-    called_at_.store(now(), std::memory_order_relaxed);
+    called_at_.store(static_cast<std::uint64_t>(now().count()), std::memory_order_relaxed);
     if ((before & interest_word::at_pipe) != 0) {
         return Told::at_pipe;
     }

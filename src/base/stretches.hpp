@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+
+#include "base/clock.hpp"
 
 /// When a thread of our own that may sleep for long should be woken because the program is about to
 /// compute. Pure: fed with times. See docs/design/message-thread.md.
 namespace sidelight {
-
-/// Of the system's steady clock.
-using Time = std::chrono::nanoseconds;
 
 /// Whether the program is likely to compute for a while when it has left something to be moved: a
 /// large request of the host's, or operations that wait for a grant. It is, if it has done so in

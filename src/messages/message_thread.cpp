@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include <ctime>
-
+#include "base/clock.hpp"
+#include "base/own_count.hpp"
 #include "host/node/own_thread.hpp"
 #include "messages/messages.hpp"
 #include "messages/rules.hpp"
@@ -20,20 +20,6 @@ namespace {
 constexpr int naps_before_sleep = 16;
 /// Complete requests are told in one step, before the one that lets the host progress.
 constexpr unsigned most_found_by_step = 64;
-
-/// Written by one thread: no atomic instruction.
-void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
-{
-    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-}
-
-/// Of this thread, whoever else is on its core.
-Time processor_time() noexcept
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + Time(time.tv_nsec);
-}
 
 } // namespace
 
@@ -141,7 +127,7 @@ void MessageThread::sleep_for_good() noexcept
         alarm_.sleep();
     } while (requests_.live() == 0 && !stopping_.load(std::memory_order_seq_cst));
     asleep_.store(false, std::memory_order_seq_cst);
-    add(counts_.wakes);
+    add_own(counts_.wakes);
 }
 
 bool MessageThread::may_step() const noexcept
@@ -154,7 +140,7 @@ bool MessageThread::may_step() const noexcept
 
 Pace::Saw MessageThread::look(Time& cost) noexcept
 {
-    add(counts_.looks);
+    add_own(counts_.looks);
     const std::uint64_t visits = presence_.visits();
     const bool came = std::exchange(visits_, visits) != visits;
     if (came && !stretches_.is_long(now())) {
@@ -191,10 +177,10 @@ Pace::Saw MessageThread::step(Time& cost) noexcept
     cost = processor_time() - before;
     const bool moved = motion_.moved(cost) || found > 0;
     moved_ += moved ? cost : Time(0);
-    add(counts_.steps);
-    add(counts_.moved, moved ? 1 : 0);
-    add(counts_.found, found);
-    add(counts_.busy_ns, static_cast<std::uint64_t>(cost.count()));
+    add_own(counts_.steps);
+    add_own(counts_.moved, moved ? 1 : 0);
+    add_own(counts_.found, found);
+    add_own(counts_.busy_ns, static_cast<std::uint64_t>(cost.count()));
     return moved ? Pace::Saw::motion : Pace::Saw::nothing;
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 
 #include "base/alarm.hpp"
+#include "base/stretches.hpp"
 #include "messages/calls.hpp"
 #include "messages/idle_request.hpp"
 #include "messages/live_requests.hpp"
@@ -64,11 +64,8 @@ public:
     void forget() noexcept;
 
     [[nodiscard]] const StepCounts& counts() const noexcept { return counts_; }
-    static Time now() noexcept { return Clock::now().time_since_epoch(); }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     /// Several threads of a program have none in common, and each wake takes the core from one of
     /// them.
     [[nodiscard]] bool has_stretches() const noexcept

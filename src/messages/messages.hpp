@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/clock.hpp"
 #include "messages/calls.hpp"
 #include "messages/live_requests.hpp"
 #include "messages/message_thread.hpp"
@@ -48,13 +49,13 @@ public:
     void came() noexcept
     {
         if (!has_threads()) {
-            stretches_.call_begins(MessageThread::now);
+            stretches_.call_begins(now);
         }
     }
     void leaves() noexcept
     {
         if (!has_threads()) {
-            stretches_.call_ends(requests_.live() != 0, MessageThread::now);
+            stretches_.call_ends(requests_.live() != 0, now);
         }
     }
     /// The program has given the host functions that it may call while it makes progress; also

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/stretches.hpp"
+#include "base/clock.hpp"
 
 /// How often the host gets a step of progress while the program computes. Pure: fed with times.
 namespace sidelight::messages {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/stretches.hpp"
+
 namespace sidelight::messages {
 namespace {
 

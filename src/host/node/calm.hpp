@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/clock.hpp"
 
 namespace sidelight::host::node {
 
@@ -12,8 +13,6 @@ namespace sidelight::host::node {
 /// program has computed. Fed with the time of some turns at once.
 class Calm {
 public:
-    using Time = std::chrono::nanoseconds;
-
     /// The loop has taken that long for some turns, always of the same number.
     void add(Time turns) noexcept
     {

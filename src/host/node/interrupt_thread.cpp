@@ -4,27 +4,20 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.hpp"
+#include "base/own_count.hpp"
+
 namespace sidelight::host::node {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// While nothing is asked for that memory tells, nothing but a call, a message or a summons can
 /// matter.
 constexpr std::chrono::nanoseconds for_good = std::chrono::hours(24);
 
-std::uint64_t nanoseconds(Clock::duration time) noexcept
-{
-    return static_cast<std::uint64_t>(time / std::chrono::nanoseconds(1));
-}
-
-/// Written by one thread: no atomic instruction.
-void add(std::atomic<std::uint64_t>& count, std::uint64_t more = 1) noexcept
-{
-    count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-}
+std::uint64_t nanoseconds(Time time) noexcept { return static_cast<std::uint64_t>(time.count()); }
 
 } // namespace
 
@@ -85,16 +78,16 @@ void InterruptThread::answer(Roused by) noexcept
 {
     Interest& interest = waiter_->interest();
     if (by == Roused::by_call) {
-        const std::uint64_t now = nanoseconds(Clock::now().time_since_epoch());
+        const std::uint64_t roused = nanoseconds(now());
         const std::uint64_t called = interest.called_at();
-        const std::uint64_t delay = now > called ? now - called : 0;
-        add(counts_.calls);
-        add(counts_.delay_ns, delay);
+        const std::uint64_t delay = roused > called ? roused - called : 0;
+        add_own(counts_.calls);
+        add_own(counts_.delay_ns, delay);
         counts_.longest_ns.store(
             std::max(counts_.longest_ns.load(std::memory_order_relaxed), delay),
             std::memory_order_relaxed);
     } else if (by == Roused::by_message) {
-        add(counts_.messages);
+        add_own(counts_.messages);
     }
     const bool came = work_.program_came(); // while the thread slept
     // Where somebody inside has answered the call meanwhile there is nothing to be looked at.
@@ -102,7 +95,7 @@ void InterruptThread::answer(Roused by) noexcept
     const bool moved = !answered && sweep();
     const bool futile = !moved && (by == Roused::by_call || by == Roused::by_message);
     if (futile) {
-        add(counts_.futile);
+        add_own(counts_.futile);
     }
     if (came || futile) {
         stand_back();
@@ -113,12 +106,12 @@ void InterruptThread::answer(Roused by) noexcept
 
 bool InterruptThread::sweep() noexcept
 {
-    const Clock::time_point begin = Clock::now();
+    const Time begin = now();
     const bool moved = work_.sweep();
     if (moved) {
         recall_->has_moved();
     }
-    add(counts_.busy_ns, nanoseconds(Clock::now() - begin));
+    add_own(counts_.busy_ns, nanoseconds(now() - begin));
     return moved;
 }
 
@@ -139,7 +132,7 @@ void InterruptThread::stand_back() noexcept
     bool tries = false; // whether it computes, which some calls do not tell
     do {
         recalled = recall_->nap(tries ? trial : next);
-        add(counts_.naps);
+        add_own(counts_.naps);
         tries = !tries && next > 2 * trial && (crowded || recall_->computes());
         next = tries ? next : std::min(2 * next, longest_nap);
     } while (!stopping_.load(std::memory_order_relaxed) && !recalled && work_.program_came());

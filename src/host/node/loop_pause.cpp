@@ -36,7 +36,7 @@ std::chrono::nanoseconds length_of_nap(int naps) noexcept
 void LoopPause::look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcept,
                      void* context) noexcept
 {
-    const Time now = time();
+    const Time now = sidelight::now();
     if (measures_) {
         calm_.add(outside_);
         outside_ = {};
@@ -63,7 +63,7 @@ void LoopPause::nap(Waiter& waiter, bool (*poll)(void*) noexcept, void* context)
 {
     waiter.doze(poll, context, length_of_nap(naps_));
     ++naps_;
-    begin_ = time();
+    begin_ = now();
 }
 
 } // namespace sidelight::host::node

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
-
+#include "base/clock.hpp"
 #include "host/node/calm.hpp"
 #include "host/node/core_demand.hpp"
 #include "host/node/wait.hpp"
@@ -20,7 +19,7 @@ public:
     void enter() noexcept
     {
         if (measures_) {
-            outside_ += time() - left_;
+            outside_ += now() - left_;
         }
     }
     /// At its end; it has `moved` something or not. Must not hold the engine. Where it `may_sleep`
@@ -35,16 +34,13 @@ public:
             look(waiter, may_sleep, poll, context);
         }
         if (measures_) {
-            left_ = time();
+            left_ = now();
         }
     }
 
 private:
-    using Time = std::chrono::nanoseconds;
-
     static constexpr unsigned turns_per_look = 16;
 
-    static Time time() noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
     void look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcept, void* context) noexcept;
     void nap(Waiter& waiter, bool (*poll)(void*) noexcept, void* context) noexcept;
 

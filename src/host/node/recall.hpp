@@ -105,7 +105,6 @@ private:
     /// Between two turns of a host's loop there may be a sleep, or some work.
     static constexpr std::chrono::nanoseconds behind_host = std::chrono::microseconds(100);
 
-    static Time now() noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
     void call() noexcept
     {
         naps_.store(false, std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 
 #include <sched.h>
 
+#include "base/clock.hpp"
 #include "base/cpu.hpp"
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -18,7 +19,6 @@ namespace sidelight::host::node {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 /// Polls before sleeping: some 20 to 50 us with a core of one's own, long enough for a neighbour
@@ -55,13 +55,11 @@ struct Steps {
     int yields = 0;
     int most_yields = 0;
     std::chrono::nanoseconds nap = first_nap_alone;
-    std::chrono::steady_clock::time_point last;
+    Time last{};
 };
 
 thread_local Steps steps;
 thread_local unsigned steps_since_host_poll = 0;
-
-std::chrono::nanoseconds since_start() noexcept { return Clock::now().time_since_epoch(); }
 
 int polls_before_sleep(bool crowded) noexcept
 {
@@ -99,9 +97,9 @@ void Waiter::expect_short_sleeps() noexcept { bell_.let_linger(!crowded()); }
 
 bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 {
-    const auto end = std::chrono::steady_clock::now() + Doorbell::linger_time;
+    const auto end = now() + Doorbell::linger_time;
     for (bool last = false; !last;) {
-        last = std::chrono::steady_clock::now() >= end; // one look after that, however late
+        last = now() >= end; // one look after that, however late
         if (poll(context)) {
             return true;
         }
@@ -160,9 +158,9 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noe
         }
         if (count == polls_per_look_at_clock) {
             closed = close_gate();
-            begin = since_start();
+            begin = now();
         } else if (is_limited && count % polls_per_look_at_clock == 0 &&
-                   since_start() - begin >= longest_spinning) {
+                   now() - begin >= longest_spinning) {
             break;
         }
     }
@@ -173,13 +171,13 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noe
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     const bool is_crowded = crowded();
-    const std::chrono::nanoseconds begin = since_start();
+    const std::chrono::nanoseconds begin = now();
     const bool computed_on = settings().sleep && yield_budget_.is_computed_on(begin);
     const int yields = computed_on ? 0 : is_crowded ? yield_budget_.next() : yields_alone;
     for (int count = 1; count <= yields; ++count) {
-        const std::chrono::nanoseconds before = since_start();
+        const std::chrono::nanoseconds before = now();
         sched_yield();
-        const std::chrono::nanoseconds after = since_start();
+        const std::chrono::nanoseconds after = now();
         const bool polled = poll(context);
         // Ranks that take turns may have worked in theirs, and what came of it is here.
         const bool to_computing =
@@ -284,7 +282,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         limit = std::min<std::chrono::nanoseconds>(limit, longest_busy_sleep);
     }
     const std::uint64_t visit = own.begin_visit(listening);
-    const auto end = std::chrono::steady_clock::now() + limit;
+    const auto end = now() + limit;
     bool slept = false;
     const bool is_summoned = summons_.load(std::memory_order_seq_cst) != summons;
     if (interest_word::may_sleep(visit) && !is_summoned && !poll(context)) {
@@ -314,8 +312,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
     if (called) {
         return Roused::by_call;
     }
-    return listening && std::chrono::steady_clock::now() < end ? Roused::by_message
-                                                               : Roused::by_other;
+    return listening && now() < end ? Roused::by_message : Roused::by_other;
 }
 
 /// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep
@@ -369,7 +366,7 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
         steps_since_host_poll = 0;
         mpi::poll_host();
     }
-    if (moved || Clock::now() - steps.last > longest_step) {
+    if (moved || now() - steps.last > longest_step) {
         end_pauses();
     }
     if (moved) {
@@ -383,7 +380,7 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
     } else if (steps.count > static_cast<unsigned>(polls_before_sleep(true))) {
         pause_crowded(poll, context);
     }
-    steps.last = Clock::now();
+    steps.last = now();
 }
 
 void Waiter::end_pauses() noexcept

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "base/clock.hpp"
+
 namespace sidelight::host::node {
 
 /// How often a wait gives its core away before it sleeps, where ranks outnumber cores. That is
@@ -18,8 +20,6 @@ namespace sidelight::host::node {
 /// of each other is only a guess.
 class YieldBudget {
 public:
-    using Time = std::chrono::nanoseconds; ///< of the monotonic clock
-
     /// A yield to those that wait, too, is over long before.
     static constexpr Time slice = std::chrono::milliseconds(1);
     /// One slice may be the system's, or another machine's. Two are no further apart where somebody
