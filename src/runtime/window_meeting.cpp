@@ -35,6 +35,9 @@ rma::WindowShape shape_of(WindowObject& object, const WindowRequest& request, in
                      .node = body.members->node(),
                      .leaders = body.members->leaders()};
     shape.reorder = object.info.reorder();
+    shape.early_return = object.info.early_return();
+    shape.calls_for_events = object.info.progress() != Progress::calls;
+    shape.offers = settings().offers;
     shape.no_exclusive_locks = object.info.no_exclusive_locks();
     shape.active_at_target = object.info.active_at_target();
     return shape;
@@ -169,8 +172,7 @@ bool Creation::meet_neighbours()
 
 void apply_early_return(const WindowObject& object) noexcept
 {
-    rma::WindowParts& parts = object.window->parts();
-    parts.queue.early().set(object.info.early_return(), parts.calls_for_events);
+    object.window->parts().queue.early().set_limit(object.info.early_return());
 }
 
 /// Nobody leaves before all have the window, so that no message comes too early for it. What sweeps
@@ -186,10 +188,6 @@ bool Creation::create()
                           const EngineToken token(engine);
                           const rma::WindowShape shape = shape_of(*object_, request_, rank_);
                           object_->window = &engine.process().create_window(shape);
-                          rma::WindowParts& parts = object_->window->parts();
-                          parts.calls_for_events = object_->info.progress() != Progress::calls;
-                          parts.offers.allow(settings().offers, parts.calls_for_events);
-                          apply_early_return(*object_);
                           window_table::insert(*object_);
                       });
     if (all_agree(made)) {

@@ -63,7 +63,6 @@ Rank::Rank(World& world, int rank, const Script& script)
 rma::Window& Rank::create_window(const rma::WindowShape& shape)
 {
     windows_.push_back(&process_.create_window(shape));
-    windows_.back()->parts().offers.allow(true, true);
     leave_engine();
     return *windows_.back();
 }

@@ -435,6 +435,7 @@ rma::WindowShape World::shape(int window, int rank)
     }
     shape.no_exclusive_locks = program_.no_exclusive_locks;
     shape.early_return = program_.early_bytes;
+    shape.offers = true;
     return shape;
 }
 

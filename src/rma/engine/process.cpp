@@ -92,7 +92,7 @@ Wanted Process::wanted() noexcept
     WantedEvents all(messages());
     for (Window* window = shared_.busy.front(); window != nullptr;
          window = shared_.busy.after(*window)) {
-        if (window->parts().calls_for_events) {
+        if (window->parts().surroundings.calls_for_events) {
             all.add(window->parts().queue, window->parts().surroundings);
         }
     }

@@ -16,7 +16,7 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
     count_active_in(shared.with_active);
-    parts_->queue.early().set(shape.early_return, true);
+    parts_->queue.early().set_limit(shape.early_return);
     mapped_.begin(parts_->contacts.targets(), static_cast<std::uint32_t>(size_),
                   parts_->accumulates);
     if (flavor_ == Flavor::shared) {

@@ -28,6 +28,8 @@ struct WindowShape {
     BarrierShape barrier;
     Reorder reorder{};
     std::size_t early_return = 0;    ///< bytes that may be kept; 0: no call returns early
+    bool calls_for_events = true;    ///< what happens in it calls the process for what is recorded
+    bool offers = false;             ///< who waits performs what computing origins offer
     bool no_exclusive_locks = false; ///< the program will ask for none; the same on all members
     bool active_at_target = false;   ///< handlers run there alone; the same on all members
 };

@@ -51,8 +51,6 @@ struct WindowParts {
     // The window as a whole.
     Dispatch dispatch;
     Losses losses;
-    /// What happens in it calls the process for what is recorded in it.
-    bool calls_for_events = true;
 };
 
 } // namespace sidelight::rma

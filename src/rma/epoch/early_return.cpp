@@ -105,7 +105,7 @@ bool EarlyReturn::keep(Epoch& epoch) noexcept
 {
     std::size_t record = record_bytes(epoch);
     const bool others_finish =
-        has_finisher() || (epochs_.all_but_one() && offers_.would_finish(epoch));
+        has_finisher() || (with_.early.all_but_one() && with_.offers.would_finish(epoch));
     if (!rules::may_return_early(others_finish, free_bytes(), record) || !waits_for_grants(epoch)) {
         return false; // the operations are gone through only where it may come to something
     }
@@ -123,22 +123,22 @@ bool EarlyReturn::keep(Epoch& epoch) noexcept
     epoch.kept = record;
     return rules::may_return_early(others_finish, free_bytes(), record + data) &&
            for_each_recorded(epoch, [&](Op& op, const Op* like) {
-               return op.kept != nullptr || keep_data(epochs_.room(), op, like);
+               return op.kept != nullptr || keep_data(with_.early.room(), op, like);
            });
 }
 
 void EarlyReturn::let_return(Epoch& epoch) noexcept
 {
     epoch.early = Early::returned;
-    epochs_.room().used += epoch.kept;
-    epochs_.add(epoch);
+    with_.early.room().used += epoch.kept;
+    with_.early.add(epoch);
     ++pending_;
 }
 
 void EarlyReturn::complete(Epoch& epoch, Status failure) noexcept
 {
-    epochs_.room().used -= epoch.kept;
-    epochs_.remove(epoch);
+    with_.early.room().used -= epoch.kept;
+    with_.early.remove(epoch);
     --pending_;
     if (failure != Status::ok && !failed()) {
         failure_.store(failure, std::memory_order_relaxed);

@@ -62,19 +62,13 @@ private:
 /// it then. One for each window. See docs/design/early-return.md. Guarded by the engine.
 class EarlyReturn {
 public:
-    explicit EarlyReturn(const EpochSurroundings& with) noexcept
-        : epochs_(with.early), offers_(with.offers), dynamic_(with.dynamic)
-    {}
+    explicit EarlyReturn(const EpochSurroundings& with) noexcept : with_(with) {}
 
-    /// `limit`: how much the process may keep in all when a call of this window returns; 0: none
-    /// does. `calls`: what happens in the window calls the process for what is recorded.
-    void set(std::size_t limit, bool calls) noexcept
-    {
-        limit_ = limit;
-        calls_ = calls;
-    }
-    /// Whether any call may ever return early.
-    [[nodiscard]] bool wanted() const noexcept { return limit_ != 0 && !dynamic_; }
+    /// How much the process may keep in all when a call of this window returns; 0: none does.
+    void set_limit(std::size_t limit) noexcept { limit_ = limit; }
+    /// Whether any call may ever return early. In a dynamic window the target alone knows whether
+    /// there is memory, and the closing call tells that.
+    [[nodiscard]] bool wanted() const noexcept { return limit_ != 0 && !with_.dynamic; }
     /// Epochs whose calls have returned, and that are not complete.
     [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
 
@@ -86,7 +80,8 @@ public:
     /// targets must be offered it before the call returns.
     [[nodiscard]] bool has_finisher() const noexcept
     {
-        return !epochs_.room().program_has_threads && epochs_.room().others_finish(calls_);
+        const KeepingRoom& room = with_.early.room();
+        return !room.program_has_threads && room.others_finish(with_.calls_for_events);
     }
     /// Of one that is kept.
     void let_return(Epoch& epoch) noexcept;
@@ -107,16 +102,13 @@ public:
 private:
     [[nodiscard]] std::size_t free_bytes() const noexcept
     {
-        const std::size_t used = epochs_.room().used;
+        const std::size_t used = with_.early.room().used;
         return limit_ > used ? limit_ - used : 0;
     }
 
-    EarlyEpochs& epochs_;
-    Offers& offers_;
+    const EpochSurroundings& with_;
     std::size_t limit_ = 0;
     std::size_t pending_ = 0;
-    bool dynamic_; ///< the target alone knows whether there is memory, and the closing call tells
-    bool calls_ = true;
     std::atomic<Status> failure_{Status::ok}; ///< written under the engine
 };
 

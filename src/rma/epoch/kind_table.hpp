@@ -27,6 +27,7 @@ struct EpochSurroundings {
     Offers& offers;
     bool dynamic;            ///< the window
     bool no_exclusive_locks; ///< by the program's word
+    bool calls_for_events;   ///< what happens here calls the process for what is recorded
     trace::Track trace{};
 
     [[nodiscard]] bool allows(LockType type) const noexcept

@@ -168,7 +168,7 @@ bool Offers::may_make(const Epoch& epoch, const PeerEpoch& peer) noexcept
 {
     const int place = place_of(epoch, peer);
     Peer& target = with_.contacts.peer(place);
-    if (!allowed_ || peer.was_offered || peer.gates != 0 || with_.dynamic ||
+    if (!with_.allowed || peer.was_offered || peer.gates != 0 || with_.dynamic ||
         target.control == nullptr || target.offer != nullptr || // an earlier one: another sweep
         with_.contacts.target(place).lost) {
         return false;
@@ -210,7 +210,7 @@ bool Offers::is_performed(const Epoch& epoch, const PeerEpoch& peer) noexcept
 /// kernel does not let it read would hardly be let read this one.
 bool Offers::would_finish(const Epoch& epoch) noexcept
 {
-    if (!allowed_ || !epoch.active() || with_.room.program_has_threads) {
+    if (!with_.allowed || !epoch.active() || with_.room.program_has_threads) {
         return false;
     }
     Offer unused;
@@ -244,7 +244,8 @@ bool Offers::write(Offer& offer, const Epoch& epoch, const PeerEpoch& peer) noex
 
 bool Offers::make(const Epoch& epoch, PeerEpoch& peer, bool returns) noexcept
 {
-    if (!rules::may_offer(returns, with_.room.others_finish(calls_)) || !may_make(epoch, peer)) {
+    if (!rules::may_offer(returns, with_.room.others_finish(with_.calls_for_events)) ||
+        !may_make(epoch, peer)) {
         return false;
     }
     const int place = place_of(epoch, peer);
@@ -470,7 +471,7 @@ void Offers::follow(int place, std::uint64_t word) noexcept
 
 bool Offers::perform_access(int origin, std::uint64_t exposure) noexcept
 {
-    if (!allowed_ || with_.contacts.peer(origin).control == nullptr) {
+    if (!with_.allowed || with_.contacts.peer(origin).control == nullptr) {
         return false;
     }
     const int here = with_.contacts.rank();

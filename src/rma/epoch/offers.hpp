@@ -66,16 +66,10 @@ public:
         const KeepingRoom& room; ///< says who finishes what is recorded
         Pool<Offer>& pool;
         bool dynamic;
+        bool allowed;          ///< any are made, and taken
+        bool calls_for_events; ///< what happens here calls the process for what is recorded
     };
     explicit Offers(const Setting& setting) noexcept : with_(setting) {}
-
-    /// Whether any are made, and taken, from before the first epoch on; else none. `calls`: what
-    /// happens in the window calls the process for what is recorded.
-    void allow(bool allowed, bool calls) noexcept
-    {
-        allowed_ = allowed;
-        calls_ = calls;
-    }
 
     /// The origin: whether its targets, when they wait, would perform all that is left of a closed
     /// access without a further call of this process.
@@ -145,8 +139,8 @@ private:
     /// Who may have offered something: nobody, where nothing is taken now.
     [[nodiscard]] std::span<const std::int32_t> neighbours_if_allowed() const noexcept
     {
-        return allowed_ && bytes_left_ != 0 ? with_.contacts.neighbours()
-                                            : std::span<const std::int32_t>();
+        return with_.allowed && bytes_left_ != 0 ? with_.contacts.neighbours()
+                                                 : std::span<const std::int32_t>();
     }
     /// In the block of a neighbour, what another one offers there.
     [[nodiscard]] OfferWord& offered(int place, int origin) noexcept
@@ -156,8 +150,6 @@ private:
     }
 
     Setting with_;
-    bool allowed_ = false;
-    bool calls_ = true;
     std::size_t bytes_left_ = 0; ///< that may be performed now
     bool has_performed_ = false; ///< in the latest sweep
 };
