@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <new>
+#include <optional>
 
 #include <sidelight.h>
 
@@ -76,17 +77,21 @@ int refuse(MPI_Win win) noexcept
     return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
 }
 
-/// `notification`: -1 for the forms without. `rest` is the request of the form that has one.
+/// `notification`: of the forms that raise a counter of the target's behind it. `rest` is the
+/// request of the form that has one.
 template <class Count, class... Rest>
 int start(const void* input, Count input_count, MPI_Datatype input_type, void* output,
           Count output_count, MPI_Datatype output_type, Count segments, int target,
           MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
-          MPI_Datatype target_output_type, MPI_Op op, int notification, MPI_Win win,
+          MPI_Datatype target_output_type, MPI_Op op, std::optional<int> notification, MPI_Win win,
           Rest... rest) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
         return refuse(win);
+    }
+    if (notification && *notification < 0) {
+        return host::mpi::answer_window(Status::rma_notification, win);
     }
     return issue(*object,
                  ActiveArguments{.input = {input, input_count, input_type, target_input_type},
@@ -97,24 +102,8 @@ int start(const void* input, Count input_count, MPI_Datatype input_type, void* o
                                  .count = count,
                                  .type = type,
                                  .op = op,
-                                 .notification = notification},
+                                 .notification = notification.value_or(-1)},
                  rest...);
-}
-
-/// Raises a counter of the target's behind it.
-template <class Count, class... Arguments>
-int notify(const void* input, Count input_count, MPI_Datatype input_type, void* output,
-           Count output_count, MPI_Datatype output_type, Count segments, int target,
-           MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
-           MPI_Datatype target_output_type, MPI_Op op, int notification, MPI_Win win,
-           Arguments... request) noexcept
-{
-    if (notification < 0 && window_table::find(win) != nullptr) {
-        return host::mpi::answer_window(Status::rma_notification, win);
-    }
-    return start<Count>(input, input_count, input_type, output, output_count, output_type, segments,
-                        target, target_input_type, displacement, count, type, target_output_type,
-                        op, notification, win, request...);
 }
 
 /// Says by an error what nobody may do with it.
@@ -260,83 +249,60 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
                 row(MPI_Aint, displacement) row(Count, count) row(MPI_Datatype, type)              \
                     row(MPI_Datatype, target_output_type) row(MPI_Op, op)
 
-#define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count)                      \
-    SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win)    \
+// Of the forms without and with a notification.
+#define SIDELIGHT_PLAIN(row)
+#define SIDELIGHT_NOTIFIED(row) row(int, notification)
+
+#define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count, notified)            \
+    SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count)                 \
+                                 notified(SIDELIGHT_DECLARE) MPI_Win win)                          \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) - 1, win);          \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
+                                std::optional<int>{notified(SIDELIGHT_PASS)},                      \
+                            win);                                                                  \
     }                                                                                              \
-    SIDELIGHT_ENTRY int request_name(                                                              \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) MPI_Win win, MPI_Request* request)   \
+    SIDELIGHT_ENTRY int request_name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count)         \
+                                         notified(SIDELIGHT_DECLARE) MPI_Win win,                  \
+                                     MPI_Request* request)                                         \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) - 1, win, request); \
+        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
+                                std::optional<int>{notified(SIDELIGHT_PASS)},                      \
+                            win, request);                                                         \
     }                                                                                              \
     SIDELIGHT_ENTRY void mpix_##fortran(                                                           \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
-            win,                                                                                   \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
+            notified(SIDELIGHT_DECLARE_FORTRAN) FortranArgument<MPI_Win>                           \
+                win,                                                                               \
         MPI_Fint* error)                                                                           \
     {                                                                                              \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
+                                          std::optional<int>{notified(SIDELIGHT_CONVERT)},         \
                                       from_fortran<MPI_Win>(win));                                 \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_ENTRY void mpix_##request_fortran(                                                   \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count) FortranArgument<MPI_Win>     \
-            win,                                                                                   \
+        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
+            notified(SIDELIGHT_DECLARE_FORTRAN) FortranArgument<MPI_Win>                           \
+                win,                                                                               \
         MPI_Fint* request, MPI_Fint* error)                                                        \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) - 1,   \
+        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
+                                          std::optional<int>{notified(SIDELIGHT_CONVERT)},         \
                                       from_fortran<MPI_Win>(win), &started);                       \
         return_to_fortran(code, started, request, error);                                          \
     }                                                                                              \
     SIDELIGHT_PROFILED_FORTRAN(fortran)                                                            \
     SIDELIGHT_PROFILED_FORTRAN(request_fortran)
-SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, am_, ram_, int)
-SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, am_c_, ram_c_, MPI_Count)
+SIDELIGHT_ACTIVE(MPIX_Am, MPIX_Ram, am_, ram_, int, SIDELIGHT_PLAIN)
+SIDELIGHT_ACTIVE(MPIX_Am_c, MPIX_Ram_c, am_c_, ram_c_, MPI_Count, SIDELIGHT_PLAIN)
+SIDELIGHT_ACTIVE(MPIX_Am_notify, MPIX_Ram_notify, am_notify_, ram_notify_, int, SIDELIGHT_NOTIFIED)
+SIDELIGHT_ACTIVE(MPIX_Am_notify_c, MPIX_Ram_notify_c, am_notify_c_, ram_notify_c_, MPI_Count,
+                 SIDELIGHT_NOTIFIED)
 SIDELIGHT_PROFILED(Am)
 SIDELIGHT_PROFILED(Am_c)
 SIDELIGHT_PROFILED(Ram)
 SIDELIGHT_PROFILED(Ram_c)
-
-#define SIDELIGHT_ACTIVE_NOTIFY(name, request_name, fortran, request_fortran, Count)               \
-    SIDELIGHT_ENTRY int name(                                                                      \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) int notification, MPI_Win win)       \
-    {                                                                                              \
-        return notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) notification,      \
-                             win);                                                                 \
-    }                                                                                              \
-    SIDELIGHT_ENTRY int request_name(                                                              \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count) int notification, MPI_Win win,       \
-        MPI_Request* request)                                                                      \
-    {                                                                                              \
-        return notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count) notification, win, \
-                             request);                                                             \
-    }                                                                                              \
-    SIDELIGHT_ENTRY void mpix_##fortran(                                                           \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
-            const MPI_Fint* notification,                                                          \
-        FortranArgument<MPI_Win> win, MPI_Fint* error)                                             \
-    {                                                                                              \
-        const int code =                                                                           \
-            notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
-                          from_fortran<MPI_Win>(win));                                             \
-        return_to_fortran(code, error);                                                            \
-    }                                                                                              \
-    SIDELIGHT_ENTRY void mpix_##request_fortran(                                                   \
-        SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE_FORTRAN, Count)                              \
-            const MPI_Fint* notification,                                                          \
-        FortranArgument<MPI_Win> win, MPI_Fint* request, MPI_Fint* error)                          \
-    {                                                                                              \
-        MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code =                                                                           \
-            notify<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count) * notification,    \
-                          from_fortran<MPI_Win>(win), &started);                                   \
-        return_to_fortran(code, started, request, error);                                          \
-    }                                                                                              \
-    SIDELIGHT_PROFILED_FORTRAN(fortran)                                                            \
-    SIDELIGHT_PROFILED_FORTRAN(request_fortran)
-SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify, MPIX_Ram_notify, am_notify_, ram_notify_, int)
-SIDELIGHT_ACTIVE_NOTIFY(MPIX_Am_notify_c, MPIX_Ram_notify_c, am_notify_c_, ram_notify_c_, MPI_Count)
 SIDELIGHT_PROFILED(Am_notify)
 SIDELIGHT_PROFILED(Am_notify_c)
 SIDELIGHT_PROFILED(Ram_notify)
