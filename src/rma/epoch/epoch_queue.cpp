@@ -68,6 +68,12 @@ bool offer_all(const EpochSurroundings& with, Epoch& epoch) noexcept
     });
 }
 
+/// Something is still to be waited for, or done, towards it.
+bool is_unfinished(const Epoch& epoch, const PeerEpoch& peer) noexcept
+{
+    return !peer.granted || (!epoch.open() && !peer.done);
+}
+
 /// On another node: what goes there are messages.
 bool is_distant(const EpochSurroundings& with, int rank) noexcept
 {
@@ -245,12 +251,14 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     const bool mixed = epoch.peers.size() > 1 && with_.contacts.has_distant();
     if (mixed) {
         for (PeerEpoch& peer : epoch.peers) {
-            moved |= is_distant(with_, peer.rank) && advance_at(epoch, peer);
+            moved |= is_unfinished(epoch, peer) && is_distant(with_, peer.rank) &&
+                     advance_at(epoch, peer);
         }
         with_.channels.carrier().push();
     }
     for (PeerEpoch& peer : epoch.peers) {
-        moved |= !(mixed && is_distant(with_, peer.rank)) && advance_at(epoch, peer);
+        moved |= is_unfinished(epoch, peer) && !(mixed && is_distant(with_, peer.rank)) &&
+                 advance_at(epoch, peer);
     }
     return moved || with_.barrier.steps() != barrier_steps;
 }
