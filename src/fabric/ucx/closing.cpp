@@ -57,9 +57,15 @@ bool UcxFabric::close_connections(Receiver& receiver, Clock::time_point end) noe
             part_from(*peer);
         }
     }
-    return poll_until(*this, receiver, end, [this] {
+    const bool ended = poll_until(*this, receiver, end, [this] {
         return worker_.is_flushed() && connections_.has_closed() && connections_.is_idle();
     });
+    for (const std::unique_ptr<Peer>& peer : connections_.peers()) {
+        if (peer) {
+            tell_forgotten(*peer);
+        }
+    }
+    return ended;
 }
 
 bool UcxFabric::close(Receiver& receiver, std::chrono::nanoseconds limit) noexcept

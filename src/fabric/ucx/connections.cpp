@@ -7,6 +7,16 @@
 #include "fabric/ucx/transports.hpp"
 
 namespace sidelight::fabric::ucx {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// So long UCX may take with what it has of a peer that is lost: it ends endpoints bit by bit, in
+/// later polls, and forgets some requests. A program may poll seldom: that much it does at least.
+constexpr std::chrono::milliseconds longest_end{500};
+constexpr unsigned fewest_polls = 16;
+
+} // namespace
 
 Connections::Connections(Worker& worker, PeerNumbers& numbers) noexcept
     : worker_(worker), ucx_(worker.ucx()), numbers_(numbers)
@@ -87,20 +97,31 @@ void Connections::close(Peer& peer) noexcept
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
     param.cb.send = on_closed;
     param.user_data = &peer;
-    if (UCS_PTR_IS_PTR(ucx_.ep_close(endpoint, &param))) {
-        ++closing_;
-    } else {
-        closed_.push(peer);
-    }
+    closing_ += UCS_PTR_IS_PTR(ucx_.ep_close(endpoint, &param)) ? 1 : 0;
 }
 
 void Connections::on_closed(void* request, ucs_status_t /*status*/, void* data) noexcept
 {
-    auto& peer = *static_cast<Peer*>(data);
-    Connections& connections = peer.owner;
+    Connections& connections = static_cast<Peer*>(data)->owner;
     connections.ucx_.request_free(request);
     --connections.closing_;
-    connections.closed_.push(peer);
+}
+
+void Connections::await_end(Peer& peer) noexcept
+{
+    peer.end = {.limit = Clock::now() + longest_end};
+    parting_.push(peer);
+}
+
+/// In the order in which they were lost, so that each waits for its own limit at most.
+Peer* Connections::next_ended() noexcept
+{
+    Peer* peer = parting_.front();
+    if (peer == nullptr) {
+        return nullptr;
+    }
+    const bool has_had_time = ++peer->end.polls > fewest_polls && Clock::now() > peer->end.limit;
+    return peer->outstanding == 0 || has_had_time ? parting_.pop() : nullptr;
 }
 
 bool Connections::is_idle() const noexcept

@@ -40,12 +40,15 @@ public:
     /// Ends a connection that need not be flushed. Requests on it finish with an error.
     void close(Peer& peer) noexcept;
 
-    [[nodiscard]] bool has_news() const noexcept { return !failed_.empty() || !closed_.empty(); }
+    [[nodiscard]] bool has_news() const noexcept { return !failed_.empty() || !parting_.empty(); }
     [[nodiscard]] bool has_failed() const noexcept { return !failed_.empty(); }
     /// A peer that has failed, once; null: there is none.
     Peer* next_failed() noexcept { return failed_.pop(); }
-    /// A peer whose endpoint is gone, once; null: there is none.
-    Peer* next_closed() noexcept { return closed_.pop(); }
+    /// It is closed, and UCX may still be at the memory of what it has not finished.
+    void await_end(Peer& peer) noexcept;
+    /// One of those of which UCX has finished all, or has had its time, once; null: there is none.
+    /// Once in each poll.
+    Peer* next_ended() noexcept;
 
     /// Whether UCX has finished what it was asked to do; of lost peers it may never tell.
     [[nodiscard]] bool is_idle() const noexcept;
@@ -67,7 +70,7 @@ private:
     std::vector<std::unique_ptr<Peer>> peers_;           ///< by number; some may be empty
     std::pair<std::uint64_t, Peer*> latest_{0, nullptr}; ///< its identity
     PeerQueue<&QueuePlaces::failed> failed_;
-    PeerQueue<&QueuePlaces::closed> closed_;
+    PeerQueue<&QueuePlaces::parting> parting_;
     std::size_t closing_ = 0; ///< endpoints
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,7 +29,7 @@ struct QueuePlaces {
     QueuePlace ready;       ///< Receiving: something that came early may be handed over
     QueuePlace unflushed;   ///< Transfers: there are puts that no flush covers
     QueuePlace failed;      ///< Connections: the receiver has not been told
-    QueuePlace closed;      ///< Connections: its endpoint is gone, and nobody has been told
+    QueuePlace parting;     ///< Connections: the same, and its connection has been ended
 };
 
 /// What `Sending` has of a peer.
@@ -69,6 +70,12 @@ struct PeerMemory {
     bool flush_under_way = false;
 };
 
+/// How long UCX may still take with what it has of a peer whose connection has been ended.
+struct PeerEnd {
+    std::chrono::steady_clock::time_point limit;
+    unsigned polls = 0; ///< since then
+};
+
 /// Another process, or this one. Owned by `Connections`, whose fields are those directly in it;
 /// what else is known of it belongs to the owners of its parts.
 struct Peer {
@@ -81,6 +88,7 @@ struct Peer {
     ucp_ep_h endpoint = nullptr;
     std::vector<std::byte> address; ///< empty: not known yet
     std::size_t outstanding = 0;    ///< requests that UCX has not finished; of all owners
+    PeerEnd end;
 
     PeerOut out;
     PeerIn in;
@@ -94,6 +102,7 @@ template <QueuePlace QueuePlaces::*place>
 class PeerQueue {
 public:
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+    [[nodiscard]] Peer* front() const noexcept { return first_; } ///< null: it is empty
 
     void push(Peer& peer) noexcept
     {

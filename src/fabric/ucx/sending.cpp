@@ -286,7 +286,7 @@ void Sending::abandon(Peer& peer) noexcept
 }
 
 /// UCX (1.13, shared memory) forgets some of the requests of an endpoint that is closed by force.
-/// It does not look at their payloads any more, so they are over.
+/// It does not look at their payloads any more then, so they are over.
 void Sending::tell_forgotten(Peer& peer) noexcept
 {
     using Leaving = decltype(peer.out.leaving);

@@ -44,7 +44,7 @@ public:
     bool tell_finished() noexcept;
     /// Gives up what has not been handed to UCX.
     void abandon(Peer& peer) noexcept;
-    /// Tells whoever waits for what UCX has forgotten, once the endpoint is gone.
+    /// Tells whoever waits for what UCX has not finished in time after the end of the connection.
     static void tell_forgotten(Peer& peer) noexcept;
 
 private:

@@ -47,7 +47,7 @@ public:
     bool tell_over() noexcept;
     /// Gives up puts that no flush covers: none will come.
     void abandon(Peer& peer) noexcept;
-    /// Tells whoever waits for what UCX has forgotten, once the endpoint is gone.
+    /// Tells whoever waits for what UCX has not finished in time after the end of the connection.
     static void tell_forgotten(Peer& peer) noexcept;
 
 private:

@@ -95,22 +95,21 @@ bool UcxFabric::tell_news() noexcept
     moved = sending_.tell_finished() || moved;
     moved = transfers_.tell_over() || moved;
     transfers_.flush_requested();
-    moved = tell_lost() || moved;
-    return tell_closed() || moved;
+    part_from_failed();
+    return tell_lost() || moved;
 }
 
 /// What it had left in its box is older than its end.
-bool UcxFabric::tell_lost() noexcept
+void UcxFabric::part_from_failed() noexcept
 {
     if (!connections_.has_failed()) {
-        return false;
+        return;
     }
     receiving_.take_boxes();
     while (Peer* peer = connections_.next_failed()) { // more may fail meanwhile
         part_from(*peer);
-        delivery_.receiver().lost(peer->number);
+        connections_.await_end(*peer);
     }
-    return true;
 }
 
 /// Gives up what was meant for a peer or came too early from it.
@@ -123,15 +122,22 @@ void UcxFabric::part_from(Peer& peer) noexcept
     connections_.close(peer);
 }
 
-bool UcxFabric::tell_closed() noexcept
+/// Until then UCX may read and write what the receiver would take for its own again.
+bool UcxFabric::tell_lost() noexcept
 {
     bool any = false;
-    while (Peer* peer = connections_.next_closed()) {
-        Transfers::tell_forgotten(*peer);
-        Sending::tell_forgotten(*peer);
+    while (Peer* peer = connections_.next_ended()) {
+        delivery_.receiver().lost(peer->number);
+        tell_forgotten(*peer);
         any = true;
     }
     return any;
+}
+
+void UcxFabric::tell_forgotten(Peer& peer) noexcept
+{
+    Transfers::tell_forgotten(peer);
+    Sending::tell_forgotten(peer);
 }
 
 Arming UcxFabric::arm() noexcept

@@ -73,9 +73,10 @@ private:
 
     [[nodiscard]] bool has_news() const noexcept;
     bool tell_news() noexcept;
-    bool tell_lost() noexcept;
-    bool tell_closed() noexcept;
+    void part_from_failed() noexcept;
     void part_from(Peer& peer) noexcept;
+    bool tell_lost() noexcept;
+    static void tell_forgotten(Peer& peer) noexcept;
 
     // closing.cpp
     bool flush(Receiver& receiver, Clock::time_point end) noexcept;
