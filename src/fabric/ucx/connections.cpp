@@ -74,7 +74,8 @@ void Connections::fail(Peer& peer, ucs_status_t status) noexcept
 {
     if (!peer.failed) {
         peer.failed = true;
-        log(LogLevel::debug, "peer %d is lost: %s", peer.number, ucx_.status_string(status));
+        log(status == UCS_ERR_NO_MEMORY ? LogLevel::error : LogLevel::debug, "peer %d is lost: %s",
+            peer.number, ucx_.status_string(status));
         failed_.push(peer);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "base/log.hpp"
 #include "fabric/ucx/active_messages.hpp"
@@ -51,7 +52,7 @@ bool Receiving::look() noexcept
 bool Receiving::take_boxes() noexcept
 {
     return inbox_ != nullptr && inbox_->take([this](const FastMessage& batch) noexcept {
-        take_batch(connections_.peer_with(batch.sender), batch.number, batch.bytes);
+        take_batch(batch.sender, batch.number, batch.bytes);
     });
 }
 
@@ -65,28 +66,49 @@ ucs_status_t Receiving::on_batch(void* receiving, const void* /*header*/, size_t
         log(LogLevel::error, "a batch of %zu bytes is dropped: too short", bytes);
         return UCS_OK;
     }
-    auto& self = *static_cast<Receiving*>(receiving);
-    self.take_batch(self.connections_.peer_with(header->sender), header->sequence,
-                    message.subspan(sizeof(BatchHeader)));
+    static_cast<Receiving*>(receiving)->take_batch(header->sender, header->sequence,
+                                                   message.subspan(sizeof(BatchHeader)));
     return UCS_OK;
 }
 
-void Receiving::take_batch(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames)
+/// Null: it is not known, and there is no memory to know it.
+Peer* Receiving::sender(std::uint64_t identity) noexcept
+try {
+    return &connections_.peer_with(identity);
+} catch (const std::bad_alloc&) {
+    log(LogLevel::error, "out of memory: a message of an unknown process is dropped");
+    return nullptr;
+}
+
+/// What comes early, by `insert`. False: there is no memory, and the peer has failed.
+template <typename Insert>
+bool Receiving::keep(Peer& peer, Insert insert) noexcept
+try {
+    insert();
+    ready_.push(peer);
+    return true;
+} catch (const std::bad_alloc&) {
+    connections_.fail(peer, UCS_ERR_NO_MEMORY);
+    return false;
+}
+
+void Receiving::take_batch(std::uint64_t identity, std::uint64_t sequence,
+                           std::span<const std::byte> frames) noexcept
 {
-    if (peer.lost) {
+    Peer* peer = sender(identity);
+    if (peer == nullptr || peer->lost) {
         return;
     }
-    if (sequence == peer.in.received && delivery_.is_possible()) {
-        hand_over(peer, frames);
-        if (!peer.in.early.empty() || !peer.in.early_zero_copy.empty()) {
-            hand_over_early(peer);
+    if (sequence == peer->in.received && delivery_.is_possible()) {
+        hand_over(*peer, frames);
+        if (!peer->in.early.empty() || !peer->in.early_zero_copy.empty()) {
+            hand_over_early(*peer);
         }
-    } else if (sequence >= peer.in.received) {
-        peer.in.early.try_emplace(sequence, frames.begin(), frames.end());
-        ready_.push(peer);
+    } else if (sequence >= peer->in.received) {
+        keep(*peer, [&] { peer->in.early.try_emplace(sequence, frames.begin(), frames.end()); });
     } else {
         log(LogLevel::error, "batch %llu of peer %d is dropped",
-            static_cast<unsigned long long>(sequence), peer.number);
+            static_cast<unsigned long long>(sequence), peer->number);
     }
 }
 
@@ -120,35 +142,37 @@ ucs_status_t Receiving::on_zero_copy(void* receiving, const void* header, size_t
 }
 
 ucs_status_t Receiving::take_zero_copy(std::span<const std::byte> message, void* data,
-                                       std::size_t bytes, bool is_descriptor)
+                                       std::size_t bytes, bool is_descriptor) noexcept
 {
     const auto first = read_plain<ZeroCopyHeader>(message);
     if (!first) {
         log(LogLevel::error, "a zero-copy message is dropped: its header is too short");
         return UCS_OK;
     }
-    Peer& peer = connections_.peer_with(first->sender);
-    if (peer.lost) {
+    Peer* peer = sender(first->sender);
+    if (peer == nullptr || peer->lost) {
         return UCS_OK;
     }
     const auto header = message.subspan(sizeof(ZeroCopyHeader));
     const auto payload = bytes_at(data, is_descriptor ? 0 : bytes);
-    if (first->after > peer.in.received || !delivery_.is_possible()) {
-        peer.in.early_zero_copy.push_back({.after = first->after,
-                                           .header = {header.begin(), header.end()},
-                                           .bytes = bytes,
-                                           .payload = {payload.begin(), payload.end()},
-                                           .descriptor = is_descriptor ? data : nullptr});
-        ready_.push(peer);
+    bool taken = true;
+    if (first->after > peer->in.received || !delivery_.is_possible()) {
+        taken = keep(*peer, [&] {
+            peer->in.early_zero_copy.push_back({.after = first->after,
+                                                .header = {header.begin(), header.end()},
+                                                .bytes = bytes,
+                                                .payload = {payload.begin(), payload.end()},
+                                                .descriptor = is_descriptor ? data : nullptr});
+        });
     } else if (is_descriptor) {
-        return payloads_.fetch(peer, header, data, bytes) ? UCS_INPROGRESS : UCS_OK;
+        taken = payloads_.fetch(*peer, header, data, bytes);
     } else {
-        payloads_.copy(peer, header, payload);
+        payloads_.copy(*peer, header, payload);
     }
-    return is_descriptor ? UCS_INPROGRESS : UCS_OK;
+    return is_descriptor && taken ? UCS_INPROGRESS : UCS_OK;
 }
 
-void Receiving::hand_over_early(Peer& peer)
+void Receiving::hand_over_early(Peer& peer) noexcept
 {
     PeerIn& in = peer.in;
     for (;;) {
@@ -171,7 +195,7 @@ void Receiving::hand_over_early(Peer& peer)
     }
 }
 
-void Receiving::hand_over_early(Peer& peer, const EarlyZeroCopy& message)
+void Receiving::hand_over_early(Peer& peer, const EarlyZeroCopy& message) noexcept
 {
     if (message.descriptor == nullptr) {
         payloads_.copy(peer, message.header, message.payload);
@@ -180,7 +204,7 @@ void Receiving::hand_over_early(Peer& peer, const EarlyZeroCopy& message)
     }
 }
 
-bool Receiving::hand_over_ready()
+bool Receiving::hand_over_ready() noexcept
 {
     const bool any = !ready_.empty();
     while (Peer* peer = ready_.pop()) { // more may be ready meanwhile

@@ -40,7 +40,7 @@ public:
 
     [[nodiscard]] bool has_news() const noexcept { return !ready_.empty() || payloads_.has_news(); }
     /// Hands over what has come early and is in order now. Answers whether there was anything.
-    bool hand_over_ready();
+    bool hand_over_ready() noexcept;
     /// As ZeroCopyReceives.
     bool tell_placed() noexcept { return payloads_.tell_placed(); }
     /// Forgets what has come too early.
@@ -53,12 +53,16 @@ private:
     static ucs_status_t on_zero_copy(void* receiving, const void* header, size_t header_bytes,
                                      void* data, size_t bytes,
                                      const ucp_am_recv_param_t* param) noexcept;
-    void take_batch(Peer& peer, std::uint64_t sequence, std::span<const std::byte> frames);
+    Peer* sender(std::uint64_t identity) noexcept;
+    template <typename Insert>
+    bool keep(Peer& peer, Insert insert) noexcept;
+    void take_batch(std::uint64_t identity, std::uint64_t sequence,
+                    std::span<const std::byte> frames) noexcept;
     ucs_status_t take_zero_copy(std::span<const std::byte> message, void* data, std::size_t bytes,
-                                bool is_descriptor);
+                                bool is_descriptor) noexcept;
     void hand_over(Peer& peer, std::span<const std::byte> frames) noexcept;
-    void hand_over_early(Peer& peer);
-    void hand_over_early(Peer& peer, const EarlyZeroCopy& message);
+    void hand_over_early(Peer& peer) noexcept;
+    void hand_over_early(Peer& peer, const EarlyZeroCopy& message) noexcept;
 
     Worker& worker_;
     Connections& connections_;

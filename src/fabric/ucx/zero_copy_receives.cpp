@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 namespace sidelight::fabric::ucx {
 
@@ -30,13 +31,15 @@ void ZeroCopyReceives::copy(const Peer& peer, std::span<const std::byte> header,
 }
 
 bool ZeroCopyReceives::fetch(Peer& peer, std::span<const std::byte> header, void* descriptor,
-                             std::size_t bytes)
-{
+                             std::size_t bytes) noexcept
+try {
+    std::unique_ptr<Receive> made(
+        new Receive{*this, peer, {header.begin(), header.end()}, bytes}); // before it is expected
     std::byte* place = Delivery::Call(delivery_)->place(peer.number, header, bytes);
     if (place == nullptr) {
         return false;
     }
-    auto* receive = new Receive{*this, peer, {header.begin(), header.end()}, bytes};
+    Receive* receive = made.release();
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     param.cb.recv_am = on_placed;
@@ -48,6 +51,9 @@ bool ZeroCopyReceives::fetch(Peer& peer, std::span<const std::byte> header, void
         conclude(*receive, UCS_PTR_RAW_STATUS(request));
     }
     return true;
+} catch (const std::bad_alloc&) {
+    connections_.fail(peer, UCS_ERR_NO_MEMORY);
+    return false;
 }
 
 /// The receiver is told later: UCX may come here from within a call of the receiver's.

@@ -24,9 +24,10 @@ public:
     /// A payload that is here.
     void copy(const Peer& peer, std::span<const std::byte> header,
               std::span<const std::byte> payload) noexcept;
-    /// One that UCX fetches. False: the receiver does not want it, and the descriptor is still the
-    /// caller's.
-    bool fetch(Peer& peer, std::span<const std::byte> header, void* descriptor, std::size_t bytes);
+    /// One that UCX fetches. False: the receiver does not want it, or there is no memory and the
+    /// peer has failed; the descriptor is still the caller's.
+    bool fetch(Peer& peer, std::span<const std::byte> header, void* descriptor,
+               std::size_t bytes) noexcept;
 
     [[nodiscard]] bool has_news() const noexcept { return !placed_.empty(); }
     /// Tells the receiver of payloads that have been fetched. Answers whether there was any.
