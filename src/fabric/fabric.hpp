@@ -45,7 +45,7 @@ protected:
 /// kept by the fabric until `finished` has been called, once: from within `poll` or `push`, never
 /// from within the call that started it.
 struct Completion {
-    /// Not ok: the peer is lost, and the receiver is told so.
+    /// Not ok: the peer is lost, and the receiver is told so; or an access was refused in part.
     void (*finished)(Completion& self, Status status) noexcept = nullptr;
     /// Of a put to a peer's memory: what it reads here may be used again. At most once, before
     /// `finished`, and from within the same; a fabric may leave it out. Null: nobody asks.

@@ -21,6 +21,7 @@ struct Transfer {
     Completion* done = nullptr; ///< null: has been told before UCX was done
     std::size_t requests = 0;   ///< that UCX has not finished
     bool flushed = false;
+    bool begun = false; ///< UCX has taken a piece of it
     Status status = Status::ok;
     Transfer* next = nullptr;      ///< in the Fifo that it is in
     Transfer* next_left = nullptr; ///< of those whose memory here is free, which is not told yet

@@ -29,6 +29,7 @@ Transfer* Transfers::take(Peer& peer, bool put, Completion& done) noexcept
         transfer->done = &done;
         transfer->requests = 1; // the call that starts it
         transfer->flushed = !put;
+        transfer->begun = false;
         transfer->status = Status::ok;
     }
     return transfer;
@@ -48,10 +49,11 @@ Access Transfers::start(const RemotePlace& place, bool put, std::span<const Acce
     for (const AccessPiece& piece : pieces) {
         start_piece(place, *transfer, piece);
     }
-    const bool nothing = transfer->status != Status::ok && transfer->requests == 1;
-    if (nothing || (!put && transfer->requests == 1)) {
+    // A put is not over with its requests: what UCX has taken may land until it is flushed.
+    if (put ? !transfer->begun : transfer->requests == 1) {
+        const bool failed = transfer->status != Status::ok;
         spare_.push(transfer);
-        return nothing ? Access::failed : Access::complete;
+        return failed ? Access::failed : Access::complete;
     }
     peer.memory.transfers.push_front(transfer);
     if (put) {
@@ -83,7 +85,9 @@ void Transfers::start_piece(const RemotePlace& place, Transfer& transfer,
         ++place.peer.outstanding;
     } else if (UCS_PTR_RAW_STATUS(request) != UCS_OK) {
         transfer.status = Status::other;
+        return;
     }
+    transfer.begun = true;
 }
 
 void Transfers::on_accessed(void* request, ucs_status_t status, void* data) noexcept
