@@ -69,6 +69,12 @@ public:
                                                            : nullptr);
     }
 
+    bool expose(std::span<std::byte> /*memory*/, fabric::ExposedMemory& exposed) noexcept override
+    {
+        exposed.key_bytes = exposes ? 1 : 0;
+        return exposes;
+    }
+
     [[nodiscard]] bool has_come() const noexcept override
     {
         ++looks;
@@ -78,6 +84,7 @@ public:
     bool comes = false;    ///< a message has come
     mutable int looks = 0; ///< so often somebody has asked
     bool opens = false;    ///< memory of peers, whatever the key
+    bool exposes = false;  ///< memory of this process
     int pushes = 0;
     Status answer = Status::ok;      ///< to everything that is sent
     Status long_answer = Status::ok; ///< to long messages

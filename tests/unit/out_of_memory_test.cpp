@@ -313,6 +313,29 @@ TEST_F(OutOfMemory, RegionIsExposedWhenThereIsMemoryAgain)
     }
 }
 
+/// It has a key that opens nothing any more.
+TEST_F(OutOfMemory, WhoCannotBeToldOfADetachIsLost)
+{
+    fabric_.opens = fabric_.exposes = true; // puts are refused
+    std::array<std::byte, 64> memory{};
+    Window& window = make_window(100, Flavor::dynamic);
+    ASSERT_NE(window.look_up(1), nullptr);
+    ASSERT_EQ(window.attach(memory.data(), memory.size()), Status::ok);
+    const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+    const Framed<RegionRequestBody> asked{
+        .header = {.kind = MessageKind::region_request, .origin = 1, .window = 100},
+        .body = {.first = first, .last = first + 8}};
+    std::array<std::byte, sizeof asked + 1> with_key{};
+    std::memcpy(with_key.data(), &asked, sizeof asked);
+    process_.receive(1, with_key);
+    ASSERT_EQ(fabric_.last_kind(), MessageKind::region_key);
+    Request detached;
+    EXPECT_EQ(window.detach(memory.data(), &detached), Status::ok);
+    EXPECT_TRUE(detached.complete);
+    EXPECT_TRUE(has_told_loss_to(1));
+    EXPECT_TRUE(window.target(1).lost);
+}
+
 TEST_F(OutOfMemory, BrokenWindowIsDestroyed)
 {
     greet_from(1);

@@ -31,10 +31,7 @@ Channel& Channels::make(int rank, int peer) noexcept
             carrier_.channels().give_back(channel);
         }
         channels_[rank] = &nobody_;
-        turn_away(peer);
-        if (observer_ != nullptr) {
-            observer_->unreachable(rank);
-        }
+        give_up(rank, peer);
         return nobody_;
     }
     *channel = {.rank = rank, .peer = peer};
@@ -48,6 +45,14 @@ void Channels::turn_away(int peer) noexcept
     const Framed<LostBody> lost{header(MessageKind::lost), {.rank = rank_}};
     carrier_.note_sent();
     static_cast<void>(carrier_.fabric().send(peer, lost.bytes(), {}));
+}
+
+void Channels::give_up(int rank, int peer) noexcept
+{
+    turn_away(peer);
+    if (observer_ != nullptr) {
+        observer_->unreachable(rank);
+    }
 }
 
 void Channels::send_framed(Channel& to, std::span<const std::byte> framed,

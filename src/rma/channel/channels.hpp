@@ -66,6 +66,8 @@ public:
     /// Tells a peer to which there is no channel, nor memory for one, that this member is lost to
     /// it.
     void turn_away(int peer) noexcept;
+    /// The member that was met cannot be told what it must know: each is lost to the other.
+    void give_up(int rank, int peer) noexcept;
 
     /// The payload is read until `sent` has finished; it never does where the answer is not ok.
     template <class Body>

@@ -93,12 +93,26 @@ void ExposedRegions::withdraw(const std::byte* base, Request* request) noexcept
                                        .there = withdrawal.holder->word,
                                        .bytes = sizeof withdrawal.number};
         const fabric::Access state = withdrawal.holder->words->put({&word, 1}, withdrawal);
+        if (state == fabric::Access::failed && region.exposed.key_bytes != 0) {
+            give_up(rank);
+        }
         const bool over = state == fabric::Access::complete || state == fabric::Access::failed;
         region.untold -= over ? 1 : 0;
     }
     channels_.carrier().note_sent();
     --region.untold;
     end_if_told(region);
+}
+
+/// It would use a key that opens nothing any more.
+void ExposedRegions::give_up(int rank) noexcept
+{
+    Channel* channel = channels_.find(rank);
+    if (channel == nullptr || channel->lost) {
+        return;
+    }
+    log(LogLevel::error, "rank %d cannot be told of a detach: it is lost to this process", rank);
+    channels_.give_up(rank, channel->peer);
 }
 
 /// Who could not be told is lost.

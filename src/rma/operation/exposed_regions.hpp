@@ -58,6 +58,7 @@ private:
 
     Holder* holder_of(Channel& from, const RegionRequestBody& body, std::span<const std::byte> key);
     Region& expose(AddressRange range);
+    void give_up(int rank) noexcept;
     void end_if_told(Region& region) noexcept;
     static void told(fabric::Completion& self, Status status) noexcept;
 
