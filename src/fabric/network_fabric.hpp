@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/arming.hpp"
+#include "base/system_limits.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/fast_box.hpp"
 #include "fabric/peer_numbers.hpp"
@@ -65,6 +66,9 @@ struct NetworkOptions {
     FastInbox* inbox = nullptr;      ///< where peers of this node leave small messages; outlives it
     std::string library = "auto";    ///< path of libucp.so.0; auto: the one that the loader finds
 };
+
+/// What this process lacks at present to begin one: it is not tried then. Empty: nothing.
+[[nodiscard]] Reason lack_for_network() noexcept;
 
 /// The fabric of the networks that UCX knows. Null, with the reason in the log, where the library
 /// was built without UCX's headers or UCX cannot be loaded or started.

@@ -64,11 +64,9 @@ void Network::close() noexcept
     }
     waiting_.waiter().stop_listening();
     const EngineToken token(engine_);
-    if (engine_.fabric().network() != nullptr) {
-        engine_.fabric().close_network(engine_.process(), limit);
-        hear_messages(false);
-        heard_ = false;
-    }
+    engine_.fabric().close_network(engine_.process(), limit);
+    hear_messages(false);
+    heard_ = false;
 }
 
 /// A connection that is closed too early takes with it what the peer has not read yet. Peers that

@@ -18,9 +18,15 @@ JoinedFabric::JoinedFabric(NetworkOptions options)
 
 bool JoinedFabric::open_network()
 {
-    if (!std::exchange(tried_, true)) {
-        network_ = fabric::open_network(numbers_, options_);
+    if (tried_) {
+        return network_ != nullptr;
     }
+    const bool lacks = static_cast<bool>(lack_for_network());
+    if (lacks && std::exchange(lacked_, true)) {
+        return false;
+    }
+    network_ = fabric::open_network(numbers_, options_);
+    tried_ = network_ != nullptr || !lacks;
     return network_ != nullptr;
 }
 
@@ -29,12 +35,12 @@ bool JoinedFabric::open_network()
 /// its boxes, too, would be taken for a later batch.
 bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
 {
+    tried_ = lacked_ = false;
     if (network_ == nullptr) {
         return true;
     }
     const bool left = network_->close(receiver, limit);
     network_.reset();
-    tried_ = false;
     mapped_.begin_anew();
     numbers_.rename_own(mapped_.address().identity);
     for (const int peer : to_ring_) {

@@ -23,7 +23,8 @@ public:
     [[nodiscard]] Doorbell& bell() noexcept { return mapped_.bell(); }
 
     /// Opens the network unless it is open. Answers whether there is one; where not, the log has
-    /// said why, once. May take some ms. Throws std::bad_alloc.
+    /// said why, once. A lack of files, addresses or memory may pass: it is tried again.
+    /// May take some ms. Throws std::bad_alloc.
     bool open_network();
 
     /// Ends all connections, as NetworkFabric::close. It may be opened again; `address` is another
@@ -77,7 +78,8 @@ private:
     MappedFabric mapped_;
     PeerNumbers numbers_;
     std::unique_ptr<NetworkFabric> network_;
-    bool tried_ = false; ///< to open the network
+    bool tried_ = false;  ///< to open the network: that will not change any more
+    bool lacked_ = false; ///< something, and the log has said so
     std::vector<Peer> peers_;
     std::vector<int> to_ring_; ///< since the last push
 };

@@ -4,6 +4,8 @@
 
 namespace sidelight::fabric {
 
+Reason lack_for_network() noexcept { return {}; }
+
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& /*numbers*/,
                                             const NetworkOptions& /*options*/)
 {

@@ -147,10 +147,8 @@ Arming UcxFabric::arm() noexcept
 
 } // namespace ucx
 
-namespace {
-
 /// Some of UCX ends the process when it is refused what it begins with.
-Reason lack_for_worker() noexcept
+Reason lack_for_network() noexcept
 {
     constexpr int files = 32; // a worker has about 15, and some for each network and peer
     // Its thread's stack and heap, its buffers, and the queues of some peers.
@@ -159,11 +157,9 @@ Reason lack_for_worker() noexcept
     return lack ? lack : lack_of_addresses(addresses);
 }
 
-} // namespace
-
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
 {
-    if (const Reason lack = lack_for_worker()) {
+    if (const Reason lack = lack_for_network()) {
         log(LogLevel::error,
             "no network: %s; until then windows that need messages are left to the host MPI",
             lack.c_str());
