@@ -31,6 +31,8 @@ enum class Event : std::uint8_t {
                    ///< else of its last operation; value: its handle
     request_ended, ///< by the call that the thread is in, or a test that is not noted; value: as
                    ///< above
+    epoch_ungranted, ///< peer: one that has not granted it when it completes, for it had nothing to
+                     ///< do there
 };
 
 /// The calls that a trace knows, and a bit for their nonblocking form.

@@ -68,6 +68,12 @@ void Notebook::follow(const Record& record)
         expect(epoch.grows || (epoch.grants_missing == 0) == (record.value == 1),
                "the last grant is not told from the others");
         break;
+    case Event::epoch_ungranted:
+        expect(epoch.closed && epoch.grants_missing != 0, "a grant is missed that was there");
+        expect(!epoch.granted.contains(record.peer) && !epoch.used.contains(record.peer),
+               "an epoch is complete without a grant that it needs");
+        epoch.grants_missing -= 1;
+        break;
     case Event::operation:
         expect(!epoch.closed, "an operation is issued in an epoch that is closed");
         epoch.used.insert(record.peer);
@@ -79,6 +85,7 @@ void Notebook::follow(const Record& record)
     case Event::epoch_completed:
         expect(epoch.closed && epoch.active, "an epoch is complete before it is closed");
         expect(epoch.is_granted(), "an epoch is complete whose operations were not let in");
+        expect(epoch.grows || epoch.grants_missing == 0, "an epoch is complete without a peer");
         epochs_.erase(found);
         break;
     default:

@@ -13,8 +13,8 @@
 namespace sidelight::sim {
 
 /// The trace of one rank, which is held against what a trace promises: each epoch is opened,
-/// activated, granted by each of its peers once, or never where it has no operation there, closed
-/// and completed, in an order that may be; operations name epochs that are open.
+/// activated, granted by each of its peers once, or said not to be where it has no operation there,
+/// closed and completed, in an order that may be; operations name epochs that are open.
 class Notebook final : public trace::Recorder {
 public:
     /// `now`: the rank's clock.

@@ -59,6 +59,28 @@ TEST_P(Traces, ShowWhatALatePostHoldsUp)
     });
 }
 
+/// An epoch that has nothing to do at a target that posts later has it among its peers all the
+/// same.
+TEST_P(Traces, ShowATargetThatNeedNotGrant)
+{
+    Draft d = draft(2);
+    d.program().traced = true;
+    Author origin = d.rank(0);
+    origin.start({1});
+    origin.complete(blocking);
+    Author target = d.rank(1);
+    target.compute(5'000'000);
+    target.post({0});
+    target.wait(blocking);
+    run(d.finish(), [&](World& world) {
+        const Notebook& notebook = world.rank(0).notebook();
+        EXPECT_EQ(find(notebook, Event::epoch_granted, rma::EpochKind::access), nullptr);
+        const auto* ungranted = find(notebook, Event::epoch_ungranted, rma::EpochKind::access);
+        ASSERT_NE(ungranted, nullptr);
+        EXPECT_EQ(ungranted->peer, 1);
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(OnNodes, Traces, testing::Values(1, 64));
 
 } // namespace sidelight::sim

@@ -92,6 +92,10 @@ class Rank:
     def grant(self, epoch, time, peer):
         self.note(time, Event.EPOCH_GRANTED, 0, peer, epoch)
 
+    def miss(self, epoch, time, peer):
+        """It needs no grant of that one."""
+        self.note(time, Event.EPOCH_UNGRANTED, 0, peer, epoch)
+
     def close(self, epoch, time, completed):
         self.note(time, Event.EPOCH_CLOSED, 0, -1, epoch)
         self.note(completed, Event.EPOCH_COMPLETED, 0, -1, epoch)

@@ -39,6 +39,15 @@ def access(trace, origin, target, start, put, granted, complete, leave, size=8):
     return epoch
 
 
+def access_without_grant(trace):
+    """Of rank 0, with nothing for rank 1, which posts long after it."""
+    epoch = trace[0].start(0, 1)
+    trace[0].miss(epoch, 48, 1)
+    trace[0].complete(epoch, 20, 50)
+    exposure = trace[1].post(500, 0)
+    trace[1].wait(exposure, 511, 520)
+
+
 class PostStartCompleteWait(Found):
     def test_nobody_waits(self):
         trace = Trace(2)
@@ -53,6 +62,15 @@ class PostStartCompleteWait(Found):
         exposure = trace[1].post(1000, 0)
         trace[1].wait(exposure, 1011, 1020)
         self.check(trace, {(patterns.LATE_POST, 0, 1): 950})
+
+    def test_late_post_behind_an_epoch_that_needed_no_grant(self):
+        """It has an exposure of its own, and the epoch behind it the next one."""
+        trace = Trace(2)
+        access_without_grant(trace)
+        access(trace, 0, 1, 1000, 1020, 3005, 1050, 3010)
+        exposure = trace[1].post(3000, 0)
+        trace[1].wait(exposure, 3011, 3020)
+        self.check(trace, {(patterns.LATE_POST, 0, 1): 1950})
 
     def test_late_post_is_of_the_last_target(self):
         trace = Trace(3)

@@ -57,6 +57,18 @@ class Unchanged(unittest.TestCase):
         trace[1].wait(exposure, 1011, 1020)
         self.check(trace)
 
+    def test_an_epoch_that_needed_no_grant(self):
+        """It does not wait for the exposure, which waits for it."""
+        trace = Trace(2)
+        epoch = trace[0].start(0, 1)
+        trace[0].miss(epoch, 48, 1)
+        trace[0].complete(epoch, 20, 50)
+        exposure = trace[1].post(700, 0)
+        trace[1].wait(exposure, 711, 720)
+        trace[0].free(800, 1000)
+        trace[1].free(999, 1000)
+        self.check(trace)
+
     def test_ping_pong(self):
         self.check(ping_pong())
 

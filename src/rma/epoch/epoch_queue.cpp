@@ -477,6 +477,11 @@ void EpochQueue::complete(Epoch& epoch) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::complete);
     if (with_.trace) [[unlikely]] {
+        for (const PeerEpoch& peer : epoch.peers) {
+            if (!peer.granted) { // who reads the trace has to know of it: peers count their epochs
+                note(with_.trace, trace::Event::epoch_ungranted, epoch, rank_of(epoch, peer), 0);
+            }
+        }
         note(with_.trace, trace::Event::epoch_completed, epoch, -1, 0);
     }
     count(epoch);

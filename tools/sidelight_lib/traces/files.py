@@ -47,6 +47,7 @@ class Event(IntEnum):
     WOKEN = 14
     REQUEST_BEGUN = 15
     REQUEST_ENDED = 16
+    EPOCH_UNGRANTED = 17
 
 
 class Record(NamedTuple):

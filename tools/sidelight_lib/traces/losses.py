@@ -101,7 +101,7 @@ class _Finder:
             granted = epoch.all_granted
             if granted is not None:
                 rest = span.within(Span(granted, span.end))
-                yield from self._progress_of(call, rest, epoch.peers, epoch)
+                yield from self._progress_of(call, rest, epoch.granted, epoch)
 
     def _grants(self, call: Call, span: Span, epoch: Epoch) -> Iterator[Loss]:
         """What passes until the last target grants it."""

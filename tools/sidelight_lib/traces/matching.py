@@ -27,6 +27,11 @@ class Meeting:
         """When the origin saw the exposure."""
         return self.access.granted.get(self.exposure.rank)
 
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the access needed the exposure; else it had nothing to do there."""
+        return self.exposure.rank not in self.access.ungranted
+
 
 @dataclass
 class Meetings:
@@ -58,7 +63,7 @@ def meetings(job: Job) -> Meetings:
 
 
 def targets(epoch: Epoch) -> list[int]:
-    """Whom an access epoch reaches: who has granted it, and whom it has operations for."""
+    """Whom an access epoch is for: its peers, and, if it was cut, whom it has operations for."""
     return list(dict.fromkeys([*epoch.peers, *(each.target for each in epoch.operations)]))
 
 

@@ -125,6 +125,7 @@ class Epoch:
     opened: float | None = None
     activated: float | None = None
     granted: dict[int, float] = field(default_factory=dict)  # by whom; by ALL at once
+    ungranted: list[int] = field(default_factory=list)  # peers whose grant it did not need
     closed: float | None = None
     completed: float | None = None
     operations: list[Operation] = field(default_factory=list)
@@ -133,8 +134,8 @@ class Epoch:
 
     @property
     def peers(self) -> list[int]:
-        """Who has granted it: its targets, or, of an exposure, its origins."""
-        return [peer for peer in self.granted if peer != ALL]
+        """Who has granted it, or need not: its targets, or, of an exposure, its origins."""
+        return [peer for peer in dict.fromkeys([*self.granted, *self.ungranted]) if peer != ALL]
 
     @property
     def all_granted(self) -> float | None:
@@ -310,6 +311,7 @@ class _Reader:
             Event.EPOCH_OPENED: self._open,
             Event.EPOCH_ACTIVATED: self._activate,
             Event.EPOCH_GRANTED: self._grant,
+            Event.EPOCH_UNGRANTED: self._miss,
             Event.EPOCH_CLOSED: self._close,
             Event.EPOCH_COMPLETED: self._complete,
             Event.OPERATION: self._operate,
@@ -392,6 +394,11 @@ class _Reader:
         epoch = self._epoch(record)
         if epoch is not None:
             epoch.granted.setdefault(epoch.window.job_rank(record.peer), record.time)
+
+    def _miss(self, record: Record) -> None:
+        epoch = self._epoch(record)
+        if epoch is not None:
+            epoch.ungranted.append(epoch.window.job_rank(record.peer))
 
     def _close(self, record: Record) -> None:
         epoch = self._epoch(record)

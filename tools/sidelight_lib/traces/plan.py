@@ -241,9 +241,10 @@ def done_at_target(met: Meetings, exposure: Epoch) -> float | None:
     """When the last of its origins was done with it, as a replay reckons."""
     times = []
     for meeting in met.of_exposure.get(exposure, ()):
-        if meeting.granted is None or meeting.access.closed is None:
+        granted, closed = meeting.granted, meeting.access.closed
+        if closed is None or (granted is None and meeting.is_waited_for):
             return None
-        times.append(max(meeting.granted, meeting.access.closed) + tail(meeting.access))
+        times.append(max(granted or closed, closed) + tail(meeting.access))
     return max(times, default=None)
 
 

@@ -423,7 +423,7 @@ class _Play:
                 late = (exposed.time or 0.0) > (state.activated.time or 0.0)
                 granted.fire(time + (notice if late else 0.0))
 
-            _when_all([state.activated, exposed], grant)
+            _when_all([state.activated, *([exposed] if meeting.is_waited_for else [])], grant)
         if not met:
             state.activated.then(lambda: state.granted[epoch.rank].fire(state.activated.time or 0))
         self._end_when_closed(epoch, state, list(state.granted) or [epoch.rank])
