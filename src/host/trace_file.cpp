@@ -84,6 +84,9 @@ try {
     if (!made || !allocate(file, 0, header_bytes) ||
         (header = map(file, 0, header_bytes)) == nullptr) {
         log(LogLevel::error, "no trace: %s.trace: %s", path.c_str(), std::strerror(errno));
+        if (file) {
+            unlink(name.c_str()); // a file of zeros is no trace
+        }
         return nullptr;
     }
     auto& first = *static_cast<trace::FileHeader*>(header);

@@ -9,7 +9,7 @@ import made_traces
 import support
 from made_traces import REAL, Trace
 from sidelight_lib.hosts import HostError
-from sidelight_lib.traces import files, model
+from sidelight_lib.traces import files, findings, model
 from sidelight_lib.traces.files import Clocks, Event, Process, Record, recorded
 
 
@@ -93,6 +93,17 @@ class Files(unittest.TestCase):
         for each in (first, second):
             files.write(self.folder, each)
         self.assertEqual(self.times(), [10, 40])
+
+    def test_files_in_which_nothing_is(self):
+        """A full disk, or the end of their processes, left them so."""
+        files.write(self.folder, process())
+        (self.folder / "rank-00001.trace").write_bytes(b"")
+        (self.folder / "rank-00002.trace").write_bytes(bytes(files.HEADER_BYTES))
+        self.assertEqual([each.rank for each in files.read(self.folder)], [0])
+        (note,) = [
+            note for note in findings.analyse(model.load(self.folder)).notes if "files" in note
+        ]
+        self.assertEqual(note, "In 2 files there is nothing (rank-00001.trace first).")
 
     def test_refusals(self):
         with self.assertRaisesRegex(HostError, "has no trace"):

@@ -21,6 +21,7 @@
 
 namespace {
 int interruptions = 0; // by signals, of the calls below that come next
+bool disk_is_full = false;
 } // namespace
 
 /// In place of the C library's: the disk takes long.
@@ -29,6 +30,9 @@ extern "C" int posix_fallocate(int file, off_t from, off_t bytes)
     if (interruptions > 0) {
         --interruptions;
         return EINTR;
+    }
+    if (disk_is_full) {
+        return ENOSPC;
     }
     return fallocate(file, 0, from, bytes) == 0 ? 0 : errno;
 }
@@ -237,6 +241,15 @@ TEST_F(TraceFiles, LeaveAFileOfTheProgramsInThePlaceOfOneThatItClosedAlone)
     const std::string bytes = contents();
     EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
     EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
+}
+
+/// A file of zeros would keep the others' from being read.
+TEST_F(TraceFiles, AreNotLeftWhereTheDiskIsFull)
+{
+    disk_is_full = true;
+    EXPECT_EQ(create(), nullptr);
+    disk_is_full = false;
+    EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(TraceFiles, AreNotMadeWhereTheFolderCannotBe)

@@ -141,10 +141,11 @@ class Process:
 
 
 def read(folder: Path) -> list[Process]:
-    """The processes of a trace, by rank. Their clocks are one: the least of the times that the
-    headers say is 0."""
+    """The processes of a trace, by rank, but for those whose files are empty. Their clocks are one:
+    the least of the times that the headers say is 0."""
+    empty = set(without_header(folder))
     try:
-        paths = sorted(folder.glob("*.trace"))
+        paths = [path for path in sorted(folder.glob("*.trace")) if path not in empty]
         read_ones = [_read_file(path) for path in paths]
     except OSError as error:
         raise HostError(f"{error.filename or folder}: {error.strerror}") from error
@@ -154,6 +155,20 @@ def read(folder: Path) -> list[Process]:
         )
     _align(read_ones)
     return sorted(read_ones, key=lambda each: (each.rank < 0, each.rank, each.process))
+
+
+def without_header(folder: Path) -> list[Path]:
+    """Files in which nothing is: their processes were killed, or had no room, before they wrote
+    anything."""
+    return [path for path in sorted(folder.glob("*.trace")) if _is_empty(path)]
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return not any(file.read(_HEADER.size))
+    except OSError:  # whoever reads it says why
+        return False
 
 
 def _read_file(path: Path) -> Process:

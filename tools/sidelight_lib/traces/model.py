@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .files import Event, Process, Record, Thread, read
+from .files import Event, Process, Record, Thread, read, without_header
 from .spans import Span, joined, without
 from .symbols import Maps, Place
 
@@ -203,6 +203,7 @@ class Job:
 
     ranks: dict[int, Rank]
     windows: list[Window]
+    empty: list[str] = field(default_factory=list)  # files in which nothing is
 
     @property
     def begin(self) -> float:
@@ -218,7 +219,9 @@ class Job:
 
 
 def load(folder: Path) -> Job:
-    return build(read(folder))
+    job = build(read(folder))
+    job.empty = [path.name for path in without_header(folder)]
+    return job
 
 
 def build(processes: Sequence[Process]) -> Job:
