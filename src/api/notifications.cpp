@@ -172,11 +172,13 @@ int await_threshold(MPI_Win win, int index, MPI_Count expected, MPI_Request* req
         if (expected < 0) {
             return host::mpi::answer_window(Status::argument, win);
         }
-        return Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
+        const auto await = [&](rma::Request* engine_side) {
             return object.window->parts().counters.await(static_cast<std::uint32_t>(index),
                                                          static_cast<std::uint64_t>(expected),
                                                          engine_side);
-        });
+        };
+        return Runtime::existing()->nonblocking(object, request, await,
+                                                trace::RequestKind::notification);
     });
 }
 

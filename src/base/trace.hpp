@@ -27,8 +27,7 @@ enum class Event : std::uint8_t {
     moved,     ///< a sweep of this thread has found something to do; of no window
     slept,     ///< this thread goes to sleep; of no window
     woken,     ///< and goes on; value: 1: somebody rang
-    request_begun, ///< the program has a request: of the nonblocking call that the thread is in, or
-                   ///< else of its last operation; value: its handle
+    request_begun, ///< the program has a request; detail: of what, a RequestKind; value: its handle
     request_ended, ///< by the call that the thread is in, or a test that is not noted; value: as
                    ///< above
     epoch_ungranted, ///< peer: one that has not granted it when it completes, for it had nothing to
@@ -54,6 +53,12 @@ enum class CallKind : std::uint8_t {
     free,
     request, ///< one that waits for requests, of which the window's are some: MPI_Wait and its like
     nonblocking = 0x80,
+};
+
+/// What a request is of.
+enum class RequestKind : std::uint8_t {
+    call_or_operation, ///< the nonblocking call that the thread is in, or else its last operation
+    notification,      ///< a counter of the window
 };
 
 /// In the detail of the events of an epoch: it is an exclusive lock.

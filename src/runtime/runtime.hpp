@@ -95,7 +95,8 @@ public:
 
     /// The body of every nonblocking call: starts it and makes the MPI request.
     template <class Call>
-    int nonblocking(const WindowObject& object, MPI_Request* handle, Call call) noexcept
+    int nonblocking(const WindowObject& object, MPI_Request* handle, Call call,
+                    trace::RequestKind kind = trace::RequestKind::call_or_operation) noexcept
     {
         if (HandlerCaller::inside()) [[unlikely]] {
             return host::mpi::answer_window(Status::unsupported, object.handle);
@@ -118,7 +119,7 @@ public:
         }
         if (status == Status::ok && trace::of_process.load(std::memory_order_relaxed) != nullptr)
             [[unlikely]] {
-            trace_request(object, *handle);
+            trace_request(object, *handle, kind);
         }
         pass_by();
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);

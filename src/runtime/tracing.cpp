@@ -99,11 +99,14 @@ try {
     log(LogLevel::warn, "out of memory: the trace does not say who is in a window");
 }
 
-void trace_request(const WindowObject& object, MPI_Request request) noexcept
+void trace_request(const WindowObject& object, MPI_Request request,
+                   trace::RequestKind kind) noexcept
 try {
     const trace::Track& track = trace_of(*object.window);
     if (track && request != MPI_REQUEST_NULL) {
-        track.note({.event = trace::Event::request_begun, .value = name_of(request)});
+        track.note({.event = trace::Event::request_begun,
+                    .detail = static_cast<std::uint8_t>(kind),
+                    .value = name_of(request)});
         TracedRequests& all = requests();
         const std::scoped_lock lock(all.mutex);
         const TracedRequest traced{.handle = request, .track = track, .serial = ++all.latest};

@@ -12,7 +12,8 @@ void begin_trace(Engine& engine) noexcept;
 /// Who its members are. Does nothing on most of them, and where nothing is traced.
 void trace_members(const WindowObject& object) noexcept;
 /// A call on this window has given the program a request.
-void trace_request(const WindowObject& object, MPI_Request request) noexcept;
+void trace_request(const WindowObject& object, MPI_Request request,
+                   trace::RequestKind kind) noexcept;
 /// A request that was given to the program. Its handle may be another's as soon as it has ended.
 struct TracedRequest {
     MPI_Request handle{};

@@ -124,9 +124,10 @@ class Rank:
         self.close(epoch, enter + 1, leave - 1 if completed is None else completed)
         return self.begin_request(leave - 1) if nonblocking else None
 
-    def begin_request(self, time):
+    def begin_request(self, time, of=0):
+        """`of` 1: of a notification."""
         self.requests += 1
-        self.note(time, Event.REQUEST_BEGUN, value=self.requests)
+        self.note(time, Event.REQUEST_BEGUN, of, value=self.requests)
         return self.requests
 
     def wait_for(self, enter, leave, *requests):

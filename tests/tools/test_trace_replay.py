@@ -115,6 +115,17 @@ class Unchanged(unittest.TestCase):
     def test_requests(self):
         self.check(self.pipeline())
 
+    def test_requests_of_notifications(self):
+        """They are not of the operation that the thread has issued before, nor end with it."""
+        trace = Trace(2)
+        epoch = trace[0].lock(0, 1, 2)
+        trace[0].put(epoch, 15, 1)
+        request = trace[0].begin_request(20, of=1)
+        trace[0].wait_for(30, 1000, request)
+        trace[0].unlock(epoch, 1005, 1010, 1)
+        self.assertEqual(trace.job().ranks[0].requests, [])
+        self.check(trace)
+
     def test_requests_of_fences(self):
         trace = Trace(2)
         for rank in trace.ranks:

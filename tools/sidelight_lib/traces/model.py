@@ -48,6 +48,7 @@ CALL_NAMES = (
 _NONBLOCKING = 0x80
 _BETWEEN_NAPS = 100e3  # nanoseconds: longer than a wait polls
 _EXCLUSIVE = 0x80
+_OF_A_NOTIFICATION = 1  # the detail of a request
 ALL = -1  # in the place of a peer: all at once
 
 
@@ -429,6 +430,8 @@ class _Reader:
             )
 
     def _begin_request(self, record: Record) -> None:
+        if record.detail == _OF_A_NOTIFICATION:
+            return  # nothing in the trace says when it can be ended
         epoch = None if self._call is not None else self._operated
         if self._call is not None or epoch is not None:
             request = Request(self._call, epoch, record.time)
