@@ -11,7 +11,8 @@ namespace sidelight::trace {
 /// What has happened. The numbers are those of the files.
 enum class Event : std::uint8_t {
     window_made = 1, ///< detail: its flavor; peer: rank in it; epoch: its size; value: its name
-    window_member,   ///< peer: rank in the window; value: rank in the job. By its rank 0 alone
+    window_member,   ///< peer: rank in the window; value: rank in the job, of one that has it. By
+                     ///< its rank 0 alone
     window_freed,
     call_entered, ///< detail: which CallKind; peer: the rank it names, or -1; value: where it was
                   ///< called from, an address

@@ -44,11 +44,13 @@ FileHeader header_of(int rank, int ranks) noexcept
 
 std::string file_name(int rank)
 {
-    char name[64];
+    char name[128];
     if (rank >= 0) {
         std::snprintf(name, sizeof name, "rank-%05d", rank);
     } else {
-        std::snprintf(name, sizeof name, "process-%d", static_cast<int>(getpid()));
+        char host[sizeof FileHeader::host] = {};
+        gethostname(host, sizeof host - 1);
+        std::snprintf(name, sizeof name, "process-%s-%d", host, static_cast<int>(getpid()));
     }
     return name;
 }

@@ -56,7 +56,8 @@ static_assert(sizeof(Chunk) == chunk_bytes);
 /// Of a process with that rank in the job, -1: without one. Clocks, process and host are for its
 /// writer to fill in; the program is this one.
 [[nodiscard]] FileHeader header_of(int rank, int ranks) noexcept;
-/// The name of its file, without what is behind the dot; without a rank that of this process.
+/// The name of its file, without what is behind the dot; without a rank those of its node and
+/// process.
 [[nodiscard]] std::string file_name(int rank);
 /// Writes the file beside it: where code lies in this process. False: errno says why.
 [[nodiscard]] bool copy_maps(const char* path) noexcept;

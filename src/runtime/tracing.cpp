@@ -43,10 +43,19 @@ std::uint64_t name_of(MPI_Request request) noexcept
     return name;
 }
 
+/// Processes of sessions have no rank in the job, nor have those that others have spawned: theirs
+/// in MPI_COMM_WORLD are the others', too.
+bool has_rank_in_job() noexcept
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    return host::mpi::world_is_up() && table().Comm_get_parent(&parent) == MPI_SUCCESS &&
+           parent == MPI_COMM_NULL;
+}
+
 host::TracedProcess this_process() noexcept
 {
     host::TracedProcess process;
-    if (host::mpi::world_is_up()) {
+    if (has_rank_in_job()) {
         table().Comm_rank(MPI_COMM_WORLD, &process.rank);
         table().Comm_size(MPI_COMM_WORLD, &process.ranks);
     }
@@ -85,15 +94,17 @@ void begin_trace(Engine& engine) noexcept
 
 void trace_members(const WindowObject& object) noexcept
 try {
-    if (file == nullptr || object.window->rank() != 0 || !host::mpi::world_is_up()) {
+    if (file == nullptr || object.window->rank() != 0 || !has_rank_in_job()) {
         return;
     }
     const std::vector<int> ranks = ranks_in_job(object.body->group, object.window->size());
     for (std::size_t member = 0; member < ranks.size(); ++member) {
-        trace_of(*object.window)
-            .note({.event = trace::Event::window_member,
-                   .peer = static_cast<std::int32_t>(member),
-                   .value = static_cast<std::uint64_t>(ranks[member])});
+        if (ranks[member] != MPI_UNDEFINED) {
+            trace_of(*object.window)
+                .note({.event = trace::Event::window_member,
+                       .peer = static_cast<std::int32_t>(member),
+                       .value = static_cast<std::uint64_t>(ranks[member])});
+        }
     }
 } catch (const std::bad_alloc&) {
     log(LogLevel::warn, "out of memory: the trace does not say who is in a window");

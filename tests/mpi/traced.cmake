@@ -6,6 +6,10 @@ foreach(program fence gats locks nonblocking nonblocking_ahead operations atomic
     sidelight_mpi_test(traced.${program} RANKS 3 PROGRAM ${program}
         ENVIRONMENT SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-${program})
 endforeach()
+sidelight_mpi_test(traced.spawned RANKS 2 PROGRAM spawned
+    ENVIRONMENT SIDELIGHT_TEST_SIZE=3 SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-spawned
+    SKIP_HOSTS mpich4 "starts no processes, as Debian has it"
+        openmpi5 "its launcher has no way to give variables to processes that ranks start")
 sidelight_mpi_test(traced.thread_calls RANKS 3 PROGRAM thread_calls
     ${patience} SIDELIGHT_TRACE=${PROJECT_BINARY_DIR}/traces-of-thread_calls)
 sidelight_mpi_test(traced.emulated.gats RANKS 3 PROGRAM gats

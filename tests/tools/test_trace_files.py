@@ -150,6 +150,21 @@ class Model(unittest.TestCase):
         trace[0].grant(epoch, 110, 0)
         self.assertEqual(trace.job().ranks[0].epochs[0].peers, [1])
 
+    def test_processes_without_a_rank(self):
+        """Two that others have spawned are no ranks of the job."""
+        trace = Trace(4)
+        parents, children = trace.processes()[:2], trace.processes()[2:]
+        for each in children:
+            each.rank, each.ranks = -1, 0
+        for each in parents:
+            each.ranks = 2
+        with tempfile.TemporaryDirectory() as folder:
+            written = [files.write(Path(folder), each).name for each in parents + children]
+            self.assertEqual(written[2:], ["process-one-4002.trace", "process-one-4003.trace"])
+            job = model.load(Path(folder))
+        self.assertEqual(list(job.ranks), [0, 1, 2, 3])
+        self.assertEqual(job.windows[0].members, {0: 0, 1: 1, 2: 2, 3: 3})
+
     def test_members_that_wrote_nothing(self):
         trace = Trace(3)
         trace.ranks.pop()

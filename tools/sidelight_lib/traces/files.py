@@ -261,7 +261,8 @@ def recorded(number: int, own: bool, records: Iterable[Record]) -> Thread:
 
 def write(folder: Path, process: Process) -> Path:
     """Writes a file as the library does; times of records are ticks. For tests."""
-    name = f"rank-{process.rank:05d}" if process.rank >= 0 else f"process-{process.process}"
+    name = f"process-{process.node}-{process.process}"
+    name = f"rank-{process.rank:05d}" if process.rank >= 0 else name
     path = folder / f"{name}.trace"
     header = _HEADER.pack(
         MAGIC,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from .files import Event, Process, Record, Thread, read, without_header
@@ -226,10 +227,9 @@ def load(folder: Path) -> Job:
 
 
 def build(processes: Sequence[Process]) -> Job:
-    """A process without a rank in the job has a negative one of its own."""
-    numbered = {
-        each.rank if each.rank >= 0 else -2 - place: each for place, each in enumerate(processes)
-    }
+    """A process without a rank in the job gets a number behind those that have one."""
+    others = count(max((each.ranks for each in processes), default=0))
+    numbered = {each.rank if each.rank >= 0 else next(others): each for each in processes}
     makers = _Windows()
     local = {rank: makers.of_process(rank, each) for rank, each in numbered.items()}
     makers.add_members(numbered, local)
