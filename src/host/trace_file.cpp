@@ -36,6 +36,9 @@ trace::Moment now() noexcept
             .real = nanoseconds<std::chrono::system_clock>()};
 }
 
+/// Some milliseconds on most machines: for so long a clock may run on as it did before.
+constexpr std::uint64_t ticks_between_looks = std::uint64_t{1} << 24;
+
 /// Again, for as long as a signal of the program's interrupts it. False: errno says why.
 template <class Call>
 bool insist(Call call) noexcept
@@ -134,6 +137,12 @@ void TraceFile::note(trace::Record record) noexcept
     chunk->record[records] = record;
     // Behind it, for who reads the file of a process that was killed, or still runs.
     std::atomic_ref(records).store(records + 1, std::memory_order_release);
+    if (record.time > looked_at_.load(std::memory_order_relaxed) + ticks_between_looks)
+        [[unlikely]] {
+        if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
+            look_at_clocks();
+        }
+    }
 }
 
 /// Null: no more is taken.
@@ -202,8 +211,15 @@ std::uint64_t TraceFile::reserve() noexcept
         stop(std::strerror(errno));
         return 0;
     }
-    header_->end = now();
+    look_at_clocks();
     return std::exchange(end_, end_ + chunk_bytes);
+}
+
+/// For who reads the file of a process that was killed.
+void TraceFile::look_at_clocks() noexcept
+{
+    header_->end = now();
+    looked_at_.store(header_->end.ticks, std::memory_order_relaxed);
 }
 
 void TraceFile::stop(const char* why) noexcept
@@ -217,7 +233,7 @@ void TraceFile::stop(const char* why) noexcept
 void TraceFile::settle() noexcept
 {
     const std::scoped_lock lock(mutex_);
-    header_->end = now();
+    look_at_clocks();
     if (!trace::copy_maps(maps_.c_str())) {
         log(LogLevel::warn, "no source lines in the trace: %s: %s", maps_.c_str(),
             std::strerror(errno));

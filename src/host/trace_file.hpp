@@ -46,6 +46,7 @@ private:
     [[nodiscard]] trace::Chunk* next_chunk(trace::Chunk* full) noexcept;
     [[nodiscard]] bool append(trace::Chunk& full) noexcept;
     [[nodiscard]] std::uint64_t reserve() noexcept;
+    void look_at_clocks() noexcept;
     void stop(const char* why) noexcept;
 
     trace::FileHeader* header_;
@@ -55,6 +56,7 @@ private:
     HeldFile file_;
     std::uint64_t end_;
     std::atomic<bool> full_{false};
+    std::atomic<std::uint64_t> looked_at_{0}; ///< in ticks; written under the lock
 };
 
 } // namespace sidelight::host

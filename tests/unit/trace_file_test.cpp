@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -207,6 +208,26 @@ TEST_F(TraceFiles, HoldWhatAKilledProcessHasNoted)
     const auto chunks = chunks_of(contents());
     ASSERT_EQ(chunks.size(), 1U);
     EXPECT_EQ(chunks.front().size(), 10U);
+}
+
+/// Else its times would follow from the first moments of its clocks.
+TEST_F(TraceFiles, KnowHowTheClocksOfAKilledProcessRan)
+{
+    constexpr std::uint64_t milliseconds = 1'000'000;
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto file = create();
+        note(*file, 1, 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+        note(*file, 1, 1);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+    const std::string bytes = contents();
+    const auto begin = read<trace::Moment>(bytes, 32);
+    const auto end = read<trace::Moment>(bytes, 56);
+    EXPECT_GE(end.ticks, chunks_of(bytes).front().back().time);
+    EXPECT_GE(end.monotonic - begin.monotonic, 1000 * milliseconds);
 }
 
 TEST_F(TraceFiles, LeaveAloneWhatAnotherProgramStillWrites)
