@@ -283,6 +283,20 @@ class Reports(unittest.TestCase):
         self.assertEqual(holds, {"put_8": True, "puts_100": True, "put_1m": False})
 
 
+    def test_lines_that_the_table_lacks_are_judged_too(self):
+        name = "max_uint16_256"
+        samples = [
+            Sample(0, column, name, {"microseconds": value})
+            for column, value in (("a", 2.0), ("a" + UNDER, 3.0))
+        ]
+        (line,) = bench.choose_lines(name, lines_for("allocate", 1))
+        report = latency_table.Report(
+            "allocate", ["a", "a" + UNDER], 1, further=[line], samples=samples
+        )
+        self.assertEqual({each.line: each.holds for each in report.judgements()}, {name: False})
+        self.assertIn(name, report.as_dict()["limits"])
+
+
 class FiguresPage(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()

@@ -131,11 +131,13 @@ def main(arguments: argparse.Namespace) -> int:
     nodes = arguments.nodes
     chosen = choose_hosts([] if arguments.hosts == "all" else arguments.hosts.split(","))
     settings = read_settings(arguments.set, os.environ)
-    lines = choose_lines(arguments.lines, lines_for(arguments.window, nodes, settings))
+    known = lines_for(arguments.window, nodes, settings)
+    lines = choose_lines(arguments.lines, known)
     columns, notes = choose_columns(chosen, arguments.window, nodes, settings)
     rounds = arguments.repeat or (1 if arguments.quick else 5)
     names = [column.name for column in columns]
-    report = Report(arguments.window, names, rounds, nodes, settings, notes=notes)
+    further = [line for line in lines if line not in known]
+    report = Report(arguments.window, names, rounds, nodes, settings, further, notes=notes)
     signals.end_in_order()
     with progress(rounds * len(columns), quiet=arguments.json) as advance:
         for number in range(rounds):

@@ -38,13 +38,14 @@ class Report:
     rounds: int
     nodes: int = 1
     settings: Mapping[str, str] = field(default_factory=dict)  # of Sidelight
+    further: Sequence[Line] = ()  # lines that the table does not have
     samples: list[Sample] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)  # last words of programs that crashed
 
     @property
     def lines(self) -> list[Line]:
-        return lines_for(self.window, self.nodes, self.settings)
+        return [*lines_for(self.window, self.nodes, self.settings), *self.further]
 
     def judgements(self) -> list[Judgement]:
         figures, failed = medians(self.samples), outcomes(self.samples)
