@@ -16,9 +16,17 @@ from pathlib import Path
 
 import made_traces
 import support
-from sidelight_lib.traces import lanes, perfetto
+from sidelight_lib.traces import files, lanes, perfetto
 
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
+_NEEDS_OTF2 = unittest.skipIf(
+    importlib.util.find_spec("otf2") is None,
+    "python3-otf2 is not installed: no archive can be written",
+)
+_NEEDS_OTF2_PRINT = unittest.skipIf(
+    shutil.which("otf2-print") is None,
+    "otf2-print (otf2-tools) is not installed: no archive can be read",
+)
 
 
 def fields(data):
@@ -160,16 +168,7 @@ class Command(unittest.TestCase):
         self.assertEqual(ended.returncode, 127)
         self.assertIn("No such file", ended.stderr)
 
-    @unittest.skipIf(
-        importlib.util.find_spec("otf2") is None,
-        "python3-otf2 is not installed: no archive can be written",
-    )
-    @unittest.skipIf(
-        shutil.which("otf2-print") is None,
-        "otf2-print (otf2-tools) is not installed: no archive can be read",
-    )
-    def test_otf2(self):
-        archive = self.folder / "archive"
+    def printed(self, archive):
         ended = sidelight(self.trace, "--otf2", archive)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         read = subprocess.run(
@@ -177,7 +176,30 @@ class Command(unittest.TestCase):
             capture_output=True, text=True, timeout=300, check=False,
         )
         self.assertEqual((read.returncode, read.stderr), (0, ""))
-        counts = Counter(re.findall(r"^[A-Z_0-9]+(?= )", read.stdout, re.MULTILINE))
+        return read.stdout
+
+    @_NEEDS_OTF2
+    @_NEEDS_OTF2_PRINT
+    def test_otf2_of_members_without_a_file(self):
+        """Ranks are those among the members that the archive has."""
+        for old in self.trace.iterdir():
+            old.unlink()
+        trace = made_traces.Trace(3)
+        epoch = trace[1].lock(100, 2, 102)
+        trace[1].put(epoch, 115, 2)
+        trace[1].put(epoch, 116, 0)
+        trace[1].unlock(epoch, 120, 125, 2)
+        trace[2].free(200, 210)
+        for process in trace.processes()[1:]:
+            files.write(self.trace, process)
+        found = re.findall(r"^RMA_PUT .*Remote: (\w+)", self.printed(self.folder / "archive"), re.M)
+        self.assertEqual(found, ["1", "UNDEFINED"])
+
+    @_NEEDS_OTF2
+    @_NEEDS_OTF2_PRINT
+    def test_otf2(self):
+        archive = self.folder / "archive"
+        counts = Counter(re.findall(r"^[A-Z_0-9]+(?= )", self.printed(archive), re.MULTILINE))
         locks = counts["RMA_REQUEST_LOCK"]
         self.assertEqual(counts["RMA_PUT"], 4 * 8 + locks)
         self.assertEqual(counts["RMA_OP_COMPLETE_REMOTE"], counts["RMA_PUT"])

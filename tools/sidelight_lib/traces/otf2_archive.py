@@ -54,10 +54,8 @@ class _Writer:
         self._locations: dict[int, dict[int, Any]] = {}
         self._places: dict[int, int] = {}  # of ranks among the locations of the communicators
         self._windows: dict[Window, Any] = {}
-        self._ranks = {
-            window: {job_rank: rank for rank, job_rank in window.members.items()}
-            for window in job.windows
-        }
+        # Ranks in windows as the archive has these: of the members with a file.
+        self._ranks: dict[Window, dict[int, int]] = {}
 
     def run(self) -> None:
         self._define_ranks()
@@ -109,6 +107,7 @@ class _Writer:
                 for _, job_rank in sorted(window.members.items())
                 if job_rank in self._places
             ]
+            self._ranks[window] = {job_rank: rank for rank, job_rank in enumerate(members)}
             group = self._group(window, members, f"members of {window.label}")
             comm = self._definitions.comm(window.label, group=group)
             self._windows[window] = self._definitions.rma_win(window.label, comm=comm)
