@@ -11,7 +11,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 import support
-from sidelight_lib import hosts, interleaved, paper_applications, two_sided
+from sidelight_lib import hosts, interleaved, paper_applications, progress_programs, two_sided
 from sidelight_lib.hosts import HostError
 from sidelight_lib.interleaved import Column, Measured, Sample
 
@@ -31,11 +31,12 @@ def run(module, words, figures):
     started = []
 
     def measure(programs, _, chosen):
-        started.extend([programs] if isinstance(programs, interleaved.Program) else programs)
+        several = [programs] if isinstance(programs, interleaved.Program) else programs
+        started.extend(several)
         columns = [Column(HOST, each) for each in chosen]
         samples = [
             Sample(0, column.name, line, each)
-            for program in started
+            for program in several
             for line in program.lines
             for column, each in zip(columns, figures, strict=True)
         ]
@@ -98,6 +99,17 @@ class Lu(unittest.TestCase):
         built = (support.ROOT / "examples" / "lu" / "programs.cmake").read_text()
         for series in (*paper_applications.LU_SERIES, *two_sided.LU_SERIES):
             self.assertIn(f" {series.program}", built)
+
+
+class Memory(unittest.TestCase):
+    def test_numbers_of_ranks_are_lines_of_one_table(self):
+        figures = [{"own": float(own), "all": float(own)} for own in range(5)]
+        said, programs = run(progress_programs, ["progress-memory", "--ranks", "2,4"], figures)
+        self.assertEqual([program.ranks for program in programs], [2, 4])
+        lines = dict.fromkeys(row["line"] for row in said["rows"])
+        self.assertEqual(list(lines), ["memory_2", "memory_4"])
+        self.assertEqual(len(said["rows"]), 2 * 5)
+        self.assertIn(", 4 ranks: +3 KB", said["notes"][-1])
 
 
 class TwoSided(unittest.TestCase):

@@ -97,11 +97,11 @@ class Programs(unittest.TestCase):
         text = source("progress_memory")
         self.assertEqual(names(text, "figures"), ["own", "all"])
         rows = [
-            Row("memory", column, {"own": own, "all": own + 10}, {})
+            Row("memory_4", column, {"own": own, "all": own + 10}, {})
             for column, own in (("a", 1.0), ("a-calls", 100.0), ("a-windows", 164.0))
         ]
         (said,) = progress_programs.memory_notes(rows)
-        self.assertIn("a-windows: +64 KB of its own, +64 KB in all", said)
+        self.assertIn("a-windows, 4 ranks: +64 KB of its own, +64 KB in all", said)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def transactions(arguments: argparse.Namespace) -> int:
     options += ["--graph", arguments.graph] if update != "random" else []
     programs = [Program("transactions", [f"{update}_{n}"], n, options) for n in ranks]
     title = f"Figure 12, transactions ({UPDATES[update]})"
-    shown = _over_ranks(title, "transactions/s", update, ranks, {"rate": ""})
+    shown = over_ranks(title, "transactions/s", update, ranks, {"rate": ""})
     measured = interleaved.run(programs, arguments, TRANSACTION_SERIES)
     found = gains(measured, shown, lambda figures, base: figures["rate"] / base["rate"] - 1)
     _show(arguments, measured, shown, found, "Transactions beyond those of standard calls")
@@ -129,7 +129,7 @@ def lu(arguments: argparse.Namespace) -> int:
     ]
     title = f"Figure 13, LU of {arguments.size} x {arguments.size}"
     figures = {"milliseconds": "ms", "share": "% in MPI"}
-    shown = _over_ranks(title, "", "lu", ranks, figures)
+    shown = over_ranks(title, "", "lu", ranks, figures)
     wanted = PROGRESS_SERIES if arguments.progress else LU_SERIES
     measured = with_shares(interleaved.run(programs, arguments, wanted))
     found = gains(measured, shown, lambda figures, base: 1 - figures["seconds"] / base["seconds"])
@@ -153,7 +153,7 @@ def _shares(figures: series.Figures) -> dict[str, float]:
     return {"milliseconds": 1000 * figures["seconds"], "share": inside}
 
 
-def _over_ranks(
+def over_ranks(
     title: str, unit: str, line: str, ranks: Sequence[int], figures: Mapping[str, str]
 ) -> Shown:
     lines = {f"{line}_{n}": f"{n} ranks" for n in ranks}

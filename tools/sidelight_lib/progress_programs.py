@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from . import interleaved, paper_applications, series
-from .interleaved import ALONE, Program, Series
+from .interleaved import ALONE, Measured, Program, Series
 from .overlap import CALLS, MESSAGE_SERIES
 from .series import Row, Shown
 
@@ -127,31 +128,41 @@ def call_times(arguments: argparse.Namespace) -> int:
 
 def memory(arguments: argparse.Namespace) -> int:
     ranks = paper_applications.read_ranks(arguments.ranks, arguments.nodes)
-    options = ["--quick"] if arguments.quick else []
-    programs = [Program("progress_memory", ["memory"], number, options) for number in ranks]
-    for number, program in zip(ranks, programs, strict=True):
-        measured = interleaved.run(program, arguments, MEMORY_SERIES)
-        shown = Shown(
-            f"Memory of a process, {number} ranks",
-            "KB",
-            {"memory": ""},
-            {"own": "of its own", "all": "with what it maps"},
-        )
-        series.show_with_notes(arguments, measured, shown, memory_notes)
+    figures = {"own": "of its own", "all": "with what it maps"}
+    shown = paper_applications.over_ranks("Memory of a process", "KB", "memory", ranks, figures)
+    measured = _joined([_memory_of(number, arguments) for number in ranks])
+    series.show_with_notes(arguments, measured, shown, memory_notes)
     return 0
+
+
+def _memory_of(ranks: int, arguments: argparse.Namespace) -> Measured:
+    """The program calls its line `memory`, whatever ranks there are."""
+    options = ["--quick"] if arguments.quick else []
+    program = Program("progress_memory", ["memory"], ranks, options)
+    measured = interleaved.run(program, arguments, MEMORY_SERIES)
+    samples = [replace(sample, line=f"{sample.line}_{ranks}") for sample in measured.samples]
+    return replace(measured, samples=samples)
+
+
+def _joined(several: Sequence[Measured]) -> Measured:
+    """Of the same columns."""
+    samples = [sample for measured in several for sample in measured.samples]
+    errors = [error for measured in several for error in measured.errors]
+    return replace(several[0], samples=samples, errors=errors)
 
 
 def memory_notes(found: Sequence[Row]) -> list[str]:
     """How much more each kind of smart progress takes than none."""
-    by_column = {row.column: row.figures for row in found}
+    by_place = {(row.line, row.column): row.figures for row in found}
     said = []
-    for column, figures in by_column.items():
+    for (line, column), figures in by_place.items():
         for suffix in SMART:
             host, ends, _ = column.partition(suffix)
-            base = by_column.get(host + CALLS.suffix)
+            base = by_place.get((line, host + CALLS.suffix))
             if ends and base is not None:
                 more = [figures[name] - base[name] for name in ("own", "all")]
                 said.append(
-                    f"{column}: {more[0]:+.0f} KB of its own, {more[1]:+.0f} KB in all, to calls"
+                    f"{column}, {line.removeprefix('memory_')} ranks: {more[0]:+.0f} KB of its "
+                    f"own, {more[1]:+.0f} KB in all, to calls"
                 )
     return said
