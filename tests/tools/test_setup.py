@@ -32,12 +32,21 @@ class Packages(unittest.TestCase):
 
 
 class OtherSystems(unittest.TestCase):
-    def test_a_note_and_no_failure(self):
+    def check(self, **programs):
+        """Where there are no others but dirname."""
         with tempfile.TemporaryDirectory() as place:
-            (Path(place) / "dirname").symlink_to(shutil.which("dirname"))
+            for name, program in {"dirname": "dirname", **programs}.items():
+                (Path(place) / name.replace("_", "-")).symlink_to(shutil.which(program))
             ended = setup(PATH=place)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("on Debian alone", ended.stderr)
+
+    def test_a_note_and_no_failure(self):
+        self.check()
+
+    def test_dpkg_is_not_enough(self):
+        """It is a package of other systems, too, which have no apt-get."""
+        self.check(dpkg_query="true")
 
 
 if __name__ == "__main__":
