@@ -119,6 +119,15 @@ class TwoSided(unittest.TestCase):
         self.assertEqual({row["ratio"] for row in said["ratios"]}, {0.5})
         self.assertEqual(len(said["ratios"]), len(two_sided.HALO_SIZES))
 
+    def test_the_title_says_how_many_nodes(self):
+        arguments = parse(two_sided, "two-sided", "--ranks", "4", "--nodes", "4", "--json")
+        with (
+            unittest.mock.patch.object(interleaved, "run", return_value=Measured([], [], [], 1)),
+            unittest.mock.patch.object(two_sided.series, "show") as show,
+        ):
+            arguments.action(arguments)
+        self.assertEqual(show.call_args.args[2].title, "Halo exchange, 4 ranks, 4 nodes")
+
     def test_lu_has_a_program_for_each_size(self):
         figures = [solve(0.4, 0.3), solve(0.9, 0.1), solve(0.6, 0.1), solve(0.3, 0.1)]
         said, programs = run(two_sided, ["two-sided", "--program", "lu"], figures)

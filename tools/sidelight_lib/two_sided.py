@@ -57,7 +57,8 @@ def add(kinds: Any) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     paper_applications.read_ranks(str(arguments.ranks), arguments.nodes)
-    where = f"{arguments.ranks} ranks, " + ("one node" if arguments.nodes == 1 else "two nodes")
+    nodes = "one node" if arguments.nodes == 1 else f"{arguments.nodes} nodes"
+    where = f"{arguments.ranks} ranks, {nodes}"
     if arguments.program == "halo":
         chosen: Sequence[Series] = HALO_SERIES
         programs, shown = _halo(arguments, where)
