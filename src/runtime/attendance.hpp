@@ -17,6 +17,7 @@ public:
         if (is_to_end_) [[unlikely]] {
             engine_.end_attendance();
         }
+        engine_.leave_handlers();
     }
     Attendance(const Attendance&) = delete;
     Attendance& operator=(const Attendance&) = delete;

@@ -475,7 +475,7 @@ TEST(Copies, AreForTheFirstOperationAfterAFence)
 /// How often messages had left when the first put was made, which is to the same node. A second
 /// one goes to another node. Both are granted while the process, which has closed its epoch,
 /// computes.
-std::uint64_t batches_before_copy(bool fences)
+std::uint64_t batches_before_copy(bool fences, int puts = 1)
 {
     Draft d(3, 2);
     d.program().carried = true;
@@ -484,16 +484,28 @@ std::uint64_t batches_before_copy(bool fences)
     d.program().copied_from = 64;
     d.program().progress_percent = 0;
     d.program().costs.full_percent = 0;
-    for (int rank = 1; rank < 3; ++rank) {
+    const auto put_to_other_node = [&](int rank) {
+        for (int i = 0; i < (rank == 0 ? puts : 0); ++i) {
+            d.rank(0).write(Call::put, 2);
+        }
+    };
+    for (int rank = 0; rank < 3; ++rank) {
         Author a = d.rank(rank);
-        a.compute(100'000);
-        fences ? a.fence(blocking) : a.post({0});
-        fences ? a.fence(blocking, {.no_succeed = true}) : a.wait(blocking);
+        if (fences) { // one like it, behind which several puts are expected
+            a.fence(blocking);
+            put_to_other_node(rank);
+            a.fence(blocking, {.no_succeed = true});
+        }
+        if (rank != 0) {
+            a.compute(100'000);
+            fences ? a.fence(blocking) : a.post({0});
+            fences ? a.fence(blocking, {.no_succeed = true}) : a.wait(blocking);
+        }
     }
     Author a = d.rank(0);
     fences ? a.fence(nonblocking) : a.start({1, 2});
     a.write(Call::put, 1, 8);
-    a.write(Call::put, 2);
+    put_to_other_node(0);
     const std::size_t closed =
         fences ? a.fence(nonblocking, {.no_succeed = true}) : a.complete(nonblocking);
     a.compute(1'000'000);
@@ -510,7 +522,8 @@ std::uint64_t batches_before_copy(bool fences)
 TEST(Sweep, TransfersBetweenNodesComeFirst)
 {
     EXPECT_EQ(batches_before_copy(false), 2); // one of them before the epoch
-    EXPECT_EQ(batches_before_copy(true), 1);
+    EXPECT_EQ(batches_before_copy(true), 2);
+    EXPECT_EQ(batches_before_copy(true, 3), 3);
 }
 
 /// How often messages of the origin of a start epoch leave, all told.

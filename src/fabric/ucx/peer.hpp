@@ -73,7 +73,7 @@ struct PeerMemory {
 /// How long UCX may still take with what it has of a peer whose connection has been ended.
 struct PeerEnd {
     std::chrono::steady_clock::time_point limit;
-    unsigned polls = 0; ///< since then
+    std::uint64_t progressed = 0; ///< the last turn of UCX's that has to be over
 };
 
 /// Another process, or this one. Owned by `Connections`, whose fields are those directly in it;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +46,13 @@ public:
     void release(void* descriptor) noexcept { ucx_.am_data_release(worker_, descriptor); }
 
     /// Lets UCX work. Answers whether there was anything to do.
-    bool progress() noexcept { return ucx_.worker_progress(worker_) != 0; }
+    bool progress() noexcept
+    {
+        ++progressed_;
+        return ucx_.worker_progress(worker_) != 0;
+    }
+    /// How often that was so far.
+    [[nodiscard]] std::uint64_t progressed() const noexcept { return progressed_; }
 
     [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
     /// As NetworkFabric::arm.
@@ -76,6 +83,7 @@ private:
     std::size_t max_header_ = 0;
     std::vector<std::byte> address_;
     bool flushing_ = false;
+    std::uint64_t progressed_ = 0;
 };
 
 } // namespace sidelight::fabric::ucx

@@ -90,6 +90,30 @@ void begin(const EpochSurroundings& with, const Epoch& epoch, Op& op) noexcept
     }
 }
 
+/// Of a fence, which has targets of all kinds, first what goes to other nodes, as far as the first
+/// that others wait for. No more comes in an epoch that is closed, so nothing is held back for it.
+void begin_distant(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch& peer) noexcept
+{
+    bool any = false;
+    bool gated = false;
+    peer.replaying = true;
+    peer.recorded.remove_if([&](Op& op) {
+        gated = gated || op.gates;
+        const bool goes_first = !gated && is_distant(with, op.operation.target);
+        if (goes_first) {
+            any = true;
+            begin(with, epoch, op);
+        }
+        return goes_first;
+    });
+    peer.replaying = false;
+    Carrier& carrier = with.channels.carrier();
+    if (any && !epoch.open()) {
+        carrier.let_leave();
+    }
+    carrier.push();
+}
+
 /// Whether what it waits for can come while only memory is polled: no message has to be received,
 /// and none to leave.
 bool comes_by_memory(const EpochSurroundings& with, const Epoch& epoch) noexcept
@@ -321,6 +345,9 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
              epoch.granted_by_all() ? 1 : 0);
     }
     row.enters(with_, epoch, peer);
+    if (epoch.kind == EpochKind::fence && with_.contacts.has_distant()) {
+        begin_distant(with_, epoch, peer);
+    }
     replay(epoch, peer);
     show(with_, epoch, peer);
     if (epoch.granted_by_all()) {
@@ -332,24 +359,11 @@ bool EpochQueue::poll_grant(Epoch& epoch, PeerEpoch& peer) noexcept
     return true;
 }
 
-/// What ends in there may open a gate: it goes on here, with those behind. A fence has targets of
-/// all kinds: first what goes to other nodes.
+/// What ends in there may open a gate: it goes on here, with those behind.
 void EpochQueue::replay(const Epoch& epoch, PeerEpoch& peer) noexcept
 {
     if (std::exchange(peer.replaying, true)) {
         return;
-    }
-    if (epoch.kind == EpochKind::fence && with_.contacts.has_distant()) {
-        bool gated = peer.gates != 0;
-        peer.recorded.remove_if([&](Op& op) {
-            gated = gated || op.gates;
-            const bool goes_first = !gated && is_distant(with_, op.operation.target);
-            if (goes_first) {
-                begin(with_, epoch, op);
-            }
-            return goes_first;
-        });
-        with_.channels.carrier().push();
     }
     while (!peer.recorded.empty() && peer.gates == 0) {
         Op& op = *peer.recorded.pop();
