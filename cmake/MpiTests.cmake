@@ -5,14 +5,16 @@
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
 #                      [ODD_PROGRAM <program>] [NO_PRELOAD] [MESSAGES] [NO_SANITIZER]
 #                      [ORDINARY_USER] [COMPUTING <n>]
-#                      [PASS <regular expression>] [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
+#                      [PRINTS <regular expression>] [FAILS <regular expression>]
+#                      [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
 # preloaded, unless NO_PRELOAD; with MESSAGES under SIDELIGHT_PROGRESS=smart, and that of messages
 # above it. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
-# the program that they run, with the same arguments. With PASS the program has to print what
-# matches, whatever its exit status, and no check may fail. LABEL takes the place of the suite and
-# the host: the test is not run with them. NO_SANITIZER leaves a test out where the build
+# the program that they run, with the same arguments. With PRINTS the program also has to print what
+# matches (an expression of Python's). With FAILS it has to print what matches and to end by itself,
+# whatever its exit status, and no check may fail. LABEL takes the place of the suite and the host:
+# the test is not run with them. NO_SANITIZER leaves a test out where the build
 # has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
 # rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data:
 # SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of users that
@@ -46,7 +48,7 @@ endif()
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
         "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
-        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PASS;LABEL;COMPUTING"
+        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PRINTS;FAILS;LABEL;COMPUTING"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -119,6 +121,9 @@ macro(sidelight_register_mpi_test host ranks)
             list(APPEND options
                 --odd-program ${PROJECT_BINARY_DIR}/${host}/tests/${arg_ODD_PROGRAM})
         endif()
+        if(arg_PRINTS)
+            list(APPEND options --prints ${arg_PRINTS})
+        endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
             list(APPEND options --env ${setting})
         endforeach()
@@ -128,9 +133,12 @@ macro(sidelight_register_mpi_test host ranks)
         math(EXPR limit "${arg_TIMEOUT} + 120")
         # 77 is the runner's word for a machine without namespaces.
         set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77)
-        if(arg_PASS)
-            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}"
-                FAIL_REGULAR_EXPRESSION ":[0-9]+: rank [0-9]+, in ") # a check of check.h
+        if(arg_FAILS)
+            # Where ctest looks at what is printed it does not ask for the exit status. What must
+            # not be there is said by check.h and tests/run_ranks.py.
+            set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_FAILS}"
+                FAIL_REGULAR_EXPRESSION
+                ":[0-9]+: rank [0-9]+, in ;does not end, in ;[*][*][*] (no end after|process )")
         endif()
     endif()
     set(labels ${suite} ${host})

@@ -3,10 +3,11 @@
 """Runs one MPI program on N ranks within a time limit, on one node or several.
 
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
-fails. It also fails when the program ends but leaves a process behind. Exit status: that of
-mpiexec, 124 after the limit, 125 for a process left behind, 77 where the machine cannot have
-several nodes (1 if the environment variable CI is set: there they must be had) or an ordinary user
-cannot reach the program."""
+fails. It also fails when the program ends but leaves a process behind, and with --prints when it
+does not print what matches. Exit status: that of mpiexec, 124 after the limit, 125 for a process
+left behind, 1 where what it prints is missing, 77 where the machine cannot have several nodes (1 if
+the environment variable CI is set: there they must be had) or an ordinary user cannot reach the
+program."""
 
 import argparse
 import contextlib
@@ -14,6 +15,7 @@ import functools
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -68,6 +70,8 @@ def arguments():
                         help="where hosts are built for that have no names of their own")
     parser.add_argument("--ordinary-user", action="store_true",
                         help="where this is root: without its rights, as the user nobody")
+    parser.add_argument("--prints", metavar="REGEX",
+                        help="it has to print what matches, beside an exit status of 0")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser.parse_args()
@@ -174,11 +178,13 @@ def start(options, run, nodes, stack):
 
 class Output(threading.Thread):
     """Shows what a job prints, while it does, and remembers what its launcher says, and whether a
-    rank says that there is nothing to be tested (check_skip)."""
+    rank says that there is nothing to be tested (check_skip); all of it if it is asked for."""
 
-    def __init__(self, job):
+    def __init__(self, job, wanted):
         super().__init__(daemon=True)
         self.pipe = job.stdout
+        self.wanted = wanted
+        self.lines = []
         self.without_finalize = False
         self.skips = False
         self.start()
@@ -187,12 +193,19 @@ class Output(threading.Thread):
         for line in self.pipe:
             self.without_finalize |= WITHOUT_FINALIZE in line
             self.skips |= line.startswith(b"check_skip: ")
+            if self.wanted is not None:
+                self.lines.append(line)
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
 
     def finish(self):
         """All processes that write to it are gone."""
         self.join(GRACE)
+
+    def lacks(self):
+        """Whether what was asked for has not been printed, on one line or several."""
+        return self.wanted is not None and not re.search(
+            self.wanted, b"".join(self.lines).decode(errors="replace"), re.DOTALL)
 
 
 def wait(job, options, run):
@@ -221,7 +234,7 @@ def run_job(options, nodes, stack):
     output = None
     try:
         job = start(options, run, nodes, stack)
-        output = Output(job)
+        output = Output(job, options.prints)
         status = wait(job, options, run)
     finally:
         kill_all(run)
@@ -229,6 +242,9 @@ def run_job(options, nodes, stack):
             output.finish()
     if status == 0 and output.skips:
         status = SKIPPED
+    elif status == 0 and output.lacks():
+        print(f"*** it has not printed: {options.prints}", flush=True)
+        status = 1
     return status if status >= 0 else 128 - status, output.without_finalize
 
 

@@ -23,7 +23,7 @@ sidelight_mpi_test(mixed.random_operations_dynamic RANKS 4 PROGRAM random_operat
 # The test of the test: updates that bring a wrong byte are noticed, and one is enough to show it.
 sidelight_mpi_test(random_operations_wrong RANKS 4 PROGRAM random_operations
     ARGS 1000 1 create ENVIRONMENT SIDELIGHT_TEST_WRONG=137
-    PASS "the shortest history that fails, 1 of")
+    FAILS "the shortest history that fails, 1 of")
 
 # A hundred thousand operations on each kind: minutes, so under a label of their own.
 foreach(kind allocate allocate_shared create dynamic)

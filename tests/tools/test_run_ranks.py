@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tests/run_ranks.py takes for a success."""
+
+import subprocess
+import sys
+import unittest
+
+import support
+from sidelight_lib import hosts
+
+TIMED_OUT = 124
+
+
+class Verdict(unittest.TestCase):
+    def run_script(self, script, *options):
+        """What comes of a shell script under a launcher."""
+        if not hosts.all():
+            self.skipTest("no host is installed")
+        runner = [sys.executable, str(support.ROOT / "tests" / "run_ranks.py")]
+        command = [*runner, "--host", hosts.all()[0].name, "-n", "1", *options]
+        return subprocess.run(
+            [*command, "/bin/sh", "-c", script],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def test_a_program_has_to_print_what_is_asked_for(self):
+        found = self.run_script("echo one; echo two", "--prints", "on[e].*two")
+        self.assertEqual(found.returncode, 0, found.stdout)
+        missing = self.run_script("echo one", "--prints", "two")
+        self.assertEqual(missing.returncode, 1, missing.stdout)
+        self.assertIn("has not printed: two", missing.stdout)
+
+    def test_a_program_that_prints_it_and_crashes(self):
+        ended = self.run_script("echo one; kill -s SEGV $$", "--prints", "one")
+        self.assertNotIn(ended.returncode, (0, support.NOTHING_TESTED), ended.stdout)
+
+    def test_a_program_that_prints_it_and_does_not_end(self):
+        ended = self.run_script("echo one; exec sleep 1000", "--prints", "one", "--timeout", "2")
+        self.assertEqual(ended.returncode, TIMED_OUT, ended.stdout)
+
+
+if __name__ == "__main__":
+    support.main()
