@@ -3,11 +3,11 @@
 """Runs one MPI program on N ranks within a time limit, on one node or several.
 
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
-fails. It also fails when the program ends but leaves a process behind, and with --prints when it
-does not print what matches. Exit status: that of mpiexec, 124 after the limit, 125 for a process
-left behind, 1 where what it prints is missing, 77 where the machine cannot have several nodes (1 if
-the environment variable CI is set: there they must be had) or an ordinary user cannot reach the
-program."""
+fails. It also fails when the program ends but leaves a process behind, when a library that is to be
+preloaded is not loaded, and with --prints when it does not print what matches. Exit status: that of
+mpiexec, 124 after the limit, 125 for a process left behind, 1 where the library or what it prints
+is missing, 77 where the machine cannot have several nodes (1 if the environment variable CI is set:
+there they must be had) or an ordinary user cannot reach the program."""
 
 import argparse
 import contextlib
@@ -43,6 +43,8 @@ ON_ODD_RANKS = f'{RANK_IS_EVEN} || export "$0"; exec "$@"'
 OTHER_ON_ODD_RANKS = f'{RANK_IS_EVEN} && exec "$@"; shift; exec "$0" "$@"'
 # Ends with its parent, however that ends.
 COMPUTING = "import os; p = os.getppid()\nwhile os.getppid() == p: sum(range(10000))"
+# What the dynamic linker says before it goes on without a library of LD_PRELOAD.
+NOT_LOADED = b"cannot be preloaded"
 # What Open MPI 4's launcher says of a rank that has ended without MPI_Finalize and, seldom, of one
 # that has called it (github.com/open-mpi/ompi/issues/7833, left as it is in that version).
 WITHOUT_FINALIZE = b"exiting improperly"
@@ -58,7 +60,8 @@ def arguments():
     parser.add_argument("--nodes", type=int, default=0, metavar="K",
                         help="K nodes made of namespaces, with N/K ranks each")
     parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds")
-    parser.add_argument("--preload", metavar="LIB", help="library to preload into the ranks")
+    parser.add_argument("--preload", metavar="LIB[:LIB...]",
+                        help="libraries to preload into the ranks")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--odd", metavar="NAME=VALUE",
                         help="a variable for ranks with odd numbers alone")
@@ -177,8 +180,9 @@ def start(options, run, nodes, stack):
 
 
 class Output(threading.Thread):
-    """Shows what a job prints, while it does, and remembers what its launcher says, and whether a
-    rank says that there is nothing to be tested (check_skip); all of it if it is asked for."""
+    """Shows what a job prints, while it does. Remembers what its launcher and the dynamic linker
+    say, and whether a rank says that there is nothing to be tested (check_skip); all of it if it is
+    asked for."""
 
     def __init__(self, job, wanted):
         super().__init__(daemon=True)
@@ -186,12 +190,14 @@ class Output(threading.Thread):
         self.wanted = wanted
         self.lines = []
         self.without_finalize = False
+        self.not_loaded = False
         self.skips = False
         self.start()
 
     def run(self):
         for line in self.pipe:
             self.without_finalize |= WITHOUT_FINALIZE in line
+            self.not_loaded |= NOT_LOADED in line
             self.skips |= line.startswith(b"check_skip: ")
             if self.wanted is not None:
                 self.lines.append(line)
@@ -240,7 +246,10 @@ def run_job(options, nodes, stack):
         kill_all(run)
         if output is not None:
             output.finish()
-    if status == 0 and output.skips:
+    if status == 0 and options.preload and output.not_loaded:
+        print("*** it has run without what was to be preloaded", flush=True)
+        status = 1
+    elif status == 0 and output.skips:
         status = SKIPPED
     elif status == 0 and output.lacks():
         print(f"*** it has not printed: {options.prints}", flush=True)
@@ -268,8 +277,16 @@ def refuse(error):
     return 1 if os.environ.get("CI") else SKIPPED
 
 
+def lacking(preload):
+    """Those of the libraries that are not there; one without a path is the linker's to find."""
+    paths = (preload or "").split(":")
+    return [path for path in paths if "/" in path and not os.path.isfile(path)]
+
+
 def main():
     options = arguments()
+    for path in lacking(options.preload):
+        sys.exit(f"run_ranks: there is no {path} to be preloaded")
     if options.build:
         os.environ["SIDELIGHT_BUILD_DIR"] = options.build
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TIMED_OUT))

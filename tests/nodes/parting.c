@@ -5,18 +5,23 @@
  * connections are made in that barrier, and it takes its time.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { ROUNDS = 20 };
 
 int main(int argc, char** argv)
 {
-    int64_t* memory = NULL;
+    int64_t memory = 0;
     int64_t const one = 1;
+    int rank, size;
     MPI_Win win;
     MPI_Init(&argc, &argv);
-    MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_create(&memory, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     for (int k = 0; k < ROUNDS; ++k) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
         MPI_Accumulate(&one, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win);
@@ -24,6 +29,7 @@ int main(int argc, char** argv)
     }
     MPI_Win_free(&win); /* errors are fatal */
     MPI_Finalize();
-    puts("ok");
-    return 0;
+    bool const good = memory == (rank == 0 ? (int64_t)ROUNDS * size : 0);
+    puts(good ? "ok" : "not all have arrived");
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

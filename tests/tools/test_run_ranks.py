@@ -3,7 +3,9 @@
 
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import support
 from sidelight_lib import hosts
@@ -40,6 +42,17 @@ class Verdict(unittest.TestCase):
     def test_a_program_that_prints_it_and_does_not_end(self):
         ended = self.run_script("echo one; exec sleep 1000", "--prints", "one", "--timeout", "2")
         self.assertEqual(ended.returncode, TIMED_OUT, ended.stdout)
+
+    def test_a_library_that_is_not_loaded(self):
+        absent = self.run_script("true", "--preload", "/nonexistent/libsidelight.so")
+        self.assertEqual(absent.returncode, 1, absent.stdout)
+        self.assertIn("no /nonexistent/libsidelight.so", absent.stderr)
+        with tempfile.TemporaryDirectory() as place:
+            library = Path(place) / "library.so"
+            library.write_text("none")
+            ended = self.run_script("echo check_skip: it", "--preload", str(library))
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+        self.assertIn("without what was to be preloaded", ended.stdout)
 
 
 if __name__ == "__main__":
