@@ -76,9 +76,11 @@ sidelight_mpi_test(emulated.sessions_again RANKS 2 PROGRAM sessions ARGS again
 # windows where the library is told so.
 sidelight_mpi_test(pass_through RANKS 2 3
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_NETWORK=nothing)
-sidelight_mpi_test(disabled RANKS 2 PROGRAM operations ENVIRONMENT SIDELIGHT_ENABLE=0)
-sidelight_mpi_test(disabled.large_counts RANKS 2 PROGRAM large_counts
-    ENVIRONMENT SIDELIGHT_ENABLE=0)
+sidelight_mpi_test(disabled RANKS 2 PROGRAM wrong_host ENVIRONMENT SIDELIGHT_ENABLE=0)
+foreach(program operations large_counts)
+    sidelight_mpi_test(disabled.${program} RANKS 2 PROGRAM ${program}
+        ENVIRONMENT SIDELIGHT_ENABLE=0)
+endforeach()
 
 include(${CMAKE_CURRENT_LIST_DIR}/fortran/tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/path_cost/tests.cmake)

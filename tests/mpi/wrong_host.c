@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs with the library of another host preloaded: that steps aside, and each call of every kind
- * that it takes over does what the host does alone.
+ * Runs with the library of another host preloaded, or with SIDELIGHT_ENABLE=0: the library steps
+ * aside, and each call of every kind that it takes over does what the host does alone.
  */
 #include "whose_memory.h"
 
