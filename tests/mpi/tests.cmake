@@ -70,8 +70,8 @@ sidelight_mpi_test(allocated_memory_private RANKS 2 PROGRAM allocated_memory ARG
     ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
 sidelight_mpi_test(beside_windows RANKS 2)
 sidelight_mpi_test(large_windows RANKS 2 NO_SANITIZER)
-foreach(program allocated_memory beside_windows large_windows created_windows dynamic_windows
-        threads)
+foreach(program allocated_memory beside_windows locks_beside large_windows created_windows
+        dynamic_windows threads)
     sidelight_mpi_test(inplace.${program} RANKS 2 PROGRAM ${program} NO_SANITIZER
         ENVIRONMENT SIDELIGHT_SHARE_MEMORY=inplace)
 endforeach()
