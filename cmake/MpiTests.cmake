@@ -6,21 +6,23 @@
 #                      [ODD_PROGRAM <program>] [NO_PRELOAD] [MESSAGES] [NO_SANITIZER]
 #                      [ORDINARY_USER] [COMPUTING <n>]
 #                      [PRINTS <regular expression>] [FAILS <regular expression>]
+#                      [NEVER <regular expression>]
 #                      [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
 #
 # The program is the one called <name> unless PROGRAM says otherwise. It runs with the library
 # preloaded, unless NO_PRELOAD; with MESSAGES under SIDELIGHT_PROGRESS=smart, and that of messages
-# above it. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM
-# the program that they run, with the same arguments. With PRINTS the program also has to print what
-# matches (an expression of Python's). With FAILS it has to print what matches and to end by itself,
-# whatever its exit status, and no check may fail. LABEL takes the place of the suite and the host:
-# the test is not run with them. NO_SANITIZER leaves a test out where the build
-# has sanitizers, because it measures what they change. With ORDINARY_USER it runs without root's
-# rights, with COMPUTING beside n processes that compute all the while. Defects of a host are data:
-# SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of users that
-# are next to it as well, or with its version line (mpich-4.1). The test is mpi.<name>.<n>.<host>;
-# with NODES the ranks are on k nodes made of namespaces, and it is nodes.<name>.<n>.<k>.<host>,
-# skipped where the machine cannot have nodes.
+# above it. ODD is a variable for the ranks with odd numbers alone, ODD_PROGRAM the program that
+# they run, with the same arguments. With PRINTS the program also has to print what matches (an
+# expression of Python's). With FAILS it has to print what matches and to end by itself, whatever
+# its exit status, and no check may fail. LABEL takes the place of the suite and the host: the test
+# is not run with them. What matches NEVER must not be printed. NO_SANITIZER leaves a test out where
+# the build has sanitizers, because it measures what they change. With ORDINARY_USER it runs without
+# root's rights, with COMPUTING beside n processes that compute all the while. Defects of a host are
+# data: SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of
+# users that are next to it as well, or with its version line (mpich-4.1). The test is
+# mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it is
+# nodes.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes. In ENVIRONMENT <test>
+# stands for that name.
 
 # For SKIP_HOSTS of tests across nodes. Ranks wait in a barrier of the launcher's, where they make
 # no progress, for others that close their connections to them: seldom with two ranks, as a rule
@@ -48,7 +50,7 @@ endif()
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
         "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
-        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PRINTS;FAILS;LABEL;COMPUTING"
+        "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PRINTS;FAILS;NEVER;LABEL;COMPUTING"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "sidelight_mpi_test(${name}): RANKS missing, or unknown arguments: "
@@ -125,6 +127,7 @@ macro(sidelight_register_mpi_test host ranks)
             list(APPEND options --prints ${arg_PRINTS})
         endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
+            string(REPLACE "<test>" "${test}" setting "${setting}")
             list(APPEND options --env ${setting})
         endforeach()
         add_test(NAME ${test} COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py
@@ -133,6 +136,9 @@ macro(sidelight_register_mpi_test host ranks)
         math(EXPR limit "${arg_TIMEOUT} + 120")
         # 77 is the runner's word for a machine without namespaces.
         set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77)
+        if(arg_NEVER)
+            set_tests_properties(${test} PROPERTIES FAIL_REGULAR_EXPRESSION "${arg_NEVER}")
+        endif()
         if(arg_FAILS)
             # Where ctest looks at what is printed it does not ask for the exit status. What must
             # not be there is said by check.h and tests/run_ranks.py.

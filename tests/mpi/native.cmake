@@ -51,6 +51,9 @@ endforeach()
 foreach(program fence gats nonblocking_ahead)
     sidelight_native_test(${program} RANKS 3)
 endforeach()
+# Its own memory alone is mapped.
+sidelight_mpi_test(native.route RANKS 2 PROGRAM created_windows
+    ENVIRONMENT SIDELIGHT_ROUTE=native SIDELIGHT_LOG=info PRINTS " 1 are mapped, 1 native")
 sidelight_mpi_test(native.early_return RANKS 2 PROGRAM early_return
     ENVIRONMENT SIDELIGHT_ROUTE=native SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(native.random_operations RANKS 4 PROGRAM random_operations
