@@ -253,7 +253,8 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 /* Choose it for this process, from now on or from its first window on; a window that was made with
  * the key sidelight_progress may have started a thread already, which AUTO leaves as it is, while
  * it ends one that another mode has begun. Local. Below MPI_THREAD_MULTIPLE no other thread may be
- * in a call on a window meanwhile. Another mode is MPI_ERR_ARG. */
+ * in a call on a window meanwhile. Another mode is MPI_ERR_ARG. Messages of two-sided calls move
+ * under SMART only where libsidelight_messages.so was loaded before MPI was initialised. */
 int MPIX_Progress_set(int mode);
 
 /* What was chosen last. Local; any thread. */
