@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notified operations, their counters, and requests that wait for a counter (MPI-5.1, 12.6; P2,
- * section IV), by the names that the standard gives them. Each rank notifies the one on its right,
- * which then finds the data in its own memory, told by nothing else.
+ * section IV), by the names that the standard gives them, and once by all others. Each rank
+ * notifies the one on its right, which then finds the data in its own memory, told by nothing else.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -133,6 +133,112 @@ static void other_forms(struct window *w)
     CHECK_EQ(got[0], value);
     CHECK_EQ(old[1], 0);
     end(w);
+}
+
+/* All calls by the names that a tool uses. */
+static const struct call_names {
+    const char *prefix;
+    __typeof__(&MPI_Win_set_num_notify) set_num;
+    __typeof__(&MPI_Win_get_num_notify) get_num;
+    __typeof__(&MPI_Win_get_notify_value) get_value;
+    __typeof__(&MPI_Win_reset_notify_value) reset_value;
+    __typeof__(&MPI_Put_notify) put;
+    __typeof__(&MPI_Put_notify_c) put_c;
+    __typeof__(&MPI_Get_notify) get;
+    __typeof__(&MPI_Get_notify_c) get_c;
+    __typeof__(&MPI_Accumulate_notify) add;
+    __typeof__(&MPI_Accumulate_notify_c) add_c;
+    __typeof__(&MPI_Get_accumulate_notify) fetch;
+    __typeof__(&MPI_Get_accumulate_notify_c) fetch_c;
+    __typeof__(&MPI_Rput_notify) rput;
+    __typeof__(&MPI_Rput_notify_c) rput_c;
+    __typeof__(&MPI_Rget_notify) rget;
+    __typeof__(&MPI_Rget_notify_c) rget_c;
+    __typeof__(&MPI_Raccumulate_notify) radd;
+    __typeof__(&MPI_Raccumulate_notify_c) radd_c;
+    __typeof__(&MPI_Rget_accumulate_notify) rfetch;
+    __typeof__(&MPI_Rget_accumulate_notify_c) rfetch_c;
+} call_names[] = {
+#define CALL_NAMES(prefix)                                                                         \
+    {                                                                                              \
+#prefix, prefix##Win_set_num_notify, prefix##Win_get_num_notify,                           \
+            prefix##Win_get_notify_value, prefix##Win_reset_notify_value, prefix##Put_notify,      \
+            prefix##Put_notify_c, prefix##Get_notify, prefix##Get_notify_c,                        \
+            prefix##Accumulate_notify, prefix##Accumulate_notify_c, prefix##Get_accumulate_notify, \
+            prefix##Get_accumulate_notify_c, prefix##Rput_notify, prefix##Rput_notify_c,           \
+            prefix##Rget_notify, prefix##Rget_notify_c, prefix##Raccumulate_notify,                \
+            prefix##Raccumulate_notify_c, prefix##Rget_accumulate_notify,                          \
+            prefix##Rget_accumulate_notify_c                                                       \
+    }
+    CALL_NAMES(PMPI_), CALL_NAMES(MPIX_), CALL_NAMES(PMPIX_)};
+
+/* In twelve cells and with counter 0 of the one on the right. */
+static void write_by(const struct call_names *by, struct window *w, const int64_t *value,
+                     int64_t *old)
+{
+    int const to = right_of(w);
+    MPI_Request r[6];
+#define ORIGIN value, 1, MPI_INT64_T
+#define RESULT(index) &old[index], 1, MPI_INT64_T
+#define TARGET(index) to, at(w, to, index), 1, MPI_INT64_T
+    CHECK_OK(by->put(ORIGIN, TARGET(0), 0, w->win));
+    CHECK_OK(by->put_c(ORIGIN, TARGET(1), 0, w->win));
+    CHECK_OK(by->add(ORIGIN, TARGET(2), MPI_SUM, 0, w->win));
+    CHECK_OK(by->add_c(ORIGIN, TARGET(3), MPI_SUM, 0, w->win));
+    CHECK_OK(by->fetch(ORIGIN, RESULT(0), TARGET(4), MPI_SUM, 0, w->win));
+    CHECK_OK(by->fetch_c(ORIGIN, RESULT(1), TARGET(5), MPI_SUM, 0, w->win));
+    CHECK_OK(by->rput(ORIGIN, TARGET(6), 0, w->win, &r[0]));
+    CHECK_OK(by->rput_c(ORIGIN, TARGET(7), 0, w->win, &r[1]));
+    CHECK_OK(by->radd(ORIGIN, TARGET(8), MPI_SUM, 0, w->win, &r[2]));
+    CHECK_OK(by->radd_c(ORIGIN, TARGET(9), MPI_SUM, 0, w->win, &r[3]));
+    CHECK_OK(by->rfetch(ORIGIN, RESULT(2), TARGET(10), MPI_SUM, 0, w->win, &r[4]));
+    CHECK_OK(by->rfetch_c(ORIGIN, RESULT(3), TARGET(11), MPI_SUM, 0, w->win, &r[5]));
+    CHECK_OK(MPI_Waitall(6, r, MPI_STATUSES_IGNORE));
+    CHECK_OK(MPI_Win_flush(to, w->win));
+}
+
+static void read_by(const struct call_names *by, struct window *w, int64_t *got)
+{
+    int const to = right_of(w);
+    MPI_Request r[2];
+    CHECK_OK(by->get(&got[0], 1, MPI_INT64_T, TARGET(0), 0, w->win));
+    CHECK_OK(by->get_c(&got[1], 1, MPI_INT64_T, TARGET(1), 0, w->win));
+    CHECK_OK(by->rget(&got[2], 1, MPI_INT64_T, TARGET(2), 0, w->win, &r[0]));
+    CHECK_OK(by->rget_c(&got[3], 1, MPI_INT64_T, TARGET(3), 0, w->win, &r[1]));
+    CHECK_OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    CHECK_OK(MPI_Win_flush(to, w->win));
+}
+
+static void every_name(struct window *w)
+{
+    for (size_t i = 0; i < sizeof call_names / sizeof *call_names; ++i) {
+        const struct call_names *const by = &call_names[i];
+        int64_t const value = 3 + w->rank;
+        int64_t old[4] = {-1, -1, -1, -1}, got[4] = {-1, -1, -1, -1};
+        MPI_Count count = -1;
+        int number = -1;
+        begin(w, by->prefix);
+        CHECK_OK(MPI_Win_unlock_all(w->win));
+        CHECK_OK(by->set_num(w->win, MPI_INFO_NULL, 2));
+        CHECK_OK(MPI_Win_lock_all(0, w->win));
+        CHECK_OK(by->get_num(w->win, right_of(w), &number));
+        CHECK_EQ(number, 2);
+        write_by(by, w, &value, old);
+        await(w, 0, 12);
+        for (int place = 0; place < 12; ++place)
+            CHECK_EQ(cell(w, place), 3 + left_of(w));
+        read_by(by, w, got);
+        for (int k = 0; k < 4; ++k) {
+            CHECK_EQ(old[k], 0);
+            CHECK_EQ(got[k], value);
+        }
+        await(w, 0, 16);
+        CHECK_OK(by->reset_value(w->win, 0, &count));
+        CHECK_EQ(count, 16);
+        CHECK_OK(by->get_value(w->win, 0, &count));
+        CHECK_EQ(count, 0);
+        end(w);
+    }
 }
 
 /* Long ones overtake one another, and the notification must not overtake its own. */
@@ -647,6 +753,7 @@ int main(int argc, char **argv)
             window_open((enum flavor)flavor, MPI_COMM_WORLD, 8 * (LONG + 2 * CELLS), unit);
         each_operation(&w);
         other_forms(&w);
+        every_name(&w);
         long_operations(&w);
         many_to_one(&w);
         flushes(&w);

@@ -29,6 +29,8 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} profiler profiled_linked SOURCES ${program}
         LIBRARIES ${host}-counting_tool ${host}-sidelight)
     sidelight_profiler_test(profiler ${host})
+    sidelight_mpi_program(${host} tests profiled_extensions
+        SOURCES ${CMAKE_CURRENT_LIST_DIR}/extensions.c)
 
     if(host IN_LIST hosts_with_fortran)
         sidelight_profiling_library(${host} fortran_tool)
@@ -41,3 +43,4 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
         sidelight_profiler_test(profiler_fortran ${host} --fortran)
     endif()
 endforeach()
+sidelight_mpi_test(profiled_extensions RANKS 2)
