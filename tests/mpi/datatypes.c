@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random derived datatypes on both sides of put, get and the accumulates, against a sequential
- * model of the whole target memory, gaps included. Arguments: the seed, and the number of rounds;
- * what failed is run again by giving the seed that it printed, with one round.
+ * model of the whole target memory, gaps included. Each rank has bytes of its own. Arguments: the
+ * seed, and the number of rounds; what failed is run again by giving the seed that it printed, with
+ * one round.
  */
 #include "host_defects.h"
 #include "layouts.h"
@@ -21,10 +22,12 @@ struct round {
     int origin_count, target_count, result_count, elements;
     size_t size; /* of the base type */
     enum call call;
+    uint64_t seed; /* of what the memories hold */
 };
 
 static unsigned char origin_memory[BYTES], result_memory[BYTES];
 static unsigned char expected_target[BYTES], expected_result[BYTES];
+static unsigned char origin_of_left[BYTES], target_of_right[BYTES]; /* as they are at first */
 
 static MPI_Datatype random_base(uint64_t *seed)
 {
@@ -54,12 +57,23 @@ static bool fits(const struct layout *l, int count)
     return reach < MOST_EXTENT;
 }
 
-/* A number per element, small enough for sums in eight bits to be exact. */
-static void fill(unsigned char *memory, size_t size, MPI_Datatype base, uint64_t *seed)
+enum content { ORIGIN_BYTES, RESULT_BYTES, TARGET_BYTES, CONTENTS };
+
+/* What a rank has in one of its memories: a number per element, small enough for sums in eight bits
+ * to be exact. */
+static void fill(unsigned char *memory, const struct round *r, int rank, enum content content)
 {
-    for (size_t at = 0; at + size <= BYTES; at += size) {
-        int const value = (int)(check_random(seed) % 50);
-        memset(memory + at, 0, size);
+    uint64_t seed = r->seed + (uint64_t)(rank * CONTENTS + (int)content), drawn = 0;
+    MPI_Datatype const base = r->target.base;
+    size_t const size = r->size;
+    int left = 0; /* of the last number that was drawn: eight are taken from it */
+    memset(memory, 0, BYTES);
+    for (size_t at = 0; at + size <= BYTES; at += size, drawn >>= 8, --left) {
+        if (left == 0) {
+            drawn = check_random(&seed);
+            left = 8;
+        }
+        int const value = (int)(drawn % 64);
         if (base == MPI_DOUBLE)
             *(double *)(memory + at) = value;
         else
@@ -75,13 +89,16 @@ static void add(unsigned char *to, const unsigned char *from, MPI_Datatype base)
         to[0] = (unsigned char)(to[0] + from[0]);
 }
 
+/* What the left neighbour does to this rank's memory, and what this rank reads in its right one's.
+ */
 static void model(const struct round *r)
 {
     for (int i = 0; i < r->elements; ++i) {
         unsigned char *const target = expected_target + element_at(&r->target, i);
-        const unsigned char *const origin = origin_memory + element_at(&r->origin, i);
+        const unsigned char *const origin = origin_of_left + element_at(&r->origin, i);
         if (r->call == GET || r->call == RGET || r->call == GET_ACCUMULATE)
-            memcpy(expected_result + element_at(&r->result, i), target, r->size);
+            memcpy(expected_result + element_at(&r->result, i),
+                   target_of_right + element_at(&r->target, i), r->size);
         if (r->call == ACCUMULATE || r->call == GET_ACCUMULATE)
             add(target, origin, r->target.base);
         if (r->call == PUT || r->call == RPUT || r->call == REPLACE)
@@ -114,8 +131,9 @@ static void apply(const struct round *r, struct window *w, int target)
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-static struct round prepare(uint64_t *seed)
+static struct round prepare(const struct window *w, uint64_t *seed)
 {
+    int const left = (w->rank + w->size - 1) % w->size, right = (w->rank + 1) % w->size;
     MPI_Datatype const base = random_base(seed);
     int size, n = numbers[check_random(seed) % (sizeof numbers / sizeof *numbers)];
     struct round r = {.elements = n, .call = (enum call)(check_random(seed) % CALLS)};
@@ -124,9 +142,12 @@ static struct round prepare(uint64_t *seed)
     r.origin = random_side(base, n, &r.origin_count, seed);
     r.target = random_side(base, n, &r.target_count, seed);
     r.result = random_side(base, n, &r.result_count, seed);
-    fill(origin_memory, r.size, base, seed);
-    fill(result_memory, r.size, base, seed);
-    fill(expected_target, r.size, base, seed);
+    r.seed = check_random(seed);
+    fill(origin_memory, &r, w->rank, ORIGIN_BYTES);
+    fill(result_memory, &r, w->rank, RESULT_BYTES);
+    fill(expected_target, &r, w->rank, TARGET_BYTES);
+    fill(origin_of_left, &r, left, ORIGIN_BYTES);
+    fill(target_of_right, &r, right, TARGET_BYTES);
     memcpy(expected_result, result_memory, BYTES);
     return r;
 }
@@ -134,7 +155,7 @@ static struct round prepare(uint64_t *seed)
 /* Every rank works on the memory of its right neighbour; all draw the same types. */
 static bool play(struct window *w, uint64_t seed)
 {
-    struct round r = prepare(&seed);
+    struct round r = prepare(w, &seed);
     bool good = true;
     memcpy(w->base, expected_target, BYTES);
     window_meet(w);
