@@ -5,6 +5,14 @@
 # Operations and data
 sidelight_mpi_test(operations RANKS 2 4)
 sidelight_mpi_test(large_counts RANKS 2)
+# By each route: memory that is mapped, copies of the kernel, messages, a network.
+sidelight_mpi_test(large_transfers RANKS 2 ARGS allocate LABEL long)
+sidelight_mpi_test(kernel_copy.large_transfers RANKS 2 PROGRAM large_transfers ARGS create
+    LABEL long ENVIRONMENT SIDELIGHT_SHARE_MEMORY=never)
+sidelight_mpi_test(emulated.large_transfers RANKS 2 PROGRAM large_transfers ARGS create
+    LABEL long ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(large_transfers RANKS 2 NODES 2 ARGS create LABEL long
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 sidelight_mpi_test(reductions RANKS 2)
 sidelight_mpi_test(datatypes RANKS 2 4)
 sidelight_mpi_test(datatype_edges RANKS 2)
