@@ -72,24 +72,22 @@ soak: build
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
 		for route in auto emulated native; do \
 			tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
-				--env SIDELIGHT_ROUTE=$$route --env SIDELIGHT_TEST_SECONDS=7200 \
+				--env SIDELIGHT_ROUTE=$$route \
 				--preload build/$$host/libsidelight.so build/$$host/tests/ordered_pairs $(PAIRS); \
 		done; \
 		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
-			--env SIDELIGHT_TEST_SECONDS=7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
 		tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
-			--env SIDELIGHT_TEST_SECONDS=7200 --env SIDELIGHT_SHARE_MEMORY=never \
+			--env SIDELIGHT_SHARE_MEMORY=never \
 			--preload build/$$host/libsidelight.so build/$$host/tests/notified_storm $(PUTS); \
 		for route in auto emulated native; do \
 			tests/run_ranks.py --host $$host -n 4 --timeout 7200 \
-				--env SIDELIGHT_ROUTE=$$route --env SIDELIGHT_TEST_SECONDS=7200 \
+				--env SIDELIGHT_ROUTE=$$route \
 				--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
 		done; \
 		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
-			--env SIDELIGHT_TEST_SECONDS=7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
-		tests/run_ranks.py --host $$host -n 3 --timeout 7200 --env SIDELIGHT_TEST_SECONDS=7200 \
+		tests/run_ranks.py --host $$host -n 3 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_hostile 5000; \
 		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \

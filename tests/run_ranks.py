@@ -36,6 +36,8 @@ GRACE = 60.0  # seconds that launchers get to end after mpiexec has
 STACKS_SHOWN = 8
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 MARK = "SIDELIGHT_TEST_RUN"
+WATCHDOG = "SIDELIGHT_TEST_SECONDS"  # of tests/mpi/check.h
+SECONDS_TO_SAY = 20
 RANK_IS_EVEN = 'test $((${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}} % 2)) = 0'
 # Runs its arguments, on odd ranks with one variable more: "sh -c ... NAME=VALUE program ...".
 ON_ODD_RANKS = f'{RANK_IS_EVEN} || export "$0"; exec "$@"'
@@ -158,10 +160,16 @@ def as_ordinary_user(options, stack):
     return rights, {"HOME": home, "TMPDIR": home, "USER": "nobody", "LOGNAME": "nobody"}
 
 
+def watchdog_seconds(limit):
+    """When ranks say what they do: before they are stopped, and it is shown where they are."""
+    return int(max(limit - SECONDS_TO_SAY, limit / 2, 1))
+
+
 def start(options, run, nodes, stack):
     """mpiexec, and all it starts, with the mark of the run."""
     host = hosts.find(options.host, options.program)
-    extra = dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
+    extra = {WATCHDOG: str(watchdog_seconds(options.timeout))}
+    extra |= dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
     if options.nodes > 1 and options.n > (os.cpu_count() or 1):
         extra = UNSEEN_NEIGHBOURS | extra
     launch = functools.partial(nodes.launch, host) if nodes else host.command

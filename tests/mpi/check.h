@@ -5,7 +5,8 @@
  * A failed check is printed with its place, rank and values and counted; the program goes on, so
  * that all ranks still meet in the collective calls. check_end() sums the failures of all ranks,
  * prints "ok" at rank 0 if there are none, and gives the exit status. A program that does not end
- * in time prints what each rank was doing and stops: nothing here may hang.
+ * in time prints what each rank was doing and stops, or is stopped by tests/run_ranks.py, which
+ * shows where all threads are: nothing here may hang.
  */
 #ifndef SIDELIGHT_TESTS_CHECK_H
 #define SIDELIGHT_TESTS_CHECK_H
@@ -90,6 +91,8 @@ static inline bool check_class(int code, int class1, int class2, const char *tex
 #define CHECK_ERROR_OF(call, class1, class2)                                                       \
     check_class((call), class1, class2, #call, __FILE__, __LINE__)
 
+static bool check_is_watched; /* by tests/run_ranks.py */
+
 static inline void check_expired(int signal_number)
 {
     char text[256];
@@ -98,17 +101,26 @@ static inline void check_expired(int signal_number)
                                 (const char *)check_doing);
     if (write(STDERR_FILENO, text, (size_t)length) != length)
         _exit(125);
-    _exit(124);
+    if (!check_is_watched)
+        _exit(124);
+}
+
+/* Starts the watchdog. Who runs the program says when it speaks: before its own patience is over.
+ */
+static inline void check_watch(void)
+{
+    const char *const seconds = getenv("SIDELIGHT_TEST_SECONDS");
+    check_is_watched = seconds != NULL;
+    signal(SIGALRM, check_expired);
+    alarm(seconds != NULL ? (unsigned)atoi(seconds) : CHECK_DEFAULT_SECONDS);
 }
 
 /* To be called once MPI is initialised, by whatever call. */
 static inline void check_begin_initialised(void)
 {
-    const char *const seconds = getenv("SIDELIGHT_TEST_SECONDS");
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    signal(SIGALRM, check_expired);
-    alarm(seconds != NULL ? (unsigned)atoi(seconds) : CHECK_DEFAULT_SECONDS);
+    check_watch();
 }
 
 static inline void check_begin(int *argc, char ***argv)

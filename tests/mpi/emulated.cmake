@@ -21,7 +21,7 @@ foreach(program finalize_callbacks reductions datatype_edges ordering blocking_c
 endforeach()
 foreach(program threads thread_calls)
     sidelight_mpi_test(emulated.${program} RANKS 2 PROGRAM ${program}
-        ${patience} SIDELIGHT_ROUTE=emulated)
+        ${patience} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 endforeach()
 foreach(program fence gats locks_in_order nonblocking_ahead polling_calls)
     sidelight_emulated_test(${program} RANKS 3)
@@ -40,7 +40,7 @@ sidelight_mpi_test(mixed.notified_storm RANKS 5 PROGRAM notified_storm ODD SIDEL
 sidelight_mpi_test(mixed.thread_calls RANKS 3 PROGRAM thread_calls ODD SIDELIGHT_ROUTE=emulated
     ${patience})
 sidelight_mpi_test(mixed.lost_updates_long RANKS 4 PROGRAM lost_updates ARGS 10000000
-    TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+    TIMEOUT 600 LABEL long ODD SIDELIGHT_ROUTE=emulated)
 
 # Active messages by each route, also where their room is both buffers or the attached one alone.
 sidelight_mpi_test(emulated.active_storm RANKS 4 PROGRAM active_storm
@@ -61,17 +61,16 @@ sidelight_mpi_test(active_hostile_long RANKS 3 PROGRAM active_hostile ARGS 5000 
 sidelight_mpi_test(mixed.active_hostile RANKS 3 PROGRAM active_hostile
     ODD SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(emulated.active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
-    TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=1200)
+    TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(mixed.active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
-    TIMEOUT 1200 LABEL long ODD SIDELIGHT_ROUTE=emulated
-    ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+    TIMEOUT 1200 LABEL long ODD SIDELIGHT_ROUTE=emulated)
 sidelight_emulated_test(active_crash RANKS 2 NO_SANITIZER ARGS handler
     FAILS "has crashed, by SIGSEGV: .*active_crash.*the program was asked")
 
 # The reader of `ordered_pairs` does see it where there is no order: sooner or later.
 sidelight_mpi_test(emulated.unordered_pairs RANKS 2 PROGRAM ordered_pairs ARGS 200000 unordered
     TIMEOUT 600 LABEL long
-    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=600)
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(emulated.smart_first_message RANKS 2 PROGRAM first_message
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=smart)
 sidelight_emulated_test(soak RANKS 2 NO_SANITIZER ARGS 8 TIMEOUT 600)

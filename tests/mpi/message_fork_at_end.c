@@ -53,8 +53,7 @@ int main(void)
 {
     int status = -1;
     pthread_atfork(before_fork, NULL, NULL);
-    signal(SIGALRM, check_expired);
-    alarm(CHECK_DEFAULT_SECONDS);
+    check_watch();
     open_session();
     forks = true;
     const pid_t child = fork();

@@ -4,7 +4,7 @@
 # By the kernel, whatever their size: windows whose memory stays private, on one node
 set(by_the_kernel SIDELIGHT_SHARE_MEMORY=never SIDELIGHT_KERNEL_COPY=0)
 sidelight_mpi_test(kernel_copy RANKS 2 TIMEOUT 600
-    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls SIDELIGHT_TEST_SECONDS=600)
+    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls)
 foreach(program created_windows dynamic_windows datatypes threads nonblocking remote_requests
         pipelines duplicates notifications ordered ordered_pairs
         memory_handles active_messages)

@@ -6,4 +6,4 @@ foreach(program created_windows dynamic_windows atomicity own_memory locks_besid
     sidelight_mpi_test(ordinary_user.${program} RANKS 3 PROGRAM ${program} ORDINARY_USER)
 endforeach()
 sidelight_mpi_test(ordinary_user.kernel_copy RANKS 2 PROGRAM kernel_copy ORDINARY_USER TIMEOUT 600
-    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls SIDELIGHT_TEST_SECONDS=600)
+    ENVIRONMENT ${by_the_kernel} SIDELIGHT_PROGRESS=calls)

@@ -105,8 +105,7 @@ static void begin(MPI_Comm comm)
 {
     MPI_Comm_rank(comm, &check_rank);
     MPI_Comm_size(comm, &check_size);
-    signal(SIGALRM, check_expired);
-    alarm(CHECK_DEFAULT_SECONDS);
+    check_watch();
 }
 
 /* A handle that is made when the communicator is gone that others were made of. */
@@ -323,8 +322,7 @@ static void together(void)
 {
     static char first[] = "sidelight.test.first", second[] = "sidelight.test.second";
     pthread_t thread;
-    signal(SIGALRM, check_expired);
-    alarm(CHECK_DEFAULT_SECONDS);
+    check_watch();
     check_step("two threads that end their sessions at any time");
     pthread_create(&thread, NULL, sessions_of_a_thread, first);
     sessions_of_a_thread(second);

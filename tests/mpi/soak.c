@@ -276,7 +276,6 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     double const seconds = (double)check_argument(argc, argv, 1, 15);
     pool.seed = check_argument(argc, argv, 2, 1);
-    alarm((unsigned)seconds + 480);
     if (host_is_alone())
         return check_skip("the hosts' own windows are not what is tested");
     for (int c = 0; c < COMMS; ++c)

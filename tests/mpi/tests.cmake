@@ -29,7 +29,7 @@ sidelight_mpi_test(active_storm_small RANKS 4 PROGRAM active_storm
     ENVIRONMENT SIDELIGHT_AM_BUFFER=0 SIDELIGHT_AM_UNIT=1)
 sidelight_mpi_test(active_storm_threads RANKS 2 PROGRAM active_storm ARGS 4000 8)
 sidelight_mpi_test(active_storm_long RANKS 4 PROGRAM active_storm ARGS 1000000
-    TIMEOUT 1200 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+    TIMEOUT 1200 LABEL long)
 sidelight_mpi_test(active_threads RANKS 2)
 sidelight_mpi_test(active_hostile RANKS 3)
 sidelight_mpi_test(active_layouts RANKS 2 ARGS 2000)
@@ -53,8 +53,7 @@ sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(polling_calls RANKS 3)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
-sidelight_mpi_test(litmus RANKS 2 ARGS 40000 TIMEOUT 1200
-    ENVIRONMENT SIDELIGHT_TEST_SECONDS=1200)
+sidelight_mpi_test(litmus RANKS 2 ARGS 40000 TIMEOUT 1200)
 
 # Windows
 sidelight_mpi_test(shared_windows RANKS 2 4)
@@ -87,8 +86,7 @@ sidelight_mpi_test(communicators RANKS 2 4)
 sidelight_mpi_test(short_of_memory RANKS 2 4 NO_SANITIZER)
 
 sidelight_mpi_test(recurring_windows RANKS 2 4)
-sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600
-    ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+sidelight_mpi_test(many_windows RANKS 2 NO_SANITIZER ARGS 1000 750 TIMEOUT 600)
 sidelight_mpi_test(soak RANKS 3 NO_SANITIZER ARGS 8 TIMEOUT 600)
 
 # Synchronisation
@@ -108,7 +106,7 @@ sidelight_mpi_test(own_memory RANKS 2 3)
 sidelight_mpi_test(oversubscription RANKS 8)
 
 # Programs with eight threads of each rank: for few cores
-set(patience TIMEOUT 600 ENVIRONMENT SIDELIGHT_TEST_SECONDS=600)
+set(patience TIMEOUT 600)
 
 # With a progress thread
 sidelight_mpi_test(computing RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=thread)
@@ -118,7 +116,7 @@ sidelight_mpi_test(thread_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 foreach(program threads thread_calls)
     sidelight_mpi_test(thread_${program} RANKS 2 PROGRAM ${program}
-        ${patience} SIDELIGHT_PROGRESS=thread)
+        ${patience} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 
@@ -134,7 +132,7 @@ foreach(program computing two_sided sessions)
 endforeach()
 foreach(program threads thread_calls)
     sidelight_mpi_test(smart_${program} RANKS 2 PROGRAM ${program}
-        ${patience} SIDELIGHT_PROGRESS=smart)
+        ${patience} ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 endforeach()
 sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=smart)
@@ -209,4 +207,4 @@ sidelight_mpi_test(callers_stack_messages RANKS 2 MESSAGES PROGRAM callers_stack
 sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
 sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
 sidelight_mpi_test(message_storm_long RANKS 2 MESSAGES PROGRAM message_storm ARGS 100000
-    TIMEOUT 900 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=900)
+    TIMEOUT 900 LABEL long)

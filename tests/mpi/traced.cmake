@@ -15,6 +15,6 @@ sidelight_mpi_test(traced.spawned RANKS 2 PROGRAM spawned
     SKIP_HOSTS mpich4 "starts no processes, as Debian has it"
         openmpi5 "its launcher has no way to give variables to processes that ranks start")
 sidelight_mpi_test(traced.thread_calls RANKS 3 PROGRAM thread_calls
-    ${untraced} ${patience} ${traced})
+    ${untraced} ${patience} ENVIRONMENT ${traced})
 sidelight_mpi_test(traced.emulated.gats RANKS 3 PROGRAM gats
     ${untraced} ENVIRONMENT SIDELIGHT_ROUTE=emulated ${traced})

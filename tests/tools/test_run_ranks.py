@@ -43,6 +43,11 @@ class Verdict(unittest.TestCase):
         ended = self.run_script("echo one; exec sleep 1000", "--prints", "one", "--timeout", "2")
         self.assertEqual(ended.returncode, TIMED_OUT, ended.stdout)
 
+    def test_what_the_watchdog_of_the_ranks_is_told(self):
+        for limit, seconds in (("180", "160"), ("20", "10")):
+            ended = self.run_script("echo $SIDELIGHT_TEST_SECONDS", "--timeout", limit)
+            self.assertEqual(ended.stdout.split(), [seconds])
+
     def test_a_library_that_is_not_loaded(self):
         absent = self.run_script("true", "--preload", "/nonexistent/libsidelight.so")
         self.assertEqual(absent.returncode, 1, absent.stdout)

@@ -28,13 +28,13 @@ sidelight_mpi_test(random_operations_wrong RANKS 4 PROGRAM random_operations
 # A hundred thousand operations on each kind: minutes, so under a label of their own.
 foreach(kind allocate allocate_shared create dynamic)
     sidelight_mpi_test(random_operations_long_${kind} RANKS 4 PROGRAM random_operations
-        ARGS 100000 1 ${kind} TIMEOUT 900 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=900)
+        ARGS 100000 1 ${kind} TIMEOUT 900 LABEL long)
 endforeach()
 
 # And on windows of every kind by messages alone, on one node and on two.
 sidelight_mpi_test(emulated.random_operations_long RANKS 4 PROGRAM random_operations
     ARGS 100000 1 all TIMEOUT 900 LABEL long
-    ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_TEST_SECONDS=900)
+    ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 sidelight_mpi_test(random_operations_long RANKS 4 NODES 2 PROGRAM random_operations
-    ARGS 100000 1 all TIMEOUT 900 LABEL long ENVIRONMENT SIDELIGHT_TEST_SECONDS=900
+    ARGS 100000 1 all TIMEOUT 900 LABEL long
     SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
