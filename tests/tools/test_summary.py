@@ -63,6 +63,9 @@ class Summary(unittest.TestCase):
         for lacking in (
             "run_ranks: the user nobody cannot read it",
             "OK (skipped=1)\nnothing tested: no library is built",
+            "check_skip: the kernel does not let processes copy here",
+            "[  SKIPPED ] Mapping.PartsOfFilesOfHugePagesComeAndGo (0 ms)",
+            "skipped: the host has no Fortran here",
         ):
             status, printed = self.sum_up(PASSED, skipped("SKIP_RETURN_CODE=77", lacking))
             self.assertEqual(status, 0)
