@@ -57,10 +57,9 @@ static MPI_Aint of_fortran(MPI_Win win, int key)
     int const number = MPI_Win_toint(win);
     int found = 0, error = -1;
     MPI_Aint value = -1;
-    void *const symbol = dlsym(RTLD_DEFAULT, "mpi_win_get_attr_");
     binding *get;
-    CHECK(symbol != NULL);
-    memcpy(&get, &symbol, sizeof symbol); /* ISO C converts no object to a function */
+    *(void **)&get = dlsym(RTLD_DEFAULT, "mpi_win_get_attr_");
+    CHECK(get != NULL);
     get(&number, &key, &value, &found, &error);
     CHECK_EQ(error, MPI_SUCCESS);
     CHECK(found);

@@ -33,11 +33,10 @@ typedef int create_keyval(MPI_Copy_function *copy, MPI_Delete_function *remove, 
 static int make_old_key(void)
 {
     int keyval = MPI_KEYVAL_INVALID;
-    void *const symbol = dlsym(RTLD_DEFAULT, "MPI_Keyval_create");
     create_keyval *create;
-    if (symbol == NULL)
+    *(void **)&create = dlsym(RTLD_DEFAULT, "MPI_Keyval_create");
+    if (create == NULL)
         return MPI_KEYVAL_INVALID;
-    memcpy(&create, &symbol, sizeof symbol); /* ISO C converts no object to a function */
     CHECK_OK(create(MPI_COMM_NULL_COPY_FN, deleted, &keyval, NULL));
     return keyval;
 }

@@ -9,8 +9,6 @@
 namespace sidelight::fabric::ucx {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// So long UCX may take with what it has of a peer that is lost: it ends endpoints bit by bit, in
 /// later polls, and forgets some requests. A program may poll seldom: that much it does at least.
 constexpr std::chrono::milliseconds longest_end{500};
@@ -110,8 +108,7 @@ void Connections::on_closed(void* request, ucs_status_t /*status*/, void* data) 
 
 void Connections::await_end(Peer& peer) noexcept
 {
-    peer.end = {.limit = Clock::now() + longest_end,
-                .progressed = worker_.progressed() + fewest_turns};
+    peer.end = {.limit = now() + longest_end, .progressed = worker_.progressed() + fewest_turns};
     parting_.push(peer);
 }
 
@@ -123,7 +120,7 @@ Peer* Connections::next_ended() noexcept
         return nullptr;
     }
     const bool has_had_time =
-        worker_.progressed() > peer->end.progressed && Clock::now() > peer->end.limit;
+        worker_.progressed() > peer->end.progressed && now() > peer->end.limit;
     return peer->outstanding == 0 || has_had_time ? parting_.pop() : nullptr;
 }
 

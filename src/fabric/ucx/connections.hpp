@@ -47,7 +47,6 @@ public:
     /// It is closed, and UCX may still be at the memory of what it has not finished.
     void await_end(Peer& peer) noexcept;
     /// One of those of which UCX has finished all, or has had its time, once; null: there is none.
-    /// Once in each poll.
     Peer* next_ended() noexcept;
 
     /// Whether UCX has finished what it was asked to do; of lost peers it may never tell.

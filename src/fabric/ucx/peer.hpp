@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "fabric/fast_box.hpp"
 #include "fabric/ucx/library.hpp"
 #include "fabric/ucx/outgoing.hpp"
@@ -72,7 +72,7 @@ struct PeerMemory {
 
 /// How long UCX may still take with what it has of a peer whose connection has been ended.
 struct PeerEnd {
-    std::chrono::steady_clock::time_point limit;
+    Time limit{};
     std::uint64_t progressed = 0; ///< the last turn of UCX's that has to be over
 };
 

@@ -64,6 +64,9 @@ public:
     [[nodiscard]] bool has_distant() const noexcept { return with_.neighbours.size() < with_.size; }
     [[nodiscard]] const std::vector<std::int32_t>& met() const noexcept { return met_; }
 
+    /// Of one that was met: it is on this node, and notices are words in memory. To and from others
+    /// they are messages.
+    [[nodiscard]] bool is_near(int rank) const noexcept { return peers_[rank].control != nullptr; }
     [[nodiscard]] bool is_met(int rank) const noexcept { return targets_[rank].met; }
 
     // Of members that were met; a Target of others says so:

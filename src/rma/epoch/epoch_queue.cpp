@@ -74,12 +74,6 @@ bool is_unfinished(const Epoch& epoch, const PeerEpoch& peer) noexcept
     return !peer.granted || (!epoch.open() && !peer.done);
 }
 
-/// On another node: what goes there are messages.
-bool is_distant(const EpochSurroundings& with, int rank) noexcept
-{
-    return with.contacts.peer(rank).control == nullptr;
-}
-
 /// Performs what was recorded, or, of what is known to fail, tells it.
 void begin(const EpochSurroundings& with, const Epoch& epoch, Op& op) noexcept
 {
@@ -99,7 +93,7 @@ void begin_distant(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch&
     peer.replaying = true;
     peer.recorded.remove_if([&](Op& op) {
         gated = gated || op.gates;
-        const bool goes_first = !gated && is_distant(with, op.operation.target);
+        const bool goes_first = !gated && !with.contacts.is_near(op.operation.target);
         if (goes_first) {
             any = true;
             begin(with, epoch, op);
@@ -119,9 +113,8 @@ void begin_distant(const EpochSurroundings& with, const Epoch& epoch, PeerEpoch&
 bool comes_by_memory(const EpochSurroundings& with, const Epoch& epoch) noexcept
 {
     return std::all_of(epoch.peers.begin(), epoch.peers.end(), [&](const PeerEpoch& peer) {
-        const bool near = epoch.kind == EpochKind::fence
-                              ? with.barrier.shape().one_node()
-                              : with.contacts.peer(peer.rank).control != nullptr;
+        const bool near = epoch.kind == EpochKind::fence ? with.barrier.shape().one_node()
+                                                         : with.contacts.is_near(peer.rank);
         return near && peer.outstanding == 0;
     });
 }
@@ -275,13 +268,13 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     const bool mixed = epoch.peers.size() > 1 && with_.contacts.has_distant();
     if (mixed) {
         for (PeerEpoch& peer : epoch.peers) {
-            moved |= is_unfinished(epoch, peer) && is_distant(with_, peer.rank) &&
+            moved |= is_unfinished(epoch, peer) && !with_.contacts.is_near(peer.rank) &&
                      advance_at(epoch, peer);
         }
         with_.channels.carrier().push();
     }
     for (PeerEpoch& peer : epoch.peers) {
-        moved |= is_unfinished(epoch, peer) && !(mixed && is_distant(with_, peer.rank)) &&
+        moved |= is_unfinished(epoch, peer) && (!mixed || with_.contacts.is_near(peer.rank)) &&
                  advance_at(epoch, peer);
     }
     return moved || with_.barrier.steps() != barrier_steps;

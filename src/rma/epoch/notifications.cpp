@@ -66,7 +66,7 @@ bool Notifications::open(int rank, NotificationRoot& root) noexcept
 void Notifications::open_neighbours() noexcept
 {
     for (const int rank : contacts_.neighbours()) {
-        if (contacts_.meet(rank) != Status::ok || contacts_.peer(rank).control == nullptr) {
+        if (contacts_.meet(rank) != Status::ok || !contacts_.is_near(rank)) {
             continue;
         }
         NotificationRoot& root = contacts_.peer(rank).control->notifications;

@@ -38,11 +38,6 @@ Event event_in(const EpochSurroundings& with, EventClass kind, int rank,
     return rules::event_of(kind, with.contacts.window(), rank, number);
 }
 
-bool is_mapped(const EpochSurroundings& with, const PeerEpoch& peer) noexcept
-{
-    return with.contacts.peer(peer.rank).control != nullptr;
-}
-
 } // namespace
 
 WantedEvents::WantedEvents(bool open_to_messages) noexcept
@@ -89,7 +84,7 @@ void WantedEvents::add_epoch(const EpochSurroundings& with, const Epoch& epoch,
         return;
     }
     for (const PeerEpoch& peer : epoch.peers) {
-        if (!is_mapped(with, peer) || (peer.done && !peer.granted)) {
+        if (!with.contacts.is_near(peer.rank) || (peer.done && !peer.granted)) {
             continue; // nothing was asked of it, and it has been told so
         }
         if (!peer.granted && of_grant) {
