@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lib/sidelight holds the command's tools/ and one folder per host, where the command looks for the
-# library; bin/sidelight leads to it. For programs that are linked to a library: pkg-config's
-# sidelight-<host>, and sidelight::<host> of a CMake package. `make install` also strips.
+# lib/sidelight holds the command's tools/, the module in python/ and one folder per host, where the
+# command looks for the library; bin/sidelight leads to it. For programs that are linked to a
+# library: pkg-config's sidelight-<host>, and sidelight::<host> of a CMake package. `make install`
+# also strips.
 
 # Below the prefix, so that all of it can be moved; some packagers name them in full.
 foreach(directory BINDIR LIBDIR INCLUDEDIR)
@@ -36,6 +37,9 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/sidelight CONTENT "${command
 install(PROGRAMS ${PROJECT_BINARY_DIR}/package/sidelight DESTINATION ${destination}/tools)
 install(DIRECTORY tools/sidelight_lib DESTINATION ${destination}/tools
     FILES_MATCHING PATTERN "*.py" PATTERN "page.*")
+# For programs in Python; beside tools/, as in the source tree.
+install(DIRECTORY python/sidelight DESTINATION ${destination}/python
+    FILES_MATCHING PATTERN "*.py")
 string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_BINDIR})
 install(CODE "
     set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")

@@ -86,6 +86,16 @@ class Installed(unittest.TestCase):
         source = (support.ROOT / "tools" / "sidelight").read_text()
         self.assertEqual(command.splitlines()[1:], source.splitlines()[1:])
 
+    def test_programs_in_python_find_the_module(self):
+        shown = run(
+            self.prefix / "bin" / "sidelight", "run", "--host", self.host.name, "--dry-run",
+            "python3", "program.py",
+            env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+        )
+        (place,) = re.findall(r"PYTHONPATH[= ]([^ ]+)", shown)
+        self.assertTrue((Path(place) / "sidelight" / "window.py").exists(), place)
+        self.assertIn(str(self.prefix.resolve()), str(Path(place).resolve()))
+
     def test_report(self):
         """The page is made of files beside the Python modules."""
         trace, page = self.here / "trace", self.here / "page.html"

@@ -47,6 +47,34 @@ def dry_run(host, *arguments):
     return ended
 
 
+class Python(unittest.TestCase):
+    """The module is found by programs in Python, behind what these have."""
+
+    def shown(self, program):
+        for host in ("mpich4", "openmpi4", "mpich5", "openmpi5"):
+            with contextlib.suppress(unittest.SkipTest):
+                return dry_run(host, *program).stdout
+        raise unittest.SkipTest("no host is installed")
+
+    def path_of(self, *program, **variables):
+        with mock.patch.dict(os.environ, variables):
+            if not variables:
+                os.environ.pop("PYTHONPATH", None)
+            shown = self.shown(program)
+        found = re.findall(r"PYTHONPATH[= ]'?([^ ']+)", shown)
+        return found[0].split(":") if found else None
+
+    def test_found_by_a_program_in_python(self):
+        self.assertEqual(self.path_of(sys.executable, "a.py"), [str(support.ROOT / "python")])
+
+    def test_behind_what_is_there(self):
+        found = self.path_of(sys.executable, "a.py", PYTHONPATH="/mine:/yours")
+        self.assertEqual(found, ["/mine", "/yours", str(support.ROOT / "python")])
+
+    def test_other_programs_keep_theirs(self):
+        self.assertIsNone(self.path_of("true"))
+
+
 class Messages(unittest.TestCase):
     """The library for progress of messages is loaded where it is asked for, and never else."""
 

@@ -56,6 +56,12 @@ def python_of(program: Path) -> list[str] | None:
     return _interpreter(program, _PYTHON)
 
 
+def is_python(program: str | Path) -> bool:
+    """Whether a program is a Python, or a script for one."""
+    found = shutil.which(str(program))
+    return found is not None and python_of(Path(found)) is not None
+
+
 def is_shell(program: str | Path) -> bool:
     """Whether a program is a shell, or a script for one."""
     found = shutil.which(str(program))

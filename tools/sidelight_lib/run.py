@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import hosts, profilers, signals, versions
+from . import hosts, interpreters, profilers, signals, versions
 from .namespaces import Nodes
 from .traces import folders
 
@@ -179,9 +179,19 @@ def _what_to_run(host: hosts.Host, arguments: argparse.Namespace) -> dict[str, A
         "ranks": arguments.ranks,
         "argv": [arguments.program, *arguments.arguments],
         "preload": None if arguments.without else _preload(host, arguments),
-        "extra_env": {k: text for k, text in os.environ.items() if k.startswith("SIDELIGHT_")},
+        "extra_env": _variables([arguments.program, *arguments.arguments]),
         "mpiexec_arguments": arguments.mpiexec_args,
     }
+
+
+def _variables(argv: Sequence[str]) -> dict[str, str]:
+    """All of Sidelight's, and where a program in Python finds the module `sidelight`: behind what
+    it has."""
+    found = {name: text for name, text in os.environ.items() if name.startswith("SIDELIGHT_")}
+    if any(map(interpreters.is_python, hosts.programs_in(argv))):
+        places = (os.environ.get("PYTHONPATH"), str(hosts.ROOT / "python"))
+        found["PYTHONPATH"] = ":".join(filter(None, places))
+    return found
 
 
 def _preload(host: hosts.Host, arguments: argparse.Namespace) -> str:

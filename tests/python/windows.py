@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The module `sidelight` on windows of mpi4py's, by two ranks: every call that it has."""
+
+import ctypes
+import sys
+import time
+from array import array
+
+from mpi4py import MPI
+
+import sidelight
+
+WORDS, WORD = 64, 8
+comm = MPI.COMM_WORLD
+rank = comm.Get_rank()
+other = 1 - rank
+wrong = []
+
+
+def check(holds, what):
+    if not holds:
+        wrong.append(what)
+        print(f"rank {rank}: not true: {what}", flush=True)
+
+
+def numbers(*values):
+    return array("q", values)
+
+
+def made():
+    window = sidelight.Win(MPI.Win.Allocate(WORDS * WORD, WORD, comm=comm))
+    words = memoryview(window.tomemory()).cast("B").cast("q")
+    words[:] = numbers(*[-1] * WORDS)
+    comm.Barrier()
+    return window, words
+
+
+def check_freed(window):
+    window.Free()
+    check(window == MPI.WIN_NULL, "a freed window is none")
+
+
+def fences():
+    window, words = made()
+    window.Ifence(MPI.MODE_NOPRECEDE).Wait()
+    value = numbers(10 + rank, 20 + rank)
+    window.Put([value, MPI.INT64_T], other, target=3)
+    if rank == 0:
+        request = window.Ifence(MPI.MODE_NOSUCCEED)
+        check(not request.Test(), "a fence waits for the other one")
+        comm.send(None, 1)
+        request.Wait()
+    else:
+        comm.recv(source=0)
+        window.Ifence(MPI.MODE_NOSUCCEED).Wait()
+    check(words[3:5].tolist() == [10 + other, 20 + other], "put and ifence")
+    check_freed(window)
+
+
+def exposures():
+    window, words = made()
+    whole = comm.Get_group()
+    group = whole.Incl([other])
+    opened = [window.Ipost(group), window.Istart(group)]
+    check(MPI.Request.Testall(opened), "opening calls are complete at once")
+    value = numbers(30 + rank)
+    window.Put(value, other, 1)
+    message = numbers(rank)
+    received = numbers(0)
+    requests = [window.Icomplete(), window.Iwait()]
+    requests += [comm.Isend(message, other), comm.Irecv(received, other)]
+    MPI.Request.Waitall(requests)
+    check(words[1] == 30 + other and received[0] == other, "requests of all kinds together")
+    group.Free()
+    whole.Free()
+    check_freed(window)
+
+
+def locks():
+    window, words = made()
+    if rank == 0:
+        window.Ilock(1).Wait()
+        value = numbers(1, 2, 3, 4)
+        window.Put([value, (2, 1), MPI.INT64_T], 1, [5, 2, MPI.INT64_T])
+        window.Iflush_local(1).Wait()
+        window.Iflush(1).Wait()
+        got = numbers(0, 0)
+        window.Get(got, 1, 5)
+        window.Iunlock(1).Wait()
+        check(got.tolist() == [2, 3], "a part of a buffer, put and got")
+    comm.Barrier()
+    if rank == 1:
+        window.Ilock(1, MPI.LOCK_SHARED).Wait()
+        window.Iflush(1).Wait()
+        check(words[4:8].tolist() == [-1, 2, 3, -1], "what was put is there")
+        window.Iunlock(1).Wait()
+    comm.Barrier()
+    window.Ilock_all(MPI.MODE_NOCHECK).Wait()
+    one, fetched = numbers(1), numbers(0)
+    window.Rraccumulate(one, 0, 20, MPI.SUM).Wait()
+    window.Iflush_local_all().Wait()
+    window.Iflush_all().Wait()
+    comm.Barrier()
+    window.Rrget_accumulate(None, fetched, 0, 20, MPI.NO_OP).Wait()
+    check(fetched[0] == 1, "two sums of one, beginning with -1")
+    comm.Barrier()
+    nine = numbers(9)
+    window.Rrput(nine, other, 21).Wait()
+    comm.Barrier()
+    check(words[21] == 9, "a put that waits for its target")
+    window.Iunlock_all().Wait()
+    check_freed(window)
+
+
+def duplicates():
+    window, words = made()
+    info = MPI.Info.Create()
+    info.Set("mpi_win_order", "true")
+    duplicate = window.Dup_with_info(info)
+    info.Free()
+    info = duplicate.Get_info()
+    check(info.Get("mpi_win_order") == "true", "a duplicate has a key of its own")
+    info.Free()
+    window.Lock_all()
+    for value in (5, 6):
+        duplicate.Put([numbers(value), MPI.INT64_T], other, 7)
+        duplicate.Flush_local(other)
+    window.Unlock_all()
+    comm.Barrier()
+    check(words[7] == 6, "one put after the other")
+    check(window.Op_intrinsic("sum,cas", 1, MPI.INT64_T) in (True, False), "intrinsic or not")
+    check_freed(duplicate)
+    check_freed(window)
+
+
+def memory_handles():
+    dynamic = sidelight.Win(MPI.Win.Create_dynamic(comm=comm))
+    memory = numbers(*range(8))
+    mine = dynamic.Memhandle_create(memory)
+    theirs = comm.sendrecv(mine, other, source=other)
+    check(0 < len(mine) <= sidelight.MAX_MEMHANDLE_SIZE, "the size of a handle")
+    dynamic.Lock_all()
+    window = dynamic.From_memhandle(theirs, 8 * WORD, other, WORD)
+    value, got = numbers(40 + rank), numbers(0)
+    window.Put(value, other, 2)
+    window.Flush(other)
+    window.Get(got, other, 3)
+    window.Flush(other)
+    dynamic.Unlock_all()
+    check_freed(window)
+    comm.Barrier()
+    check(memory.tolist() == [0, 1, 40 + other, *range(3, 8)] and got[0] == 3, "by a handle")
+    dynamic.Memhandle_release(mine)
+    check_freed(dynamic)
+
+
+def notifications():
+    window, words = made()
+    window.Set_num_notify(3)
+    check(window.Get_num_notify(other) == 3, "the number of counters")
+    all_arrived = window.Notify_ithreshold(0, 5)
+    check(not all_arrived.Test(), "no operation has come yet")
+    comm.Barrier()
+    window.Lock_all()
+    value, got, fetched, fetched_too = numbers(7), numbers(0), numbers(0), numbers(0)
+    window.Put_notify(value, other, 0, 30)
+    window.Rput_notify(value, other, 0, 31).Wait()
+    window.Accumulate_notify(value, other, 0, 32, MPI.SUM)
+    window.Raccumulate_notify(value, other, 0, 33, MPI.REPLACE).Wait()
+    window.Get_accumulate_notify(value, fetched, other, 0, 34, MPI.SUM)
+    all_arrived.Wait()
+    check(words[30:35].tolist() == [7, 7, 6, 7, 6], "five notified operations")
+    window.Get_notify(got, other, 1, 63)
+    window.Rget_notify(got, other, 1, 63).Wait()
+    window.Rget_accumulate_notify(None, fetched_too, other, 1, 63, MPI.NO_OP).Wait()
+    window.Unlock_all()
+    comm.Barrier()
+    check((got[0], fetched[0], fetched_too[0]) == (-1, -1, -1), "what they fetch")
+    check(window.Get_notify_value(1) == 3, "operations that fetch are counted too")
+    check(window.Reset_notify_value(1) == 3, "a counter's value when it is reset")
+    check(window.Get_notify_value(1) == 0, "and then it is zero")
+    raises(sidelight.error_class_of_notifications(), lambda: window.Get_notify_value(3))
+    check_freed(window)
+
+
+HANDLE = ctypes.c_int if MPI._sizeof(MPI.Datatype) == 4 else ctypes.c_void_p
+BUFFER = (ctypes.c_void_p, ctypes.c_int, HANDLE)
+
+
+@ctypes.CFUNCTYPE(None, *BUFFER * 3, ctypes.c_int, ctypes.c_int)
+def add(given, count, _type, kept, _kept_count, _kept_type, answer, _answers, _its_type, segments,
+        offset):
+    """Adds what it is given to what is there, and answers with the sum so far."""
+    values = (ctypes.c_longlong * (count * segments)).from_address(given)
+    total = ctypes.c_longlong.from_address(kept)
+    answers = (ctypes.c_longlong * segments).from_address(answer)
+    for number in range(segments):
+        total.value += sum(values[number * count : (number + 1) * count])
+        answers[number] = total.value
+
+
+def active_messages():
+    window, words = made()
+    operation = sidelight.am_op_create(add)
+    window.Am_op_register(operation)
+    room = bytearray(1 << 16)
+    window.Am_buffer_attach(room)
+    comm.Barrier()
+    values, answers = numbers(1, 2, 3, 4, 5, 6), numbers(0, 0, 0)
+    message = sidelight.ActiveMessage(
+        values, answers, num_segments=3, persistent=(40, 1, MPI.INT64_T)
+    )
+    window.Lock(other)
+    window.Am(message, other, operation)
+    window.Flush(other)
+    check(answers.tolist() == [2, 9, 20], "a handler's answers")
+    window.Ram(message, other, operation).Wait()
+    window.Unlock(other)
+    comm.Barrier()
+    check(words[40] == 41, "what handlers have left")
+    window.Am_buffer_detach()
+    operation.Free()
+    check_freed(window)
+
+
+def raises(error, what):
+    try:
+        what()
+    except MPI.Exception as caught:
+        check(caught.Get_error_class() == error, f"error {error}, and it is {caught}")
+    else:
+        check(False, f"error {error}")
+
+
+def errors():
+    window, _ = made()
+    raises(MPI.ERR_RMA_SYNC, window.Icomplete)
+    raises(MPI.ERR_RANK, lambda: window.Ilock(2))
+    raises(MPI.ERR_WIN, sidelight.Win().Icomplete)
+    window.Lock_all()
+    raises(MPI.ERR_RMA_RANGE, lambda: window.Rrput(numbers(1), other, WORDS).Wait())
+    window.Unlock_all()
+    for given in ([numbers(1), 2], [MPI.BOTTOM, 1], [numbers(1), (1, 1)]):
+        try:
+            window.Rrput(given, other)
+        except ValueError:
+            continue
+        check(False, f"{given} is refused")
+    comm.Barrier()
+    check_freed(window)
+
+
+def buffers_live():
+    """A request keeps what its operation uses, though nobody else does."""
+    window, words = made()
+    window.Lock_all()
+    requests = [window.Rrput(numbers(*[number] * 4), other, number * 4) for number in range(8)]
+    garbage = [numbers(*[99] * 4) for _ in range(64)]
+    MPI.Request.Waitall(requests)
+    window.Unlock_all()
+    comm.Barrier()
+    check(words[:32].tolist() == [number // 4 for number in range(32)], "buffers are kept alive")
+    check(len(garbage) == 64, "no more than that")
+    check_freed(window)
+
+
+def progress():
+    mode = sidelight.progress_get()
+    sidelight.progress_set(sidelight.PROGRESS_SMART)
+    check(sidelight.progress_get() == sidelight.PROGRESS_SMART, "the mode that was chosen")
+    window, words = made()
+    window.Lock(other)
+    window.Put(numbers(50), other, 50)
+    time.sleep(0.01)
+    window.Unlock(other)
+    comm.Barrier()
+    check(words[50] == 50, "with the thread")
+    counts = sidelight.progress_counts()
+    check(min(counts) >= 0 and counts.futile <= counts.calls + counts.messages, "what is counted")
+    check_freed(window)
+    sidelight.progress_set(mode)
+
+
+def main():
+    if sys.argv[1:] == ["without"]:
+        check(not sidelight.is_loaded(), "is_loaded says so")
+        window = sidelight.Win(MPI.Win.Allocate(8, comm=comm))
+        try:
+            window.Ifence()
+        except sidelight.NotLoadedError as error:
+            check("sidelight run" in str(error), "what to do")
+        else:
+            check(False, "NotLoadedError")
+        window.Free()
+    else:
+        check(sidelight.is_loaded(), "is_loaded says so")
+        check(sidelight.version().count(".") == 2, "a version has three numbers")
+        for test in (fences, exposures, locks, duplicates, memory_handles, notifications,
+                     active_messages, errors, buffers_live, progress):
+            test()
+    failed = comm.allreduce(len(wrong))
+    if rank == 0 and failed == 0:
+        print("ok", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+main()
