@@ -138,13 +138,14 @@ struct Places {
 };
 
 /// Elements that fill a row, in a loop that compilers make vector instructions of: no origin
-/// overlaps its target.
+/// overlaps its target. Unrolled, because a vector a turn takes up to twice as long.
 template <ReduceOp op, typename E>
 [[gnu::always_inline]] inline void combine_row(std::byte* __restrict target,
                                                const std::byte* __restrict origin,
                                                std::size_t elements) noexcept
 {
     constexpr std::size_t size = sizeof(typename E::Type);
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < elements; ++i) {
         std::byte* to = target + i * size;
         E::store(to, combined<op, E>(E::load(to), E::load(origin + i * size)));
