@@ -171,7 +171,7 @@ void Helpers::begin_finalize() noexcept
     hooked_ = may_hook_ = false;
     const bool has_windows = [this] {
         const EngineToken token(engine_);
-        return engine_.process().has_windows();
+        return !engine_.process().windows().empty();
     }();
     if (has_windows) {
         apply(wanted());

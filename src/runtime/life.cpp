@@ -39,6 +39,15 @@ void drain() noexcept
     }
 }
 
+/// MPI_Finalize asks for no MPI_Win_free before: a target that is done may have origins that are
+/// not.
+void meet_in_windows() noexcept
+{
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr && !sessions.any()) {
+        runtime->meet_in_windows();
+    }
+}
+
 void close_down(Runtime::GoesOn rest) noexcept
 {
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
@@ -64,7 +73,7 @@ void close_world() noexcept
         [](bool last) { close_down(last ? Runtime::GoesOn::nothing : Runtime::GoesOn::sessions); });
 }
 
-/// A program that has windows left is wrong, and the host may tell it so, and go on.
+/// The host may refuse to end a session that has windows left, and go on.
 void close_last_session() noexcept
 {
     Runtime* runtime = Runtime::existing();
@@ -77,6 +86,7 @@ extern "C" {
 int end_with_self(MPI_Comm, int, void*, void*)
 {
     attached.store(false, std::memory_order_relaxed);
+    meet_in_windows();
     close_world();
     return MPI_SUCCESS;
 }

@@ -54,8 +54,8 @@ Arming Network::arm(void* self) noexcept
     return engine.fabric().network()->arm();
 }
 
-/// Everything has been answered by then, or the windows could not have been freed; what has been
-/// sent last still has to leave.
+/// Everything has been answered by then, as all members of all windows have come to their end; what
+/// has been sent last still has to leave.
 void Network::close() noexcept
 {
     constexpr std::chrono::seconds limit{2};

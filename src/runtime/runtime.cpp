@@ -98,6 +98,17 @@ void Runtime::drain() noexcept
     }
 }
 
+void Runtime::meet_in_windows() noexcept
+{
+    waiting_.until([this] {
+        bool any = false;
+        for (const auto& window : engine_.process().windows()) {
+            any |= !window->closed() && window->close_at_end();
+        }
+        return !any;
+    });
+}
+
 void Runtime::learn_threads() noexcept
 {
     if (Engine::program_has_threads() || !threads_possible()) {
@@ -114,7 +125,7 @@ void Runtime::learn_threads() noexcept
 bool Runtime::has_windows() noexcept
 {
     const EngineToken token(engine_);
-    return engine_.process().has_windows();
+    return !engine_.process().windows().empty();
 }
 
 void Runtime::stop(GoesOn rest) noexcept

@@ -65,7 +65,7 @@ public:
     /// program may call: completion then never relies on what one thread alone has issued. Windows
     /// that exist hear of it, so none of their calls may be going on then.
     void expect_threads(bool sweeps, bool many) noexcept;
-    [[nodiscard]] bool has_windows() const noexcept { return !windows_.empty(); }
+    [[nodiscard]] const auto& windows() const noexcept { return windows_; }
     /// Who finishes what is recorded while the program makes no call: nobody, unless it is said.
     void set_finisher(Finisher finisher, bool program_has_threads) noexcept
     {

@@ -196,11 +196,17 @@ Status Window::detach(const std::byte* base, Request* request) noexcept
 
 Status Window::close(Request* request) noexcept
 {
-    const Status status = parts_->synchronization.close(request);
+    const Status status = parts_->synchronization.close(request, false);
     if (status == Status::ok) {
         closing_ = true;
     }
     return status;
+}
+
+bool Window::close_at_end() noexcept
+{
+    closing_ = closing_ || parts_->synchronization.close(nullptr, true) == Status::ok;
+    return closing_;
 }
 
 bool Window::progress() noexcept

@@ -121,6 +121,9 @@ public:
     /// more, and every member has called it; if one is lost, with Status::lost and without waiting
     /// for the others.
     Status close(Request* request) noexcept;
+    /// The same at the end of MPI, whatever is open, once: answers whether it has begun, for which
+    /// memory is needed.
+    bool close_at_end() noexcept;
     /// Whether that is complete, with an error or without: the window may be destroyed.
     [[nodiscard]] bool closed() const noexcept;
 

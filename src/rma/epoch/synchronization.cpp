@@ -312,9 +312,10 @@ Status Synchronization::await_grant(int target, Request* request) noexcept
     return Status::ok;
 }
 
-Status Synchronization::close(Request* request) noexcept
+Status Synchronization::close(Request* request, bool whatever_is_open) noexcept
 {
-    if (open_.any_access() || open_.exposure != nullptr || fence_in_use()) {
+    const bool any_open = open_.any_access() || open_.exposure != nullptr || fence_in_use();
+    if (any_open && !whatever_is_open) {
         return Status::rma_sync;
     }
     Epoch* last = take_fence();

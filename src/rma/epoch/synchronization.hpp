@@ -35,8 +35,8 @@ public:
     Status unlock_all(Request* request, bool waits) noexcept;
     Status await_grant(int target, Request* request) noexcept;
 
-    /// The first step of MPI_Win_free.
-    Status close(Request* request) noexcept;
+    /// The first step of MPI_Win_free. `whatever_is_open`: at the end of MPI.
+    Status close(Request* request, bool whatever_is_open) noexcept;
 
 private:
     /// Whether operations make the open fence epoch one (MPI-4.1, 12.5.1).
