@@ -14,7 +14,8 @@
  *     mixed_rate        the same with large and small ones in turn
  *     empty             a handler that does nothing, in turn with a fetch_and_op, of rank 0
  *
- * What comes back is checked. --concurrent asserts MPIX_MODE_CONCURRENT_AM, --unordered sets
+ * All that comes back is checked, off the clock, and whether handlers ran for each segment that was
+ * sent. --concurrent asserts MPIX_MODE_CONCURRENT_AM, --unordered sets
  * am_ordering to none, --one-at-a-time flushes behind each message of an epoch: so messages keep
  * their order where a library does no more for it than to finish each before the next, as the
  * paper's.
@@ -44,7 +45,7 @@ static const struct LineKind kinds[] = {
     {"mixed_rate", SEARCH, MIXED},       {"empty", EMPTY, AGAINST_ATOMIC},
 };
 
-enum { KINDS = sizeof kinds / sizeof kinds[0], MOST_TIMES = 2000 };
+enum { KINDS = sizeof kinds / sizeof kinds[0], MOST_TIMES = 2000, CHECKED = 1000 };
 
 struct Options {
     bool quick;
@@ -77,7 +78,7 @@ static double measure_latency(struct Workload *workload, enum Work work, int ass
             workload_send(workload, work);
             MPI_Win_unlock(workload->target, workload->win);
             taken[i] = now_microseconds() - start;
-            workload->used = 0;
+            workload_look(workload);
         }
         result = median(taken, times);
     }
@@ -89,6 +90,7 @@ static double measure_latency(struct Workload *workload, enum Work work, int ass
 static double measure_epoch(struct Workload *workload, const struct LineKind *kind,
                             const struct Options *options, int messages)
 {
+    workload->looking = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = now_microseconds();
     if (is_origin(workload)) {
@@ -100,19 +102,31 @@ static double measure_epoch(struct Workload *workload, const struct LineKind *ki
             }
         }
         MPI_Win_unlock(workload->target, workload->win);
-        workload->used = 0;
     }
-    double took = is_origin(workload) ? now_microseconds() - start : 0;
+    double took = is_origin(workload) ? now_microseconds() - start - workload->looking : 0;
+    workload_look(workload);
     MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return took;
 }
 
-static void print_epoch(const char *name, double took, double messages)
+/* Collective: ends the job unless all that came back was right, and handlers have counted all that
+ * was sent. */
+static struct Counts check(const struct Workload *workload, const char *name)
 {
     const struct Counts counts = counts_sum();
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) {
+    if (!workload->right || counts.segments != counts.sent) {
+        fprintf(stderr, "am: %s: what came back is %s, of %.0f segments handlers have seen %.0f\n",
+                name, workload->right ? "right" : "wrong", counts.sent, counts.segments);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return counts;
+}
+
+static void print_epoch(const struct Workload *workload, const char *name, double took,
+                        double messages)
+{
+    const struct Counts counts = check(workload, name);
+    if (workload->rank == 0) {
         printf("{\"line\": \"%s\", \"milliseconds\": %.4f, \"rate\": %.1f, \"handler\": %.4f, "
                "\"calls\": %.3f, \"internal\": %.2f, \"user\": %.2f}\n",
                name, 1e-3 * took, 1e6 * messages / took, counts.microseconds / messages,
@@ -121,12 +135,11 @@ static void print_epoch(const char *name, double took, double messages)
     }
 }
 
-static void print_latency(const char *name, double took, double messages)
+static void print_latency(const struct Workload *workload, const char *name, double took,
+                          double messages)
 {
-    const struct Counts counts = counts_sum();
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) {
+    const struct Counts counts = check(workload, name);
+    if (workload->rank == 0) {
         printf("{\"line\": \"%s\", \"microseconds\": %.4f, \"handler\": %.4f, \"calls\": %.3f}\n",
                name, took, counts.microseconds / messages, counts.calls / messages);
     }
@@ -192,6 +205,23 @@ static void measure_against_atomic(struct Workload *workload, const char *name, 
     }
 }
 
+/* Collective. Off the clock, since counting takes longer than a handler that does nothing. */
+static void check_empty(struct Workload *workload, const char *name, int assertion)
+{
+    count_empty(true);
+    counts_reset();
+    if (workload->rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, workload->target, assertion, workload->win);
+        for (int i = 0; i < CHECKED; ++i) {
+            workload_send(workload, EMPTY);
+        }
+        MPI_Win_unlock(workload->target, workload->win);
+        workload_look(workload);
+    }
+    check(workload, name);
+    count_empty(false);
+}
+
 /* Collective. */
 static void measure_line(const struct LineKind *kind, const char *name,
                          const struct Options *options)
@@ -205,23 +235,21 @@ static void measure_line(const struct LineKind *kind, const char *name,
     if (kind->measure == AGAINST_ATOMIC) {
         const struct Plan *const plan = options->quick ? &quick_plan : &full_plan;
         measure_against_atomic(&workload, name, assertion, plan);
+        check_empty(&workload, name, assertion);
     } else if (kind->measure == LATENCY) {
         const int times = options->quick ? MOST_TIMES / 10 : MOST_TIMES;
         measure_latency(&workload, kind->work, assertion, times / 10);
         counts_reset();
-        print_latency(name, measure_latency(&workload, kind->work, assertion, times), times);
+        const double took = measure_latency(&workload, kind->work, assertion, times);
+        print_latency(&workload, name, took, times);
     } else {
         const int messages = options->messages;
         measure_epoch(&workload, kind, options, messages / 10);
         counts_reset();
         const double took = measure_epoch(&workload, kind, options, messages);
-        print_epoch(name, took, (double)messages * (workload.ranks - 1));
+        print_epoch(&workload, name, took, (double)messages * (workload.ranks - 1));
     }
     fflush(stdout);
-    if (workload.rank == 0 && !workload_is_right(&workload, first_of(kind))) {
-        fprintf(stderr, "am: %s: what came back is wrong\n", name);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
     workload_free(&workload);
 }
 

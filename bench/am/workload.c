@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum {
+    LINE = 64, /* of the cache: what comes back begins with one */
     LENGTH = 20,
     SEQUENCES = 1000, /* in the target's window, sorted */
     WINDOW = LENGTH * SEQUENCES,
@@ -48,6 +49,8 @@ enum { TIMES = 1 << 12 };
 static _Atomic long calls;
 static _Atomic long segments_seen;
 static _Atomic long segments_in_buffer;
+static long segments_sent; /* by this process */
+static bool empty_counted;
 static double times[TIMES]; /* of the last calls, in microseconds: a slot for each */
 static const char *attached;
 static long attached_bytes;
@@ -112,10 +115,14 @@ static void do_nothing(void *input, int input_count, MPI_Datatype input_type, vo
                        int persistent_count, MPI_Datatype persistent_type, void *output,
                        int output_count, MPI_Datatype output_type, int segments, int offset)
 {
-    (void)input, (void)input_count, (void)input_type, (void)persistent, (void)persistent_count;
-    (void)persistent_type, (void)output, (void)output_count, (void)output_type;
-    (void)segments, (void)offset;
+    (void)input_count, (void)input_type, (void)persistent, (void)persistent_count;
+    (void)persistent_type, (void)output, (void)output_count, (void)output_type, (void)offset;
+    if (empty_counted) {
+        count_call(0, input, segments);
+    }
 }
+
+void count_empty(bool counted) { empty_counted = counted; }
 
 /* Sequences that are in order, and the numbers of small absolute values that their bytes make. */
 static void fill_window(char *memory)
@@ -142,6 +149,49 @@ static void fill_input(struct Workload *workload, const char *memory)
     }
 }
 
+static long bytes_of(const struct Shape *shape)
+{
+    const int unit = shape->type == MPI_CHAR ? 1 : shape->type == MPI_INT ? 4 : 8;
+    return (long)shape->segments * shape->elements * unit;
+}
+
+/* In the output. */
+static long room_of(const struct Shape *shape)
+{
+    return (bytes_of(shape) + LINE - 1) / LINE * LINE;
+}
+
+/* Each second sequence is there. */
+static void answer_search(char *answer, const char *wanted)
+{
+    for (int i = 0; i < 100; i += 2) {
+        memcpy(answer + (size_t)i * LENGTH, wanted + (size_t)i * LENGTH, LENGTH);
+    }
+}
+
+static void answer_sums(int *answer, const struct Shape *shape, const int *sent, const int *array)
+{
+    for (int i = 0; i < shape->segments * shape->elements; ++i) {
+        answer[i] = sum_of_absolute_values(sent[i], array[i % shape->elements]);
+    }
+}
+
+/* Without the handlers; of EMPTY nothing comes back. */
+static void fill_answers(struct Workload *workload)
+{
+    for (int work = 0; work < WORKS; ++work) {
+        const struct Shape shape = shape_of((enum Work)work);
+        char *const answer = calloc(1, (size_t)bytes_of(&shape));
+        if (work == SEARCH) {
+            answer_search(answer, workload->input);
+        } else if (work != EMPTY) {
+            answer_sums((int *)answer, &shape, (const int *)workload->input,
+                        (const int *)workload->memory);
+        }
+        workload->answers[work] = answer;
+    }
+}
+
 static MPI_Win make_window(const char *ordering, char **memory)
 {
     MPI_Info info;
@@ -159,7 +209,7 @@ struct Workload workload_create(const struct Wishes *wishes)
 {
     MPIX_Am_user_function *const handlers[WORKS] = {search_sequences, add_absolute_values,
                                                     add_absolute_values, do_nothing};
-    struct Workload workload = {.buffer = NULL};
+    struct Workload workload = {.right = true};
     char *memory = NULL;
     MPI_Comm_rank(MPI_COMM_WORLD, &workload.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &workload.ranks);
@@ -168,8 +218,10 @@ struct Workload workload_create(const struct Wishes *wishes)
     fill_window(memory);
     workload.memory = memory;
     fill_input(&workload, memory);
+    fill_answers(&workload);
     workload.output = malloc((size_t)output_room);
     memset(workload.output, 0, (size_t)output_room);
+    workload.works = malloc((size_t)(output_room / LINE));
     for (int work = 0; work < WORKS; ++work) {
         MPIX_Am_op_create(handlers[work], &workload.ops[work]);
         MPIX_Am_win_op_register(workload.ops[work], workload.win);
@@ -195,23 +247,26 @@ void workload_free(struct Workload *workload)
     }
     for (int work = 0; work < WORKS; ++work) {
         MPI_Op_free(&workload->ops[work]);
+        free(workload->answers[work]);
     }
     MPI_Win_free(&workload->win);
     free(workload->input);
     free(workload->output);
+    free(workload->works);
 }
 
 void workload_send(struct Workload *workload, enum Work work)
 {
     const struct Shape shape = shape_of(work);
-    const int unit = shape.type == MPI_CHAR ? 1 : shape.type == MPI_INT ? 4 : 8;
-    const long bytes = (long)shape.segments * shape.elements * unit;
+    const long bytes = room_of(&shape);
     if (workload->used + bytes > output_room) {
         MPI_Win_flush(workload->target, workload->win);
-        workload->used = 0;
+        workload_look(workload);
     }
     char *const output = workload->output + workload->used;
-    workload->used += (bytes + 63) / 64 * 64;
+    workload->used += bytes;
+    workload->works[workload->count++] = (unsigned char)work;
+    segments_sent += shape.segments;
     MPIX_Am(workload->input, shape.elements, shape.type, output, shape.elements, shape.type,
             shape.segments, workload->target, shape.type, 0, shape.persistent,
             shape.persistent_type, shape.type, workload->ops[work], workload->win);
@@ -223,37 +278,20 @@ void workload_send_empty(struct Workload *workload)
             MPI_INT64_T, 0, 1, MPI_INT64_T, MPI_INT64_T, workload->ops[EMPTY], workload->win);
 }
 
-static bool sequences_are_right(const struct Workload *workload)
+void workload_look(struct Workload *workload)
 {
-    static const char nothing[LENGTH];
-    for (int i = 0; i < 100; ++i) {
-        const char *const wanted = workload->input + (size_t)i * LENGTH;
-        const char *const answer = workload->output + (size_t)i * LENGTH;
-        if (memcmp(answer, i % 2 == 0 ? wanted : nothing, LENGTH) != 0) {
-            return false;
-        }
+    const double start = now_microseconds();
+    const char *output = workload->output;
+    for (int i = 0; i < workload->count; ++i) {
+        const struct Shape shape = shape_of((enum Work)workload->works[i]);
+        const char *const answer = workload->answers[workload->works[i]];
+        workload->right &= memcmp(output, answer, (size_t)bytes_of(&shape)) == 0;
+        output += room_of(&shape);
     }
-    return true;
-}
-
-bool workload_is_right(const struct Workload *workload, enum Work work)
-{
-    if (work == EMPTY) {
-        return true;
-    }
-    if (work == SEARCH) {
-        return sequences_are_right(workload);
-    }
-    const struct Shape shape = shape_of(work);
-    const int *const sent = (const int *)workload->input;
-    const int *const sums = (const int *)workload->output;
-    const int *const array = (const int *)workload->memory;
-    for (int i = 0; i < shape.segments * shape.elements; ++i) {
-        if (sums[i] != sum_of_absolute_values(sent[i], array[i % shape.elements])) {
-            return false;
-        }
-    }
-    return true;
+    memset(workload->output, 0, (size_t)workload->used);
+    workload->used = 0;
+    workload->count = 0;
+    workload->looking += now_microseconds() - start;
 }
 
 void counts_reset(void)
@@ -261,16 +299,19 @@ void counts_reset(void)
     calls = 0;
     segments_seen = 0;
     segments_in_buffer = 0;
+    segments_sent = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 struct Counts counts_sum(void)
 {
+    MPI_Barrier(MPI_COMM_WORLD);
     const long seen = calls;
     const int kept = seen < TIMES ? (int)seen : TIMES;
     /* The median: a call that lost its core for a while is not longer for that. */
     const double typical = kept > 0 ? median(times, kept) : 0;
-    double sums[4] = {typical * (double)seen, (double)seen, (double)segments_seen,
-                      (double)segments_in_buffer};
-    MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return (struct Counts){sums[0], sums[1], sums[2], sums[3]};
+    double sums[5] = {typical * (double)seen, (double)seen, (double)segments_seen,
+                      (double)segments_in_buffer, (double)segments_sent};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return (struct Counts){sums[0], sums[1], sums[2], sums[3], sums[4]};
 }

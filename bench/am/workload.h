@@ -30,8 +30,14 @@ struct Workload {
     const char *memory; /* the target's has the same contents */
     char *buffer;       /* attached */
     char *input;
-    char *output; /* what is not used by messages on their way: from `used` on */
+    /* What comes back, message behind message, until it is looked at; zeros from `used` on. */
+    char *output;
     long used;
+    unsigned char *works; /* what each of these messages is */
+    int count;
+    char *answers[WORKS]; /* what must come back */
+    bool right;           /* so far all of it was */
+    double looking;       /* microseconds that were spent on that */
 };
 
 /* What the handlers of this process have counted. */
@@ -40,6 +46,7 @@ struct Counts {
     double calls;
     double segments;
     double in_buffer; /* of these, segments whose input lay in the attached buffer */
+    double sent;      /* segments that this process has sent */
 };
 
 /* Collective. */
@@ -47,18 +54,22 @@ struct Workload workload_create(const struct Wishes *wishes);
 void workload_free(struct Workload *workload);
 
 /* Issues a message to the target, in an epoch that is open. When there is no more room for what
- * comes back it waits for all that are on their way. */
+ * comes back it waits for all that are on their way, and looks at it. */
 void workload_send(struct Workload *workload, enum Work work);
 /* A message of EMPTY, and nothing beside the call: what takes nanoseconds is measured by it. */
 void workload_send_empty(struct Workload *workload);
 
-/* Whether what came back for the first message is right, which was of that kind. */
-bool workload_is_right(const struct Workload *workload, enum Work work);
+/* Looks at what came back for all messages since the last time, which are complete, and clears it.
+ */
+void workload_look(struct Workload *workload);
 
-/* From zero. */
+/* Whether handlers of EMPTY, which else do nothing at all, count themselves in this process. */
+void count_empty(bool counted);
+
+/* Collective: from zero. */
 void counts_reset(void);
 
-/* Collective: the sum over all ranks, in each. */
+/* Collective: the sum over all ranks, in each, when no message is under way. */
 struct Counts counts_sum(void);
 
 #endif
