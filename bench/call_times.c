@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     const struct Job job = begin_job(&argc, &argv);
     calls.job = &job;
     calls.other = (job.rank + job.ranks / 2) % job.ranks;
-    calls.out = calloc(1, BYTES);
+    calls.out = make_data(BYTES);
     calls.in = calloc(1, BYTES);
     calls.never = calloc(1, BYTES);
     for (int line = 0; line < 2; ++line) {

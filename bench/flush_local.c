@@ -62,7 +62,7 @@ static void measure_line(const struct Pair *pair, const struct PairWindow *windo
     double values[HOWS] = {0};
     struct Access accesses[HOWS];
     void *contexts[HOWS];
-    char *const here = calloc(1, (size_t)bytes);
+    char *const here = make_data((size_t)bytes);
     snprintf(name, sizeof name, "%s_%d", get ? "get" : "put", bytes);
     if (begin_line(pair, name)) {
         const struct Team team = team_of(pair);

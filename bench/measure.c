@@ -23,6 +23,15 @@ double now_microseconds(void)
     return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
 }
 
+char *make_data(size_t bytes)
+{
+    char *const data = malloc(bytes);
+    if (data == NULL) {
+        abort();
+    }
+    return memset(data, 1, bytes);
+}
+
 /* ISO C has no conversion from what dlsym returns to a function. */
 bool look_up(const char *name, void *call)
 {

@@ -10,6 +10,7 @@
 #define BENCH_MEASURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Performs the action `repetitions` times. */
 typedef void Action(void *context, long repetitions);
@@ -68,6 +69,10 @@ void print_values(const char *name, const char *const *figures, const double *va
 
 /* The clock that all processes of a machine have in common. */
 double now_microseconds(void);
+
+/* Memory to send from, for free(): each of its pages is there, where calloc()'s are all the same
+ * one until they are written, and are read from the cache. */
+char *make_data(size_t bytes);
 
 /* Makes the pointer at `call` that to the loaded function of that name; null: there is none, as on
  * a host alone. Returns whether there is. */

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 {
     const struct Pair pair = begin_pair(&argc, &argv);
     unsigned char handle[MOST_BYTES] = {0};
-    char *const data = calloc(1, LARGEST);
+    char *const data = make_data(LARGEST);
     look_up("MPIX_Memhandle_create", &create);
     look_up("MPIX_Win_from_memhandle", &from_handle);
     look_up("MPIX_Memhandle_release", &release);

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     const struct Pair pair = begin_pair(&argc, &argv);
     struct Bench bench = {.pair = &pair, .working = microseconds};
     const size_t most = (size_t)atol(lines[sizeof lines / sizeof lines[0] - 1]);
-    bench.out = calloc(1, most);
+    bench.out = make_data(most);
     bench.in = calloc(1, most);
     bench.work = work_begin(false);
     MPI_Bcast(&bench.work.turns, 1, MPI_DOUBLE, ORIGIN, MPI_COMM_WORLD);

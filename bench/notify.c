@@ -243,10 +243,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
     while ((option = getopt_long(argc, argv, "", options, NULL)) == 'q')
         quick = 1;
-    bench.data = calloc(1, LARGEST);
+    bench.data = make_data(LARGEST);
     bench.result = calloc(1, LARGEST);
-    if (option != -1 || bench.ranks < 2 || bench.ranks > MOST_RANKS || bench.data == NULL ||
-        bench.result == NULL || !bind_to_core(bench.rank, bench.ranks)) {
+    if (option != -1 || bench.ranks < 2 || bench.ranks > MOST_RANKS || bench.result == NULL ||
+        !bind_to_core(bench.rank, bench.ranks)) {
         fprintf(stderr, "usage: notify [--quick] [LINE...], on 2 to %d ranks\n", MOST_RANKS);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

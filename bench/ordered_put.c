@@ -64,7 +64,7 @@ static MPI_Win make_with_order(int ordered)
 int main(int argc, char **argv)
 {
     const struct Pair pair = begin_pair(&argc, &argv);
-    char *const data = calloc(1, LARGEST);
+    char *const data = make_data(LARGEST);
     struct Bench benches[HOWS];
     struct Way ways[HOWS];
     for (int how = 0; how < HOWS; ++how) {

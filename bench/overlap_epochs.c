@@ -282,7 +282,7 @@ int main(int argc, char **argv)
     }
     look_up("MPIX_Win_ifence", &begin_fence);
     look_up("MPIX_Win_ilock", &begin_lock);
-    all.buffer = calloc(1, MOST_BYTES);
+    all.buffer = make_data(MOST_BYTES);
     for (int many = 0; many < 2; ++many) {
         make_windows(&all, many == 1);
         run_scheme(&all, many == 1 ? "many" : "pairs", FENCE, GATS);

@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     const size_t ranks = (size_t)job.ranks;
     struct Exchange all = {.job = &job};
     char name[64];
-    all.out = calloc(ranks, MOST_BYTES);
+    all.out = make_data(ranks * MOST_BYTES);
     all.in = calloc(ranks, MOST_BYTES);
     all.requests = malloc(ranks * sizeof(MPI_Request));
     for (int kind = 0; kind < KINDS; ++kind) {

@@ -170,7 +170,7 @@ int main(int argc, char **argv)
     MPI_Group_incl(all, 1, &rank_of_other, &late.other);
     late.pair = &pair;
     late.window = make_window(late.bytes, false);
-    late.buffer = calloc(1, (size_t)late.bytes);
+    late.buffer = make_data((size_t)late.bytes);
     for (size_t line = 0; line < sizeof lines / sizeof lines[0]; ++line) {
         double values[KINDS];
         if (!begin_line(&pair, lines[line])) {

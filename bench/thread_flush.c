@@ -62,10 +62,7 @@ static void put_and_flush(const struct Worker *me, const char *from, int puts)
 static void *work(void *argument)
 {
     const struct Worker *me = argument;
-    char *from = calloc(1, (size_t)me->options->bytes);
-    if (from == NULL) {
-        abort();
-    }
+    char *from = make_data((size_t)me->options->bytes);
     put_and_flush(me, from, FEWEST);
     pthread_barrier_wait(me->start); /* the main thread looks at the clocks in between */
     pthread_barrier_wait(me->start);
@@ -78,10 +75,7 @@ static void *work(void *argument)
 static int puts_of_thread(MPI_Win win, const struct Options *options)
 {
     const struct Worker alone = {.win = win, .options = options};
-    char *from = calloc(1, (size_t)options->bytes);
-    if (from == NULL) {
-        abort();
-    }
+    char *from = make_data((size_t)options->bytes);
     put_and_flush(&alone, from, FEWEST);
     const double begin = now(CLOCK_MONOTONIC);
     put_and_flush(&alone, from, TRIED);

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     MPI_Group_incl(all, 1, &rank_of_other, &epochs.other);
     epochs.pair = &pair;
     epochs.win = window.win;
-    epochs.buffer = calloc(1, LARGEST);
+    epochs.buffer = make_data(LARGEST);
     for (int operation = 0; operation < 2; ++operation) {
         epochs.accumulates = operation == 1;
         for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; ++size) {

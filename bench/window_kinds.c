@@ -91,7 +91,7 @@ static void measure_line(const struct Pair *pair, const struct PairWindow *windo
     double values[KINDS] = {0};
     struct Access accesses[KINDS];
     const bool many = strcmp(what, "bandwidth") == 0;
-    char *const here = calloc(1, (size_t)bytes);
+    char *const here = make_data((size_t)bytes);
     snprintf(name, sizeof name, "%s_%s_%d", get ? "get" : "put", what, bytes);
     if (begin_line(pair, name)) {
         for (int kind = 0; kind < KINDS; ++kind) {

@@ -260,7 +260,7 @@ static void measure_pattern(const struct Pattern *pattern, const struct Options 
     double medians[KINDS][FIGURES];
     struct Play play = {.comm = comm,
                         .bytes = pattern->bytes,
-                        .data = calloc(1, MEGABYTE),
+                        .data = make_data(MEGABYTE),
                         .arrive = calloc(1, MEGABYTE),
                         .delay = options->delay,
                         .sleeps = options->check || role_count(pattern) > CPU_COUNT(cores)};
