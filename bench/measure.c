@@ -13,6 +13,8 @@ const struct Plan full_plan = {
     .batch_microseconds = 500, .limit_microseconds = 1e6, .batches = 61, .least_repetitions = 1};
 const struct Plan crowded_plan = {
     .batch_microseconds = 20e3, .limit_microseconds = 3e6, .batches = 61, .least_repetitions = 100};
+const struct Plan quick_crowded_plan = {
+    .batch_microseconds = 20e3, .limit_microseconds = 5e5, .batches = 15, .least_repetitions = 20};
 const struct Plan quick_plan = {
     .batch_microseconds = 200, .limit_microseconds = 2e5, .batches = 15, .least_repetitions = 1};
 

@@ -38,6 +38,7 @@ extern const struct Plan full_plan;
 extern const struct Plan quick_plan;
 /* For more processes than cores: batches long enough that the scheduler's turns even out. */
 extern const struct Plan crowded_plan;
+extern const struct Plan quick_crowded_plan;
 
 /* Something to measure. `lead` runs in rank 0, `follow` in the others at the same time; where
  * `follow` is NULL the others wait in Team.agree. */

@@ -28,9 +28,6 @@
 
 enum { LARGEST = 64 << 10, MOST_RANKS = 16 };
 
-static const struct Plan quick_crowded_plan = {
-    .batch_microseconds = 20e3, .limit_microseconds = 5e5, .batches = 15, .least_repetitions = 20};
-
 enum How { MESSAGE, POLLED, WAITED, FLAG, HOWS };
 
 static const char *const names[HOWS] = {"message", "polled", "waited", "flag"};

@@ -89,7 +89,7 @@ static void measure_size(struct Measured *measured, const struct Plan *plan, con
 }
 
 /* The way that is asked for; NULL if there is none of that name, or not on this host. */
-static const struct Way *read_options(int argc, char **argv, const struct Plan **plan)
+static const struct Way *read_options(int argc, char **argv, bool *quick)
 {
     static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
                                           {"way", required_argument, NULL, 'w'},
@@ -97,7 +97,7 @@ static const struct Way *read_options(int argc, char **argv, const struct Plan *
     const struct Way *way = NULL;
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
-            *plan = &quick_plan;
+            *quick = true;
         } else if (found == 'w') {
             for (int i = 0; i < WAYS; ++i) {
                 way = strcmp(optarg, ways[i].name) == 0 ? &ways[i] : way;
@@ -111,14 +111,15 @@ static const struct Way *read_options(int argc, char **argv, const struct Plan *
 
 int main(int argc, char **argv)
 {
-    const struct Plan *plan = &full_plan;
+    bool quick = false;
     int rank = 0;
     int ranks = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    plan = ranks > 2 ? &crowded_plan : plan;
-    struct Measured measured = {.way = read_options(argc, argv, &plan)};
+    struct Measured measured = {.way = read_options(argc, argv, &quick)};
+    const struct Plan *const alone = quick ? &quick_plan : &full_plan;
+    const struct Plan *const crowded = quick ? &quick_crowded_plan : &crowded_plan;
     if (measured.way == NULL || ranks < 2 || !bind_to_core(rank, ranks)) {
         fprintf(stderr, "usage: halo --way=persistent|isend|gats|nonblocking|ahead|notified "
                         "[--quick] [LINE...], on two ranks or more; nonblocking and notified under "
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "halo_%d", sizes[i]);
         measured.halo.bytes = sizes[i];
         if (chosen(name, argv + optind, argc - optind)) {
-            measure_size(&measured, plan, name);
+            measure_size(&measured, ranks > 2 ? crowded : alone, name);
         }
     }
     halo_free(&measured.halo);

@@ -20,12 +20,14 @@ sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transacti
     ARGS --quick --nonblocking --key)
 sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
     ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+set(lines halo_8 halo_65536 halo_1048576)
 foreach(way persistent isend gats nonblocking ahead notified)
-    sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo ARGS --quick --way=${way})
+    sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo
+        ARGS --quick --way=${way} ${lines})
 endforeach()
 foreach(way nonblocking ahead notified)
     sidelight_mpi_test(emulated.halo_${way} RANKS 4 PROGRAM ../bench/halo
-        ARGS --quick --way=${way} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+        ARGS --quick --way=${way} ${lines} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 endforeach()
 
 # Programs of examples/ that check what they find: reads in a made-up genome, in three ways, and
