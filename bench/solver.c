@@ -11,7 +11,7 @@
  *
  * A line is the edge of the cube, a multiple of q. Figures: `milliseconds` of an iteration, three
  * directions; `bytes` of a message; and `error`, the largest difference from the solution, which is
- * known.
+ * known: more than 1e-9 ends the job.
  */
 #include "overlap.h"
 
@@ -28,6 +28,7 @@ enum { COMPONENTS = 5, BANDS = 2, ITERATIONS = 9, QUICK_ITERATIONS = 3 };
  * right-hand sides forwards, two values of the solution backwards. */
 enum { FORWARD = 2 * (BANDS + COMPONENTS), BACKWARD = 2 * COMPONENTS };
 
+static const double most_error = 1e-9;
 static const char *const edges[] = {"16", "24", "36", "48", "72", "96"};
 static const char *const figures[] = {"milliseconds", "bytes", "error"};
 
@@ -206,6 +207,10 @@ static void check(struct Solver *solver, double line, int place, const double *v
 {
     for (int component = 0; component < COMPONENTS; ++component) {
         const double error = fabs(values[component] - solution(line, place, component));
+        if (!(error <= most_error)) { /* nor if it is no number */
+            fprintf(stderr, "solver: off the solution by %g\n", error);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         solver->error = error > solver->error ? error : solver->error;
     }
 }

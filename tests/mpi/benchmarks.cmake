@@ -30,6 +30,9 @@ foreach(way nonblocking ahead notified)
         ARGS --quick --way=${way} ${lines} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 endforeach()
 
+# What it computes must be the solution, which is known.
+sidelight_mpi_test(solver RANKS 4 PROGRAM ../bench/solver ARGS --quick 16 48)
+
 # Programs of examples/ that check what they find: reads in a made-up genome, in three ways, and
 # sums of absolute values; also where there is room for one segment at a time.
 foreach(way active get server)
