@@ -107,8 +107,10 @@ static void measure_kind(const struct Undelayed *epochs, enum Kind kind, double 
     double alone[ROUNDS];
     double together[ROUNDS];
     const int rounds = epochs->pair->quick ? QUICK_ROUNDS : ROUNDS;
-    microseconds_of(epochs, kind, 0); /* warms up */
-    double computing = microseconds_of(epochs, kind, 0);
+    for (int round = -1; round < rounds; ++round) { /* the first one warms up */
+        alone[round < 0 ? 0 : round] = microseconds_of(epochs, kind, 0);
+    }
+    const double computing = median(alone, rounds); /* one round may have been interrupted */
     for (int round = 0; round < rounds; ++round) {
         alone[round] = microseconds_of(epochs, kind, 0);
         together[round] = microseconds_of(epochs, kind, computing);
