@@ -53,8 +53,9 @@ static bool is_sender(const struct Exchange *all)
 /* Of `in`: those that others send to this rank. */
 static int first_block(const struct Exchange *all)
 {
-    const bool at_root = all->kind == GATHER || all->kind == NAIVE_GATHER;
-    const bool none = is_sender(all) || (at_root && !is_root(all));
+    const bool to_root = all->kind == GATHER || all->kind == NAIVE_GATHER;
+    const bool from_root = all->kind == SCATTER || all->kind == NAIVE_SCATTER;
+    const bool none = is_sender(all) || (is_root(all) ? from_root : to_root);
     return none ? all->job->ranks : 0;
 }
 
