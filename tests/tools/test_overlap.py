@@ -31,7 +31,7 @@ class OverlapOfMessages(unittest.TestCase):
         text = source("overlap_messages")
         self.assertEqual(names(text, "kinds"), list(overlap.KINDS))
         self.assertEqual(size_list(text), list(overlap.MESSAGE_SIZES))
-        self.assertEqual(names(text, "figures"), ["latency", "overlap", *overlap.AFTER])
+        self.assertEqual(names(text, "figures"), ["latency", "overlap", "late", *overlap.AFTER])
         shown = [name for part in overlap.message_parts("pairs") for name in part.figures]
         self.assertEqual(shown, names(text, "figures"))
 

@@ -17,7 +17,8 @@ Half of the ranks send to the other half, whose ranks work meanwhile; or all ran
 nonblocking collective, the host's or one made of single messages. Three figures over the size: the
 latency without work; the overlap in percent, by the longest work with which all ranks are done in
 1.1 times the latency; and the time until the data are there while work of 1.5 to 3 times the
-latency is done. With the host alone, with the host's own asynchronous progress, under Sidelight
+latency is done, each column's own, which stands beside it: other than in the thesis they do not all
+do the same work. With the host alone, with the host's own asynchronous progress, under Sidelight
 without progress of messages, and with it (`sidelight run --progress smart`), in turns, round after
 round; medians.
 """
@@ -111,7 +112,8 @@ def message_parts(kind: str) -> list[Shown]:
     prefix = f"{kind}_"
     lines = sizes.titles(prefix, MESSAGE_SIZES)
     x = sizes.places(prefix, MESSAGE_SIZES)
-    after = {name: f"data there, work of {int(name[-2:]) / 10:g} latencies" for name in AFTER}
+    after = {"late": "own latency, receivers first"}
+    after |= {name: f"data there, work of {int(name[-2:]) / 10:g} of these" for name in AFTER}
 
     def part(title: str, unit: str, figures: Mapping[str, str], logarithmic: str) -> Shown:
         return Shown(
