@@ -19,7 +19,7 @@ struct Work work_begin(bool sleeps);
 /* Takes so long where nobody else takes the core. */
 void work_for(const struct Work *work, double microseconds);
 
-/* The same, and asks every microsecond, or some 60 where it sleeps, until it is told so, whether
+/* The same, and asks every microsecond, or some 15 where it sleeps, until it is told so, whether
  * something has come. Returns when that was, by the clock; 0: it has not. */
 double work_until(const struct Work *work, double microseconds, bool (*has_come)(void *context),
                   void *context);
