@@ -58,6 +58,7 @@ struct Epochal {
     int count;
     MPI_Win everybody; /* for locks */
     int target;        /* of them */
+    MPI_Comm watched;  /* of the target and rank 1, null elsewhere */
 };
 
 static bool is_origin(const struct Epochal *all) { return all->job->rank < all->job->ranks / 2; }
@@ -146,7 +147,7 @@ static void lock(const struct Epochal *all, double microseconds)
     MPI_Wait(&opening, MPI_STATUS_IGNORE);
 }
 
-/* Waits without keeping a core. */
+/* Waits without keeping a core, for who has no part in what is measured, or none any more. */
 static void wait_for_all(void)
 {
     MPI_Request request;
@@ -170,6 +171,9 @@ static double run_locks(const struct Epochal *all, double microseconds)
         const double start = now_microseconds();
         lock(all, microseconds);
         taken = now_microseconds() - start;
+    }
+    if (all->watched != MPI_COMM_NULL) {
+        MPI_Barrier(all->watched); /* where the target is all the time */
     }
     wait_for_all();
     return taken;
@@ -289,9 +293,14 @@ int main(int argc, char **argv)
         free_windows(&all);
     }
     if (job.ranks >= 4) {
+        const bool watched = job.rank == ORIGIN || job.rank == all.target;
+        MPI_Comm_split(MPI_COMM_WORLD, watched ? 0 : MPI_UNDEFINED, job.rank, &all.watched);
         MPI_Win_allocate(MOST_BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &all.everybody);
         run_scheme(&all, "held", EXCLUSIVE, SHARED);
         MPI_Win_free(&all.everybody);
+        if (watched) {
+            MPI_Comm_free(&all.watched);
+        }
     }
     free(all.buffer);
     end_job();
