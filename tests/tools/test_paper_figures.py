@@ -67,6 +67,15 @@ class Expectations(unittest.TestCase):
             [row.expected for row in found], [delayed] * 3 + [{"transfer alone": 70.0}]
         )
 
+    def test_of_two_locks_the_key_spares_the_second_transfer(self):
+        figures = {"second_prompt": 680.0, "both_prompt": 680.0}
+        pattern = BY_NAME["aaar-lock"]
+        self.assertEqual(next(iter(pattern.figures)), "both")  # what the paper shows
+        found = series.rows(measured(pattern, "aaar_lock", *([figures] * 4)), pattern.shown)
+        without = [row.expected["1,000 us + both"] for row in found[:3]]
+        self.assertEqual(without, [1680.0] * 3)
+        self.assertEqual(found[3].expected["1,000 us + half of both"], 1340.0)
+
 
 class Verdicts(unittest.TestCase):
     def verdict(self, name, *figures, line=None):
