@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that each put and flush (P2, figures 8 and 9). It knows nothing of Sidelight: a host that
- * does not know the key mpi_win_scope ignores it.
+ * Threads that each put and flush (P2, figures 8, 9 and 11). It knows nothing of Sidelight: a host
+ * that does not know the keys mpi_win_scope and mpi_win_order ignores them.
  *
  *     thread_flush [--quick] [--bytes N] [LINE...]
  *
- * Two ranks, of which the second waits in MPI_Barrier. A line is a scope and a number of threads.
- * "cpu" is the processor time that rank 0 needs for one put and its flush, whichever thread makes
- * it; "wall" is the time from the first to the last, divided by the puts of one thread. Each thread
- * puts for so many milliseconds that neither its end nor changes of threads count, to a line of the
- * cache of its own.
+ * Two ranks, of which the second waits in MPI_Barrier. A line is a kind of window, of process
+ * scope, of thread scope, or of process scope and ordered, and a number of threads. "cpu" is the
+ * processor time that rank 0 needs for one put and its flush, whichever thread makes it; "wall" is
+ * the time from the first to the last, divided by the puts of one thread. Each thread puts for so
+ * many milliseconds that neither its end nor changes of threads count, to a line of the cache of
+ * its own.
  */
 #define _GNU_SOURCE
 #include "measure.h"
@@ -112,27 +113,33 @@ static void run_threads(const char *name, MPI_Win win, int threads, const struct
     pthread_barrier_destroy(&start);
 }
 
-static MPI_Win make_window(const char *scope)
+struct Kind {
+    const char *name, *scope, *ordered;
+};
+
+static MPI_Win make_window(const struct Kind *kind)
 {
     char *memory = NULL;
     MPI_Info info = MPI_INFO_NULL;
     MPI_Win win = MPI_WIN_NULL;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_win_scope", scope);
+    MPI_Info_set(info, "mpi_win_scope", kind->scope);
+    MPI_Info_set(info, "mpi_win_order", kind->ordered);
     MPI_Win_allocate((MPI_Aint)MOST_THREADS * (MOST_BYTES + APART), 1, info, MPI_COMM_WORLD,
                      &memory, &win);
     MPI_Info_free(&info);
     return win;
 }
 
-static void measure_line(const char *scope, int threads, int rank, const struct Options *options)
+static void measure_line(const struct Kind *kind, int threads, int rank,
+                         const struct Options *options)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s_%d", scope, threads);
+    snprintf(name, sizeof name, "%s_%d", kind->name, threads);
     if (!chosen(name, options->names, options->count)) {
         return;
     }
-    MPI_Win win = make_window(scope);
+    MPI_Win win = make_window(kind);
     MPI_Win_lock_all(0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
@@ -169,6 +176,9 @@ static bool read_options(int argc, char **argv, struct Options *options)
 int main(int argc, char **argv)
 {
     static const int numbers[] = {1, 2, 4, 8, 16, MOST_THREADS};
+    static const struct Kind kinds[] = {{"process", "process", "false"},
+                                        {"thread", "thread", "false"},
+                                        {"ordered", "process", "true"}};
     struct Options options;
     int rank = 0;
     int ranks = 0;
@@ -182,8 +192,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-        measure_line("process", numbers[i], rank, &options);
-        measure_line("thread", numbers[i], rank, &options);
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; ++kind) {
+            measure_line(&kinds[kind], numbers[i], rank, &options);
+        }
     }
     MPI_Finalize();
     return 0;

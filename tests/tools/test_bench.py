@@ -357,17 +357,17 @@ class OwnAccesses(unittest.TestCase):
 
 
 class ThreadFlush(unittest.TestCase):
-    def test_rows_are_medians_by_scope_and_number(self):
+    def test_rows_are_medians_by_kind_and_number(self):
         samples = [
             thread_flush.Sample(number, "a" + UNDER, "thread_8", {"cpu": cpu, "wall": 10 * cpu})
             for number, cpu in enumerate((1.0, 5.0, 2.0))
         ]
         samples.append(thread_flush.Sample(3, "a" + UNDER, "thread_8", {}, "crashes"))
         (row,) = thread_flush.rows(samples)
-        self.assertEqual((row.scope, row.threads, row.cpu, row.wall), ("thread", 8, 2.0, 20.0))
+        self.assertEqual((row.kind, row.threads, row.cpu, row.wall), ("thread", 8, 2.0, 20.0))
 
-    def test_every_scope_has_every_number(self):
-        self.assertEqual(len(set(thread_flush.LINES)), 2 * len(thread_flush.THREADS))
+    def test_every_kind_has_every_number(self):
+        self.assertEqual(len(set(thread_flush.LINES)), 3 * len(thread_flush.THREADS))
 
 
 class WindowTimes(unittest.TestCase):

@@ -195,6 +195,7 @@ class Panels(unittest.TestCase):
         panel = thread_flush.panels(found)[1]
         self.assertEqual(panel.title, "a, sidelight")
         self.assertEqual(panel.series["thread scope"][3], (8.0, 1.0))
+        self.assertEqual(panel.series["ordered"][5], (32.0, 1.0))
         lines = [f"{how}_{size}" for how in ordered_put.HOWS for size in by_size.SIZES]
         panel = ordered_put.panels(measured(lines, {"microseconds": 3.0}))[0]
         self.assertEqual(panel.series["ordered"][0], (8.0, 3.0))

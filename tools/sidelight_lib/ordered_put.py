@@ -59,7 +59,7 @@ def main(arguments: argparse.Namespace) -> int:
         interleaved.print_json(rows(measured.samples), measured)
     else:
         _print_table(measured)
-    by_size.draw(arguments, "Data, a flag and a flush (P2, figures 10, 11)", panels(measured))
+    by_size.draw(arguments, "Data, a flag and a flush (P2, figure 10)", panels(measured))
     return 0
 
 

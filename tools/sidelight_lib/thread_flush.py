@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`sidelight bench thread-flush`: threads that each put and flush (P2, figures 8 and 9)."""
+"""`sidelight bench thread-flush`: threads that each put and flush (P2, figures 8, 9, 11)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
 _DESCRIPTION = """\
-Threads of one process that each put and flush, on a window with process scope and on one with
-thread scope (the info key mpi_win_scope, which hosts alone ignore): on each host alone and under
+Threads of one process that each put and flush, on a window with process scope, on one with thread
+scope and on one with process scope that is ordered (the info keys mpi_win_scope and mpi_win_order,
+which hosts alone ignore): on each host alone and under
 Sidelight, in turns, round after round; medians over the rounds. Processor time is that of the whole
 process for one put and its flush. Where more threads run than there are cores the time on the clock
 says little.
 """
 
-SCOPES = ("process", "thread")
+KINDS = {"process": "process scope", "thread": "thread scope", "ordered": "ordered"}
 THREADS = (1, 2, 4, 8, 16, 32)
-LINES = [f"{scope}_{threads}" for threads in THREADS for scope in SCOPES]
+LINES = [f"{kind}_{threads}" for threads in THREADS for kind in KINDS]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Row:
     wall: float
 
     @property
-    def scope(self) -> str:
+    def kind(self) -> str:
         return self.line.partition("_")[0]
 
     @property
@@ -71,25 +72,25 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         _print_table(measured, arguments.bytes)
     if arguments.plot:
-        title = f"A put of {arguments.bytes} B and its flush by each thread (P2, figures 8, 9)"
+        title = f"A put of {arguments.bytes} B and its flush by each thread (P2, figures 8, 9, 11)"
         plots.draw(arguments.plot, panels(measured), title)
     return 0
 
 
 def panels(measured: Measured) -> list[plots.Panel]:
-    """Processor time, one panel for each column: a curve for each scope."""
+    """Processor time, one panel for each column: a curve for each kind of window."""
     found = rows(measured.samples)
 
-    def curve(column: str, scope: str) -> list[tuple[float, float]]:
-        of_scope = [row for row in found if (row.column, row.scope) == (column, scope)]
-        return [(float(row.threads), row.cpu) for row in of_scope]
+    def curve(column: str, kind: str) -> list[tuple[float, float]]:
+        of_kind = [row for row in found if (row.column, row.kind) == (column, kind)]
+        return [(float(row.threads), row.cpu) for row in of_kind]
 
     return [
         plots.Curves(
             interleaved.where(column),
             "threads",
             "us of the processor",
-            {f"{scope} scope": curve(column, scope) for scope in SCOPES},
+            {title: curve(column, kind) for kind, title in KINDS.items()},
             logarithmic="xy",
             ticks={float(threads): str(threads) for threads in THREADS},
         )
@@ -101,13 +102,13 @@ def _print_table(measured: Measured, size: int) -> None:
     console = output()
     found = rows(measured.samples)
     title = f"A put of {size} B and its flush: medians of {measured.rounds} round(s), in us"
-    by_key = {(row.column, row.scope, row.threads): row for row in found}
+    by_key = {(row.column, row.kind, row.threads): row for row in found}
     names = list(dict.fromkeys(row.column for row in found))
     every = [(threads, name) for threads in THREADS for name in names]
     lines = [(threads, name) for threads, name in every if (name, "thread", threads) in by_key]
 
-    def cells(scope: str, figure: str) -> list[str]:
-        of_lines = [by_key.get((name, scope, threads)) for threads, name in lines]
+    def cells(kind: str, figure: str) -> list[str]:
+        of_lines = [by_key.get((name, kind, threads)) for threads, name in lines]
         return [f"{getattr(row, figure):.3f}" if row else "" for row in of_lines]
 
     def ratio(threads: int, name: str) -> str:
@@ -116,11 +117,11 @@ def _print_table(measured: Measured, size: int) -> None:
         return f"{row.cpu / alone.cpu:.2f}" if alone and alone.cpu else ""
 
     columns = [
-        Column(f"{scope}\n{figure}", cells(scope, figure))
-        for scope in SCOPES
+        Column(f"{kind}\n{figure}", cells(kind, figure))
+        for kind in KINDS
         for figure in ("cpu", "wall")
     ]
-    columns.append(Column("cpu: that\nof one", [ratio(*line) for line in lines]))
+    columns.append(Column("thread cpu:\nthat of one", [ratio(*line) for line in lines]))
     titles = [f"{threads} {name.replace(UNDER, ', sidelight')}" for threads, name in lines]
     for table in tables(console, title, titles, columns):
         console.print(table)
