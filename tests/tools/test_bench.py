@@ -311,7 +311,8 @@ class FiguresPage(unittest.TestCase):
             Sample(0, column, "put_8", {"microseconds": value}) for column, value in values.items()
         ]
         samples[2] = Sample(0, "b", "put_8", {}, "crashes")
-        report = latency_table.Report("allocate", columns, 1, nodes, samples=samples)
+        notes = ["b runs with A=1, also alone"]
+        report = latency_table.Report("allocate", columns, 1, nodes, samples=samples, notes=notes)
         figures_page.write(self.page, report)
         return self.page.read_text()
 
@@ -321,6 +322,9 @@ class FiguresPage(unittest.TestCase):
         self.assertIn("| microseconds | bare machine | a | b | Sidelight on these |", text)
         self.assertIn("| put 8 B + flush | 2.00 | 2.00 | crashes | 2.00 - 3.00 |", text)
         self.assertNotIn("fence", text.split("state")[0])
+
+    def test_what_a_host_was_given_stands_below(self):
+        self.assertIn("b runs with A=1, also alone.", " ".join(self.write(3.0).split()))
 
     def test_a_section_is_replaced_and_another_one_added(self):
         self.write(3.0)

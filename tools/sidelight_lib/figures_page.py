@@ -39,10 +39,11 @@ def _section(report: Report) -> str:
     settings = "".join(
         f", {name}={value}" for name, value in report.settings.items() if name not in _PLACES
     )
+    notes = "".join(f" {note}." for note in report.notes)
     conditions = (
         f"{facts['processor']}, {facts['cores']} cores, Linux {facts['kernel']}; medians of "
         f"{report.rounds} interleaved round(s), {datetime.date.today().isoformat()}, state "
-        f"{_state()}{settings}. {BINDING}."
+        f"{_state()}{settings}. {BINDING}.{notes}"
     )
     return "\n".join(
         [
