@@ -26,7 +26,8 @@ struct Halo {
     int turn;        /* of the place that the last exchange has filled */
     MPI_Group group; /* of all neighbours */
     MPI_Request requests[2 * SIDES];
-    MPI_Count counted; /* notifications of each neighbour that were waited for */
+    MPI_Request receiving[TURNS][SIDES]; /* where the next exchange's begin before this one */
+    MPI_Count counted;                   /* notifications of each neighbour that were waited for */
 };
 
 /* One exchange ends when all edges have arrived at places[turn] and those given may be written
@@ -39,7 +40,7 @@ struct Way {
     void (*end)(struct Halo *); /* NULL likewise */
 };
 
-enum { WAYS = 6 };
+enum { WAYS = 7 };
 extern const struct Way ways[WAYS];
 
 struct Halo halo_create(void);

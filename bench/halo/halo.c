@@ -3,13 +3,13 @@
  * A halo exchange on a 2-D grid of processes: each gives an edge to each of its neighbours and gets
  * one from each.
  *
- *     halo --way=persistent|isend|gats|nonblocking|ahead|notified [--quick] [LINE...]
+ *     halo --way=persistent|isend|isend_ahead|gats|nonblocking|ahead|notified [--quick] [LINE...]
  *
  * A line is halo_BYTES, the length of an edge; a repetition is one exchange. The ways: persistent
- * requests; MPI_Irecv and MPI_Isend; MPI_Win_post, _start, _complete and _wait; the same epochs,
- * both closed by nonblocking calls and waited for together; two windows in turn, whose exposures
- * are posted one exchange ahead; notified puts into two windows in turn. The edges that arrive are
- * checked.
+ * requests; MPI_Irecv and MPI_Isend; the same with receives posted one exchange ahead, into two
+ * places in turn; MPI_Win_post, _start, _complete and _wait; the same epochs, both closed by
+ * nonblocking calls and waited for together; two windows in turn, whose exposures are posted one
+ * exchange ahead; notified puts into two windows in turn. The edges that arrive are checked.
  */
 #define _GNU_SOURCE
 #include "../measure.h"
@@ -121,9 +121,11 @@ int main(int argc, char **argv)
     const struct Plan *const alone = quick ? &quick_plan : &full_plan;
     const struct Plan *const crowded = quick ? &quick_crowded_plan : &crowded_plan;
     if (measured.way == NULL || ranks < 2 || !bind_to_core(rank, ranks)) {
-        fprintf(stderr, "usage: halo --way=persistent|isend|gats|nonblocking|ahead|notified "
-                        "[--quick] [LINE...], on two ranks or more; nonblocking and notified under "
-                        "Sidelight alone\n");
+        fprintf(
+            stderr,
+            "usage: halo --way=persistent|isend|isend_ahead|gats|nonblocking|ahead|"
+            "notified [--quick] [LINE...], on two ranks or more; nonblocking and notified under "
+            "Sidelight alone\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     measured.halo = halo_create();

@@ -21,7 +21,7 @@ sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transacti
 sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
     ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
 set(lines halo_8 halo_65536 halo_1048576)
-foreach(way persistent isend gats nonblocking ahead notified)
+foreach(way persistent isend isend_ahead gats nonblocking ahead notified)
     sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo
         ARGS --quick --way=${way} ${lines})
 endforeach()

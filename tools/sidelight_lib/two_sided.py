@@ -18,16 +18,18 @@ _DESCRIPTION = """\
 A halo exchange on a 2-D grid of processes, over the length of an edge; or LU factorisation of a
 full matrix, over its rows. With sends and receives on the host alone; with one-sided epochs and
 standard calls on the host alone and under Sidelight; and with nonblocking epochs. The halo exchange
-also with exposures that are posted one exchange ahead, on two windows in turn, and with notified
-puts. In turns, round after round; medians over the rounds.
+also with receives, and with exposures, that are posted one exchange ahead, on two places in turn,
+and with notified puts. In turns, round after round; medians over the rounds.
 """
 
 HALO_SIZES = {8: "8 B", 1024: "1 KB", 16384: "16 KB", 65536: "64 KB", 262144: "256 KB"}
 HALO_SIZES[1 << 20] = "1 MB"
+TWO_SIDED = ("+persistent", "+isend", "+isend-ahead")
 LU_SIZES = (256, 512, 1024)
 HALO_SERIES = (
     Series("+persistent", "persistent", under=False, options=("--way=persistent",)),
     Series("+isend", "isend", under=False, options=("--way=isend",)),
+    Series("+isend-ahead", "received\nahead", under=False, options=("--way=isend_ahead",)),
     replace(ALONE, title="epochs", options=("--way=gats",)),
     replace(STANDARD, title="epochs,\nsidelight", options=("--way=gats",)),
     Series("+nonblocking", "non-\nblocking", options=("--way=nonblocking",)),
@@ -110,7 +112,7 @@ def ratios(measured: Measured, shown: Shown) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for host in dict.fromkeys(column.host.name for column in measured.columns):
         columns = [column for column in measured.columns if column.host.name == host]
-        two_sided = [c.name for c in columns if c.series.suffix in ("+persistent", "+isend")]
+        two_sided = [c.name for c in columns if c.series.suffix in TWO_SIDED]
         one_sided = [c.name for c in columns if c.series.under]
         for line in shown.lines:
             best = [
