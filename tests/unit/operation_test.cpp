@@ -196,5 +196,22 @@ TEST_F(GetLifeTest, FlightIsFoundByItsNameUntilItIsOver)
     EXPECT_EQ(flights_.find(name, channel_), nullptr);
 }
 
+/// A target that has refused none would take it for the one that it has.
+TEST(FlightNames, AreNeverZero)
+{
+    Flights flights;
+    Channel channel;
+    Op op;
+    Flight* first = flights.take(op, channel);
+    while (first->number != 0) {
+        first = flights.take(op, channel);
+    }
+    first->generation = ~0U; // used so often
+    flights.give_back(*first);
+    ASSERT_EQ(flights.take(op, channel), first);
+    EXPECT_NE(Flights::name(*first), 0U);
+    EXPECT_EQ(flights.find(Flights::name(*first), channel), first);
+}
+
 } // namespace
 } // namespace sidelight::rma

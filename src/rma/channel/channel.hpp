@@ -54,8 +54,9 @@ struct Channel {
     bool in_owed = false; ///< in the list of those that are owed an acknowledgement
     Channel* next_owed = nullptr;
     std::uint32_t fragments_taken = 0; ///< without answers of their own, and performed here
-    std::uint64_t refused = 0; ///< the operation whose fragment was refused last; it raises nothing
-    std::uint32_t placing = 0; ///< zero-copy messages whose data are being written here
+    /// The operation whose fragment was refused last, 0: none. It raises nothing.
+    std::uint64_t refused = 0;
+    std::uint32_t placing = 0;            ///< zero-copy messages whose data are being written here
     Series zero_copies_taken{};           ///< zero-copy puts that are here
     std::unique_ptr<HeldMessages> held{}; ///< what has come that must wait for some of those
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/channel/flight.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace sidelight::rma {
@@ -13,7 +14,7 @@ Flight* Flights::take(Op& op, Channel& channel) noexcept
     Flight* flight = free_;
     free_ = flight->next;
     const std::uint32_t number = flight->number;
-    const std::uint32_t generation = flight->generation + 1;
+    const std::uint32_t generation = std::max(flight->generation + 1, 1U); // so no name is 0
     *flight = {};
     flight->op = &op;
     flight->channel = &channel;

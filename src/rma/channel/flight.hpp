@@ -38,7 +38,7 @@ struct Flight {
     Status status = Status::ok;      ///< the first reason why a fragment was not performed
 
     std::uint32_t number = 0;     ///< index in the table
-    std::uint32_t generation = 0; ///< one more for each use
+    std::uint32_t generation = 0; ///< one more for each use; never 0 in use
     Flight* next = nullptr;
 
     /// Whether the target has answered all that was sent so far.
@@ -51,7 +51,7 @@ struct Flight {
 };
 
 /// All of a process's, by the names that its peers send back. A name is good for one use: an answer
-/// that is made up, or comes twice, finds nothing.
+/// that is made up, or comes twice, finds nothing. None is 0.
 class Flights {
 public:
     /// Null when memory has run out.
