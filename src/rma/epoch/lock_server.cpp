@@ -94,24 +94,19 @@ bool LockServer::admit(const LockWaiter& waiter) noexcept
     return false;
 }
 
-/// A process's places are admitted in the order in which it asked.
+/// In the order of their places: behind one that is not admitted nobody is.
 bool LockServer::grant_waiting() noexcept
 {
     bool granted = false;
-    for (bool left = !waiting_.empty(); left;) { // after one has left, the next may be admitted
-        left = false;
-        waiting_.remove_if([&](LockWaiter& waiter) {
-            if (!own().admits(waiter.type, waiter.place)) {
-                return false;
-            }
-            left |= admit(waiter);
-            pool_.give_back(&waiter);
-            granted = true;
-            return true;
-        });
-        if (left) {
-            tell_neighbours(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
-        }
+    bool left = false;
+    while (!waiting_.empty() && own().admits(waiting_.front()->type, waiting_.front()->place)) {
+        LockWaiter* waiter = waiting_.pop();
+        left |= admit(*waiter); // then the next one may be
+        pool_.give_back(waiter);
+        granted = true;
+    }
+    if (left) {
+        tell_neighbours(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
     }
     attention_.set(Reason::waiting_for_lock, !waiting_.empty());
     return granted;

@@ -61,7 +61,7 @@ private:
     Channels& channels_;
     Attention& attention_;
     Pool<LockWaiter>& pool_;
-    Fifo<LockWaiter> waiting_;
+    Fifo<LockWaiter> waiting_; ///< in the order of their places
 };
 
 [[nodiscard]] inline LockType lock_type_of(std::uint8_t type) noexcept
