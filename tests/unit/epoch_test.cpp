@@ -256,6 +256,20 @@ TEST_F(EpochPassage, LockAllLetsPassToEachThatHasGrantedIt)
     EXPECT_EQ(passes(1), "");
 }
 
+/// A grant that is taken away from one of its peers comes back only where somebody looks.
+TEST_F(EpochPassage, NoPeerOfASettledEpochIsLookedAt)
+{
+    ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
+    hear_from(2, 7, MessageKind::lock_grant, NoticeBody{.number = 1});
+    process_.progress();
+    Epoch& epoch = *window_->parts().queue.front();
+    ASSERT_TRUE(epoch.settled());
+    epoch.peers[1].granted = false;
+    EXPECT_FALSE(window_->progress());
+    EXPECT_FALSE(std::exchange(epoch.peers[1].granted, true));
+    ASSERT_EQ(window_->unlock_all(nullptr), Status::ok);
+}
+
 /// What it has recorded goes on without the program.
 TEST_F(EpochPassage, TheGrantOfALockThatIsGivenBackIsWaitedForNoMore)
 {

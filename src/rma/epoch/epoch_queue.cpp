@@ -372,7 +372,7 @@ bool EpochQueue::advance_active() noexcept
     Epoch* epoch = queue_.front();
     while (epoch != first_deferred_) {
         Epoch* next = after(*epoch);
-        moved |= advance(*epoch);
+        moved |= !epoch->settled() && advance(*epoch);
         if (may_complete(*epoch)) {
             complete(*epoch);
         } else {
