@@ -270,6 +270,29 @@ TEST_F(EpochPassage, NoPeerOfASettledEpochIsLookedAt)
     ASSERT_EQ(window_->unlock_all(nullptr), Status::ok);
 }
 
+/// Else it would take time quadratic in the members.
+TEST_F(EpochPassage, LockAllLooksAtTheOneThatItHasAskedLast)
+{
+    ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
+    process_.progress();
+    Epoch& epoch = *window_->parts().queue.front();
+    ASSERT_EQ(epoch.peers_granted, 2U);
+    Request closed;
+    for (const bool open : {true, false}) {
+        epoch.peers[0].granted = false;
+        EXPECT_FALSE(window_->progress());
+        EXPECT_FALSE(std::exchange(epoch.peers[0].granted, true));
+        if (open) {
+            ASSERT_EQ(window_->unlock_all(&closed), Status::ok);
+        }
+    }
+    EXPECT_FALSE(closed.complete);
+    hear_from(2, 7, MessageKind::lock_grant, NoticeBody{.number = 1});
+    process_.progress();
+    EXPECT_TRUE(closed.complete);
+    EXPECT_EQ(fabric_.sent(MessageKind::unlock), 1);
+}
+
 /// What it has recorded goes on without the program.
 TEST_F(EpochPassage, TheGrantOfALockThatIsGivenBackIsWaitedForNoMore)
 {

@@ -74,6 +74,26 @@ bool is_unfinished(const Epoch& epoch, const PeerEpoch& peer) noexcept
     return !peer.granted || (!epoch.open() && !peer.done);
 }
 
+[[nodiscard]] bool asks_places(const Epoch& epoch) noexcept
+{
+    return epoch.kind == EpochKind::lock_all && !epoch.no_check;
+}
+
+/// Behind the last peer that can have granted it: lock_all asks one after the other.
+[[nodiscard]] std::size_t end_of_asked(const Epoch& epoch) noexcept
+{
+    return asks_places(epoch) ? epoch.peers_asked : epoch.peers.size();
+}
+
+/// No peer before it is unfinished: in rank order lock_all is granted, too, unless it has asked all
+/// at once.
+[[nodiscard]] std::size_t first_unfinished(const Epoch& epoch) noexcept
+{
+    const bool in_order = asks_places(epoch) && !epoch.reorder.access_after_access;
+    const bool finished = epoch.open() || epoch.peers_done == epoch.peers_granted;
+    return in_order && finished ? epoch.peers_granted : 0;
+}
+
 /// Performs what was recorded, or, of what is known to fail, tells it.
 void begin(const EpochSurroundings& with, const Epoch& epoch, Op& op) noexcept
 {
@@ -267,13 +287,15 @@ bool EpochQueue::advance(Epoch& epoch) noexcept
     const std::uint64_t barrier_steps = with_.barrier.steps();
     const bool mixed = epoch.peers.size() > 1 && with_.contacts.has_distant();
     if (mixed) {
-        for (PeerEpoch& peer : epoch.peers) {
+        for (std::size_t index = first_unfinished(epoch); index < end_of_asked(epoch); ++index) {
+            PeerEpoch& peer = epoch.peers[index];
             moved |= is_unfinished(epoch, peer) && !with_.contacts.is_near(peer.rank) &&
                      advance_at(epoch, peer);
         }
         with_.channels.carrier().push();
     }
-    for (PeerEpoch& peer : epoch.peers) {
+    for (std::size_t index = first_unfinished(epoch); index < end_of_asked(epoch); ++index) {
+        PeerEpoch& peer = epoch.peers[index];
         moved |= is_unfinished(epoch, peer) && (!mixed || with_.contacts.is_near(peer.rank)) &&
                  advance_at(epoch, peer);
     }
