@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "fabric/mapped/mapped_peer_memory.hpp"
 
 namespace sidelight::rma {
@@ -116,6 +118,34 @@ TEST_F(NotificationCountersTest, OneThatCameTooEarlyCountsWithItsPut)
     from.zero_copies_taken.take(1);
     counters.let_count(from);
     EXPECT_EQ(value(), 1U);
+}
+
+/// And for itself alone. What has counted, or was for counters that are gone, makes room.
+TEST_F(NotificationCountersTest, EachOriginMayHaveSoManyThatCameTooEarly)
+{
+    std::array<Channel, 2> origins;
+    const auto serve = [&](Channel& from, std::uint32_t put) {
+        const NotifyBody early{.operation = 1, .index = 0, .zero_copies = 1, .last_copy = put};
+        return counters.serve(from, early);
+    };
+    const auto fill = [&](Channel& from, std::uint32_t put) {
+        for (std::uint32_t number = 0; number < Series::span; ++number) {
+            ASSERT_EQ(serve(from, put), Status::ok);
+        }
+        EXPECT_EQ(serve(from, put), Status::other);
+    };
+    fill(origins[0], 1);
+    fill(origins[1], 1);
+    origins[0].zero_copies_taken.take(1);
+    counters.let_count(origins[0]);
+    EXPECT_EQ(value(), Series::span);
+    fill(origins[0], 2);
+    set(1);
+    fill(origins[0], 2);
+    fill(origins[1], 1);
+    origins[1].zero_copies_taken.take(1);
+    counters.let_count(origins[1]);
+    EXPECT_EQ(value(), Series::span);
 }
 
 } // namespace

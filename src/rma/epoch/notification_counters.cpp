@@ -220,13 +220,12 @@ Status NotificationCounters::serve(Channel& from, const NotifyBody& body) noexce
         raise(body.index);
         return Status::ok;
     }
-    const auto waiting = std::count_if(early_.begin(), early_.end(),
-                                       [&](const Early& early) { return early.from == &from; });
-    if (waiting >= static_cast<std::ptrdiff_t>(Series::span)) {
-        return Status::other; // more than puts can be under way
-    }
     try {
-        early_.push_back({&from, body});
+        std::vector<NotifyBody>& early = early_[&from];
+        if (early.size() == Series::span) {
+            return Status::other; // more than puts can be under way
+        }
+        early.push_back(body);
     } catch (const std::bad_alloc&) {
         return Status::no_memory;
     }
@@ -235,12 +234,15 @@ Status NotificationCounters::serve(Channel& from, const NotifyBody& body) noexce
 
 void NotificationCounters::let_count(const Channel& from) noexcept
 {
-    std::erase_if(early_, [&](const Early& early) {
-        const bool counts =
-            early.from == &from && rules::notification_counts(from.zero_copies_taken.missing(
-                                       early.body.last_copy, early.body.zero_copies));
-        if (counts && early.body.operation != from.refused) {
-            raise(early.body.index);
+    const auto at = early_.find(&from);
+    if (at == early_.end()) [[likely]] {
+        return;
+    }
+    std::erase_if(at->second, [&](const NotifyBody& body) {
+        const bool counts = rules::notification_counts(
+            from.zero_copies_taken.missing(body.last_copy, body.zero_copies));
+        if (counts && body.operation != from.refused) {
+            raise(body.index);
         }
         return counts;
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "fabric/peer_memory.hpp"
@@ -77,11 +78,6 @@ private:
         std::uint64_t expected = 0;
         Request* request = nullptr; ///< null: there is none
     };
-    /// A notification that has come too early.
-    struct Early {
-        const Channel* from = nullptr;
-        NotifyBody body{};
-    };
     [[nodiscard]] static bool is_later(const Threshold& one, const Threshold& other) noexcept
     {
         return one.expected > other.expected;
@@ -100,7 +96,8 @@ private:
     FileRange where_{};
     Newest newest_;
     Awaited awaited_;
-    std::vector<Early> early_; ///< of each origin fewer than a Series spans
+    /// Notifications that have come too early: of each origin as many as a Series spans, at most.
+    std::unordered_map<const Channel*, std::vector<NotifyBody>> early_;
 };
 
 } // namespace sidelight::rma
