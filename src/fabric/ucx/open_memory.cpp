@@ -43,7 +43,6 @@ try {
         log(LogLevel::warn, "a key of peer %d is none", peer.number);
         return nullptr;
     }
-    open_.reserve(open_.size() + 1);
     ucp_rkey_h opened = nullptr;
     const ucs_status_t status = ucx_.ep_rkey_unpack(peer.endpoint, key->own.data(), &opened);
     if (status != UCS_OK) {
@@ -53,7 +52,7 @@ try {
     }
     auto memory = std::make_unique<OpenMemory>(
         *this, transfers_, RemotePlace{.peer = peer, .key = opened, .base = key->base});
-    open_.push_back(memory.get());
+    open_.insert(memory.get()); // without memory for that, it ends with its key
     return memory;
 } catch (const std::bad_alloc&) {
     return nullptr;
@@ -63,7 +62,7 @@ void OpenMemories::forget(OpenMemory& memory) noexcept
 {
     if (ucp_rkey_h key = memory.take_key(); key != nullptr) {
         ucx_.rkey_destroy(key);
-        std::erase(open_, &memory);
+        open_.erase(&memory);
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 #include <span>
+#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "fabric/remote_memory.hpp"
 #include "fabric/ucx/transfers.hpp"
@@ -65,7 +65,7 @@ private:
     Transfers& transfers_;
     bool always_;
     bool possible_; ///< the context has transports that access memory by hardware, or `always_`
-    std::vector<OpenMemory*> open_;
+    std::unordered_set<OpenMemory*> open_;
 };
 
 } // namespace sidelight::fabric::ucx

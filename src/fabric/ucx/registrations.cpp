@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/ucx/registrations.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -17,7 +16,6 @@ Registrations::Registrations(const Worker& worker) noexcept
 
 bool Registrations::expose(std::span<std::byte> memory, ExposedMemory& exposed) noexcept
 try {
-    registered_.reserve(registered_.size() + 1);
     ucp_mem_map_params_t params{};
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
     params.address = memory.data();
@@ -29,13 +27,14 @@ try {
         return false;
     }
     exposed.memory = handle;
+    registered_.insert(handle);
     exposed.key_bytes = pack_key(handle, memory, exposed.key);
-    registered_.push_back(handle);
     if (exposed.key_bytes == 0) {
         conceal(exposed);
     }
     return exposed.key_bytes != 0;
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc&) { // nobody knows yet that it is registered
+    ucx_.mem_unmap(context_, static_cast<ucp_mem_h>(std::exchange(exposed.memory, nullptr)));
     return false;
 }
 
@@ -60,7 +59,7 @@ void Registrations::conceal(ExposedMemory& exposed) noexcept
 {
     auto* handle = static_cast<ucp_mem_h>(std::exchange(exposed.memory, nullptr));
     exposed.key_bytes = 0;
-    const auto found = std::find(registered_.begin(), registered_.end(), handle);
+    const auto found = registered_.find(handle);
     if (found != registered_.end()) { // else the fabric is closed, and this with it
         ucx_.mem_unmap(context_, handle);
         registered_.erase(found);

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+#include <unordered_set>
 
 #include "fabric/fabric.hpp"
 #include "fabric/ucx/worker.hpp"
@@ -28,7 +28,7 @@ private:
 
     const Library& ucx_;
     ucp_context_h context_;
-    std::vector<ucp_mem_h> registered_;
+    std::unordered_multiset<ucp_mem_h> registered_; ///< the same memory, the same handle
 };
 
 } // namespace sidelight::fabric::ucx
