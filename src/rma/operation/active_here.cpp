@@ -35,6 +35,8 @@ private:
     std::size_t bytes_ = 0;
 };
 
+/// By the name alone: regions have names in dynamic windows, where all that waits here is to this
+/// process itself.
 bool is_about(const ActiveMessage& message, RegionName name) noexcept
 {
     const HandleRegion* region = message.op->operation.region;
