@@ -63,6 +63,14 @@ bool may_lock(int descriptor, const struct stat& file) noexcept
            status.st_dev == file.st_dev && (fcntl(descriptor, F_GETFL) & O_PATH) == 0;
 }
 
+/// Mapping pages for writing makes a file of huge pages as long.
+bool would_grow(int descriptor, std::size_t page, std::uint64_t last) noexcept
+{
+    struct stat status {};
+    return page != page_size() && fstat(descriptor, &status) == 0 &&
+           static_cast<std::uint64_t>(status.st_size) < last;
+}
+
 bool may_be_so_long(std::uint64_t bytes) noexcept
 {
     rlimit limit{};
@@ -278,7 +286,7 @@ Mapping Mapping::map_range(int descriptor, const FileRange& where) noexcept
     const std::size_t page = page_of(descriptor);
     const std::size_t before = where.offset % page;
     const std::size_t length = round_up(before + where.bytes, page);
-    if (length < where.bytes) {
+    if (length < where.bytes || would_grow(descriptor, page, where.offset - before + length)) {
         return {};
     }
     return {mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor,

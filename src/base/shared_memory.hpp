@@ -78,8 +78,9 @@ public:
     [[nodiscard]] static Mapping part(const File& file, std::uint64_t offset,
                                       std::size_t bytes) noexcept;
     /// Maps where another process has said that bytes lie. Beyond the end of the file they must not
-    /// be touched; no huge pages are set aside for it. Empty: the file is gone, or nobody may map
-    /// it for reading and writing. Locks that this process has on the file stay.
+    /// be touched; no huge pages are set aside for it. Empty: the file is gone, nobody may map it
+    /// for reading and writing, or it is of huge pages and ends before, since the kernel would make
+    /// it longer. Locks that this process has on the file stay.
     [[nodiscard]] static Mapping of(const FileRange& where) noexcept;
     /// Zeroed memory of this process alone, aligned likewise.
     [[nodiscard]] static Mapping anonymous(std::size_t bytes, std::size_t alignment = 1) noexcept;

@@ -21,7 +21,7 @@ public:
     virtual void destroy(std::byte* data, const FileRange& where) noexcept = 0;
 
     /// Maps what a peer has. The range may go beyond the end of its file, where it must not be
-    /// touched. Null: it is gone, or out of reach.
+    /// touched, unless that is one of huge pages. Null: it is gone, or out of reach.
     virtual std::byte* map(const FileRange& range) noexcept = 0;
     virtual void unmap(std::byte* data, const FileRange& range) noexcept = 0;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "fabric/mapped/mapped_peer_memory.hpp"
 #include "fabric/sim/random.hpp"
@@ -164,6 +165,27 @@ TEST_F(RegionTableTest, AFileThatIsGoneIsReachedByMessages)
     ASSERT_EQ(table->attach(data, page, where), Status::ok);
     EXPECT_EQ(reach(address_of(data), 8), Reach::mapped);
     EXPECT_EQ(reach(page, 8), Reach::messages);
+}
+
+/// What maps such pages beyond the end of their file makes it longer.
+TEST_F(RegionTableTest, AFileOfHugePagesKeepsItsLength)
+{
+    const File huge(memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB));
+    struct stat status {};
+    if (!huge || fstat(huge.descriptor(), &status) != 0) {
+        GTEST_SKIP() << "the system has none";
+    }
+    const auto bytes = static_cast<std::uint64_t>(status.st_blksize);
+    ASSERT_TRUE(grow(huge, 2 * bytes));
+    const FileRange where{address_of(huge), bytes, bytes};
+    ASSERT_EQ(table->attach(at(bytes), bytes, where), Status::ok);
+    EXPECT_EQ(reach(bytes, bytes), Reach::mapped);
+    ASSERT_EQ(fstat(huge.descriptor(), &status), 0);
+    EXPECT_EQ(static_cast<std::uint64_t>(status.st_size), 2 * bytes);
+    ASSERT_TRUE(grow(huge, 3 * bytes));
+    ASSERT_EQ(table->attach(at(2 * bytes), bytes, {{where.file, 2 * bytes, bytes}}), Status::ok);
+    EXPECT_EQ(reach(2 * bytes, bytes), Reach::mapped);
+    EXPECT_EQ(reader.mappings(), 3U); // with the table's own
 }
 
 TEST_F(RegionTableTest, AreAsManyAsOneLikes)

@@ -11,7 +11,7 @@ namespace sidelight::rma {
 namespace {
 
 /// Files are mapped in stretches that begin and end at multiples of this, so that thousands of
-/// small regions that lie together take one mapping.
+/// small regions that lie together take one mapping. Where that cannot be, they are mapped alone.
 constexpr std::uint64_t stretch = std::uint64_t{64} << 20;
 
 /// Extents without users that stay mapped.
@@ -45,8 +45,13 @@ MappedExtent* MappedExtents::take(const FileRange& where)
     const std::uint64_t first = where.offset & ~(stretch - 1);
     const std::uint64_t bytes = round_up(where.offset + where.bytes - first, stretch);
     auto extent = std::make_unique<MappedExtent>();
-    extent->range = {where.file, first, bytes};
-    extent->data = memory_.map(extent->range);
+    for (const FileRange& range : {FileRange{where.file, first, bytes}, where}) {
+        extent->range = range;
+        extent->data = memory_.map(range);
+        if (extent->data != nullptr) {
+            break;
+        }
+    }
     if (extent->data == nullptr) {
         return nullptr;
     }
