@@ -167,6 +167,23 @@ TEST_F(RegionTableTest, AFileThatIsGoneIsReachedByMessages)
     EXPECT_EQ(reach(page, 8), Reach::messages);
 }
 
+/// Whoever goes on by handles alone keeps nothing of what was attached.
+TEST_F(RegionTableTest, WhatWasDetachedIsUnmappedByAHandlesLookUpToo)
+{
+    FileRange where;
+    std::byte* attached = make(page, where);
+    ASSERT_EQ(table->attach(attached, page, where), Status::ok);
+    EXPECT_EQ(reach(address_of(attached), page), Reach::mapped);
+    HandleRegion region{.first = page, .size = page, .all_bytes = page};
+    ASSERT_EQ(table->expose(at(page), page, std::nullopt, false, region.name), Status::ok);
+    ASSERT_EQ(regions.find(region).reach, Reach::messages);
+    EXPECT_EQ(reader.mappings(), 2U); // with the table's own
+    ASSERT_EQ(table->detach(attached), Status::ok);
+    EXPECT_EQ(regions.find(region).reach, Reach::messages);
+    EXPECT_EQ(reader.mappings(), 1U);
+    EXPECT_EQ(latest.at(address_of(attached), 8), nullptr);
+}
+
 /// What maps such pages beyond the end of their file makes it longer.
 TEST_F(RegionTableTest, AFileOfHugePagesKeepsItsLength)
 {

@@ -227,6 +227,9 @@ MappedRegions::Found MappedRegions::find(HandleRegion& region) noexcept
 {
     const std::uint64_t generation = root_.generation.load(std::memory_order_acquire);
     if (!rules::still_holds(region.found, generation)) {
+        if (!current() && !refresh()) {
+            return {Reach::unknown, nullptr};
+        }
         RegionRecord record;
         const Look look = look_up(region.name, record);
         if (look == Look::busy || look == Look::unreachable) {

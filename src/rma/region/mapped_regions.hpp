@@ -48,7 +48,8 @@ public:
     /// nothing: without memory for its notes it answers `messages`, of what is attached.
     [[nodiscard]] Found find(std::uint64_t address, std::uint64_t bytes) noexcept;
 
-    /// The same for a region of the member that a memory handle names: `data` is its first byte.
+    /// The same for a region of the member that a memory handle names: `data` is its first byte. It
+    /// stays mapped until it is closed.
     [[nodiscard]] Found find(HandleRegion& region) noexcept;
     /// Whoever has opened it needs it no more.
     void close(HandleRegion& region) noexcept;
