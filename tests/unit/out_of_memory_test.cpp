@@ -336,6 +336,26 @@ TEST_F(OutOfMemory, WhoCannotBeToldOfADetachIsLost)
     EXPECT_TRUE(window.target(1).lost);
 }
 
+/// The message to the next leader leaves when that can be met.
+TEST_F(OutOfMemory, BarrierGoesOnWhenThereIsMemoryAgain)
+{
+    Request fenced;
+    allocations_left = 4; // for the epoch, and no more
+    const Status status = window_->fence({}, &fenced);
+    process_.progress();
+    allocations_left = -1;
+    ASSERT_EQ(status, Status::ok);
+    ASSERT_EQ(fabric_.sent(MessageKind::barrier), 0);
+    process_.progress();
+    EXPECT_EQ(fabric_.sent(MessageKind::barrier), 1);
+    hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = 1});
+    hear_from(1, 7, MessageKind::barrier, BarrierBody{.round = 1, .number = 1});
+    process_.progress();
+    EXPECT_TRUE(fenced.complete);
+    EXPECT_EQ(fenced.status, Status::ok);
+    EXPECT_EQ(fabric_.sent(MessageKind::barrier), 2);
+}
+
 TEST_F(OutOfMemory, BrokenWindowIsDestroyed)
 {
     greet_from(1);

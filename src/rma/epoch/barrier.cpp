@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/log.hpp"
 #include "rma/interest_rules.hpp"
 #include "rma/rules.hpp"
 
@@ -76,16 +75,17 @@ bool Barrier::node_arrived(std::uint64_t number) const noexcept
 bool Barrier::disseminate(std::uint64_t number) noexcept
 {
     if (sent_ < number) {
+        if (!send_round(number, 0)) {
+            return false;
+        }
         sent_ = number;
         round_ = 0;
-        send_round(number);
     }
     while ((std::uint64_t{1} << round_) < shape_.leaders.size()) {
-        if (heard_[round_] < number) {
+        if (heard_[round_] < number || !send_round(number, round_ + 1)) {
             return false;
         }
         ++round_;
-        send_round(number);
     }
     return true;
 }
@@ -104,21 +104,23 @@ void Barrier::receive(Channel& from, const BarrierBody& body) noexcept
     }
 }
 
-void Barrier::send_round(std::uint64_t number) noexcept
+/// Answers whether the round needs nothing more of this member. Without memory to meet the other
+/// leader it does: the next sweep tries again.
+bool Barrier::send_round(std::uint64_t number, std::uint32_t round) noexcept
 {
-    const std::uint64_t distance = std::uint64_t{1} << round_;
+    const std::uint64_t distance = std::uint64_t{1} << round;
     const std::uint64_t nodes = shape_.leaders.size();
     if (distance >= nodes) {
-        return;
+        return true;
     }
     const std::int32_t leader = shape_.leaders[(shape_.node + distance) % nodes];
     if (contacts_.meet(leader) != Status::ok) {
-        log(LogLevel::error, "rank %d cannot be reached: no barrier with it", leader);
-        return;
+        return false;
     }
     ++steps_;
     channels_.send(contacts_.channel(leader), MessageKind::barrier,
-                   BarrierBody{.round = round_, .number = number});
+                   BarrierBody{.round = round, .number = number});
+    return true;
 }
 
 } // namespace sidelight::rma

@@ -45,7 +45,7 @@ private:
 
     [[nodiscard]] bool node_arrived(std::uint64_t number) const noexcept;
     bool disseminate(std::uint64_t number) noexcept;
-    void send_round(std::uint64_t number) noexcept;
+    bool send_round(std::uint64_t number, std::uint32_t round) noexcept;
     void wake(bool all_arrived, std::uint64_t number) noexcept;
 
     Contacts& contacts_;
