@@ -113,12 +113,56 @@ TEST_F(OutOfMemory, MemberThatCannotBeAnsweredIsToldAndLostForGood)
 }
 
 /// Two that know no more than that the other has no memory do not tell each other for ever.
-TEST_F(OutOfMemory, WhoIsTurnedAwayIsNotAnswered)
+TEST_F(OutOfMemory, WhoIsTurnedAwayIsToldOnce)
 {
+    for (int message = 0; message < 2; ++message) {
+        fabric_.last_peer = -1;
+        no_memory = true;
+        hear_from(1, 7, MessageKind::lost, LostBody{.rank = 1});
+        no_memory = false;
+        EXPECT_EQ(fabric_.last_peer, message == 0 ? 1 : -1);
+    }
+}
+
+/// Nobody passes a barrier that one of them has been turned away from.
+TEST_F(OutOfMemory, WhoTurnsALeaderAwayWaitsForNoBarrier)
+{
+    Request fenced;
+    ASSERT_EQ(window_->fence({}, &fenced), Status::ok);
     no_memory = true;
-    hear(1, Framed<LostBody>{.header = {.kind = MessageKind::lost, .origin = 1, .window = 7},
-                             .body = {.rank = 1}});
+    hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = 1});
+    no_memory = false;
+    EXPECT_TRUE(has_told_loss_to(2));
+    process_.progress();
+    EXPECT_TRUE(fenced.complete);
+    EXPECT_EQ(fenced.status, Status::lost);
+    // It stays lost when there is memory for it, and the other one has been told.
+    EXPECT_EQ(fabric_.last_peer, 1);
+    EXPECT_EQ(fabric_.last_body<LostBody>().rank, 2);
+    fabric_.last_peer = -1;
+    hear(2, lock_from(2));
+    process_.progress();
     EXPECT_EQ(fabric_.last_peer, -1);
+    EXPECT_EQ(window_->lock(LockType::shared, 2, {}, nullptr), Status::lost);
+}
+
+TEST_F(OutOfMemory, LossOfAMemberThatCannotBeMetIsALoss)
+{
+    Request fenced;
+    greet_from(1);
+    ASSERT_EQ(window_->fence({}, &fenced), Status::ok);
+    no_memory = true;
+    hear_from(1, 7, MessageKind::lost, LostBody{.rank = 2});
+    no_memory = false;
+    process_.progress();
+    EXPECT_TRUE(fenced.complete);
+    EXPECT_EQ(fenced.status, Status::lost);
+    Request closed;
+    ASSERT_EQ(window_->close(&closed), Status::ok);
+    process_.progress();
+    EXPECT_TRUE(window_->closed());
+    process_.destroy_window(*window_);
+    EXPECT_TRUE(has_told_loss_to(1));
 }
 
 /// What it holds already is given back, since it will not do so.

@@ -104,8 +104,7 @@ void take_barrier(const Owners& to, Channel& sender, const Message& message) noe
 void take_loss(const Owners& to, Channel& /*sender*/, const Message& message) noexcept
 {
     const std::int64_t rank = message.body<LostBody>().rank;
-    if (rank >= 0 && rank < std::int64_t{to.contacts.size()} &&
-        to.contacts.meet(static_cast<int>(rank)) == Status::ok) {
+    if (rank >= 0 && rank < std::int64_t{to.contacts.size()}) {
         to.contacts.lose(static_cast<int>(rank));
     }
 }
@@ -279,15 +278,16 @@ const MessageRow* row_of(const Message& message) noexcept
 } // namespace
 
 /// The channel to the sender, if that is the member that the message says it is. Without memory for
-/// it the sender hears that, but for one that says no more than that itself.
+/// it each is lost to the other, and the sender hears that once.
 Channel* Dispatch::sender(int peer, const MessageHeader& header) noexcept
 {
     const auto origin = static_cast<int>(header.origin);
     const bool is_rank = to_.contacts.is_rank(origin);
     if (is_rank && to_.contacts.meet(origin) != Status::ok) {
-        log(LogLevel::error, "out of memory for a message of rank %d: it is turned away", origin);
-        if (header.kind != MessageKind::lost) {
+        if (!to_.contacts.target(origin).lost) {
+            log(LogLevel::error, "out of memory for a message of rank %d: it is lost", origin);
             to_.channels.turn_away(peer);
+            to_.contacts.lose(origin);
         }
         return nullptr;
     }

@@ -24,10 +24,12 @@ bool Losses::give_up_lost() noexcept
         log(LogLevel::warn, "window %llx: rank %d is lost",
             static_cast<unsigned long long>(window_), rank);
         pass_on(rank);
-        Channel& channel = with_.contacts.channel(rank);
-        active_.abandon(channel);
-        acknowledgements_.abandon(channel);
-        with_.locks.leave_all(rank);
+        if (with_.contacts.is_met(rank)) {
+            Channel& channel = with_.contacts.channel(rank);
+            active_.abandon(channel);
+            acknowledgements_.abandon(channel);
+            with_.locks.leave_all(rank);
+        }
     }
     if (any) {
         with_.mapped.open_all(false, false); // an open fence epoch had let them be reached

@@ -35,7 +35,9 @@ Status Contacts::first_contact(int rank) noexcept
             know_regions(target, *member.control);
         }
     }
-    if (with_.farewells.is_lost(member.peer)) {
+    if (target.lost) {
+        channel(rank).lost = true;
+    } else if (with_.farewells.is_lost(member.peer)) {
         lose(rank);
     }
     return Status::ok;
@@ -107,8 +109,10 @@ void Contacts::lose(int rank) noexcept
         return;
     }
     broken_ = true;
-    channel(rank).lost = true;
-    Mapped::close(target);
+    if (target.met) {
+        channel(rank).lost = true;
+        Mapped::close(target);
+    }
     peers_[rank].next_lost = first_lost_;
     first_lost_ = rank + 1;
     with_.attention.set(Reason::lost_member, true);

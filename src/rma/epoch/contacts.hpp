@@ -109,8 +109,8 @@ public:
     /// Wakes the others on this node, or calls them.
     void wake_neighbours(const Event& event) noexcept;
 
-    /// Notes that the member is lost; the next sweep gives up what waits for it. Nothing waits for
-    /// it anew.
+    /// Notes that the member is lost, be it met or not; the next sweep gives up what waits for it.
+    /// Nothing waits for it anew.
     void lose(int rank) noexcept;
     /// Whether a member is lost.
     [[nodiscard]] bool broken() const noexcept { return broken_; }
