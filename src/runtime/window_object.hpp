@@ -61,7 +61,7 @@ struct WindowObject : WindowKey {
     MPI_Win handle{};
     MPI_Comm own{};            ///< one of this process alone, if it is `lasting`; or null
     bool duplicate = false;    ///< not the window's own handle
-    Links<WindowObject> among; ///< the duplicates of its window; the window table guards it
+    Links<WindowObject> among; ///< the duplicates of its window, or spare ones: the table's
     std::shared_ptr<WindowBody> body;
     rma::HandleRegion* region = nullptr; ///< what a memory handle names; null: the window is meant
     rma::Mapped region_mapped;           ///< with a region: the direct path to it

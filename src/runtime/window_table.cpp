@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <deque>
+#include <cstddef>
+#include <forward_list>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "base/settings.hpp"
 #include "runtime/window_table.hpp"
@@ -23,11 +23,12 @@ void hide(WindowKey& object) noexcept
     object.any.store(no_handle, std::memory_order_relaxed);
 }
 
-/// Made at first use and never destroyed: windows may be used until the process ends.
+/// Made at first use, which needs no memory, and never destroyed: windows may be used until the
+/// process ends.
 struct Registry {
     std::mutex mutex;
-    std::deque<WindowObject> storage;
-    std::vector<WindowObject*> spare;
+    std::forward_list<WindowObject> storage;
+    List<WindowObject, &WindowObject::among> spare;
     std::unordered_map<std::uint64_t, WindowObject*> by_key;
     std::unordered_set<std::uint64_t> freed;
 
@@ -43,9 +44,10 @@ struct Registry {
     }
 };
 
-Registry& registry()
+Registry& registry() noexcept
 {
-    static auto* const made = new Registry;
+    alignas(Registry) static std::array<std::byte, sizeof(Registry)> place;
+    static auto* const made = new (place.data()) Registry;
     return *made;
 }
 
@@ -94,10 +96,10 @@ WindowObject& take()
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
     if (all.spare.empty()) {
-        return all.storage.emplace_back();
+        return all.storage.emplace_front();
     }
-    WindowObject* object = all.spare.back();
-    all.spare.pop_back();
+    WindowObject* object = all.spare.front();
+    all.spare.remove(object);
     return *object;
 }
 
@@ -118,7 +120,7 @@ void give_back(WindowObject& object) noexcept
     object.post_group = {};
     Registry& all = registry();
     const std::scoped_lock lock(all.mutex);
-    all.spare.push_back(&object);
+    all.spare.push_front(&object);
 }
 
 void insert(WindowObject& object)
