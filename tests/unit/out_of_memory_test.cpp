@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <thread>
 
@@ -10,6 +11,8 @@
 
 #include "datatype/basic_layout.hpp"
 #include "datatype/builder.hpp"
+#include "host/allocated/allocated_memory.hpp"
+#include "host/allocated/block_sizes.hpp"
 #include "host/node/own_thread.hpp"
 #include "lone_process.hpp"
 
@@ -82,6 +85,30 @@ TEST(OwnThread, IsNotStartedWithoutMemory)
         "tested", [](void* /*context*/) noexcept {}, nullptr);
     no_memory = false;
     EXPECT_FALSE(thread.joinable());
+}
+
+std::size_t mapped_bytes()
+{
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * page_size();
+}
+
+/// Wherever it runs out.
+TEST(AllocatedMemory, KeepsNothingOfABlockThatCannotBeNoted)
+{
+    host::allocated::AllocatedMemory& memory = host::allocated::AllocatedMemory::of_process();
+    constexpr std::size_t bytes = 2 * host::allocated::cached_block;
+    void* block = nullptr;
+    for (int enough = 1; block == nullptr; ++enough) {
+        ASSERT_LT(enough, 20);
+        const std::size_t before = mapped_bytes();
+        allocations_left = enough;
+        block = memory.allocate(bytes, 64, false);
+        allocations_left = -1;
+        EXPECT_EQ(block == nullptr, mapped_bytes() < before + bytes) << enough;
+    }
+    EXPECT_EQ(memory.free(block), host::allocated::AllocatedMemory::Freed::yes);
 }
 
 TEST_F(OutOfMemory, MemberThatCannotBeMetIsTold)

@@ -92,10 +92,13 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     const std::size_t unit = huge ? huge_pages().bytes : page_size();
     const std::size_t count = block_bytes > small_block ? 1 : chunk_bytes / block_bytes;
     const std::size_t bytes = round_up(count * block_bytes, page_size());
+    const std::uint64_t offset = round_up(end_, unit);
     Blocks& blocks = blocks_[block_bytes];
     blocks.free.reserve(blocks.count + count);
-    std::vector<bool> taken(count, false);
-    const std::uint64_t offset = round_up(end_, unit);
+    dropped_.reserve(dropped_.size() + chunks_.size() + 1);
+    std::map<const std::byte*, Chunk> made; // the last that needs memory: it is mapped behind that
+    Chunk& chunk =
+        made[nullptr] = {nullptr, bytes, offset, block_bytes, std::vector<bool>(count, false)};
     std::byte* data = reach(offset + bytes) ? reserve(bytes, std::max(alignment, unit)) : nullptr;
     if (data == nullptr || !map_over(data, bytes, file_.file(), offset, MAP_SHARED)) {
         munmap(data, data != nullptr ? bytes : 0);
@@ -105,8 +108,10 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
         madvise(data, bytes, MADV_HUGEPAGE);
     }
     end_ = offset + bytes;
-    chunks_.emplace(data, Chunk{data, bytes, offset, block_bytes, std::move(taken)});
-    dropped_.reserve(dropped_.size() + chunks_.size());
+    chunk.data = data;
+    auto entry = made.extract(nullptr);
+    entry.key() = data;
+    chunks_.insert(std::move(entry));
     blocks.count += count;
     for (std::size_t i = count; i-- > 0;) {
         blocks.free.push_back(data + i * block_bytes);
