@@ -18,9 +18,9 @@ OpenMemories::OpenMemories(const Worker& worker, Transfers& transfers, bool alwa
       possible_(always || worker.has_hardware())
 {}
 
-/// Decided once for each peer, when there is an endpoint.
+/// Decided once for each peer, when there is an endpoint, and memory for UCX's words about it.
 bool OpenMemories::accesses(Peer& peer) const noexcept
-{
+try {
     using Opening = PeerMemory::Opening;
     if (!possible_) {
         return false;
@@ -30,6 +30,8 @@ bool OpenMemories::accesses(Peer& peer) const noexcept
         peer.memory.opening = native ? Opening::native : Opening::refused;
     }
     return peer.memory.opening == Opening::native && !peer.failed;
+} catch (const std::bad_alloc&) {
+    return false;
 }
 
 std::unique_ptr<RemoteMemory> OpenMemories::open(Peer& peer,
