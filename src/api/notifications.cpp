@@ -15,10 +15,13 @@ using namespace sidelight::runtime;
 
 namespace {
 
-int meet(const WindowObject& object) noexcept
+/// A barrier. `arrived`: whether this member has, whatever else there is to tell.
+Status meet(const WindowObject& object, bool& arrived) noexcept
 {
-    return Runtime::existing()->blocking(object, [&](rma::Request* request) {
-        return object.window->parts().synchronization.meet(request);
+    return Runtime::existing()->perform(object, [&](rma::Request* request) {
+        const Status status = object.window->parts().synchronization.meet(request);
+        arrived = status == Status::ok;
+        return status;
     });
 }
 
@@ -44,14 +47,17 @@ Status set_own(const WindowObject& object, MPI_Info info, int number)
 }
 
 /// Nobody notifies the old counters any more after the first barrier, and nobody the new ones
-/// before the second.
+/// before the second. Who has come to the first comes to both, for the others wait: what goes wrong
+/// meanwhile, or has gone wrong in an epoch before, is told behind them.
 int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
 {
     if (object.region != nullptr) { // the counters are the parent's
         return host::mpi::answer_window(Status::rma_flavor, object.handle);
     }
-    if (const int code = meet(object); code != MPI_SUCCESS) {
-        return code;
+    bool arrived = false;
+    const Status before = meet(object, arrived);
+    if (!arrived) {
+        return host::mpi::answer_window(before, object.handle);
     }
     Status status = Status::ok;
     try {
@@ -60,12 +66,13 @@ int set_number(const WindowObject& object, MPI_Info info, int number) noexcept
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;
     }
-    const int code = meet(object);
-    if (code == MPI_SUCCESS) {
+    const Status behind = meet(object, arrived);
+    if (behind == Status::ok) {
         const EngineToken token(Runtime::existing()->engine());
         object.window->parts().notifications.open_neighbours();
     }
-    return status == Status::ok ? code : host::mpi::answer_window(status, object.handle);
+    const Status first = before != Status::ok ? before : status;
+    return host::mpi::answer_window(first != Status::ok ? first : behind, object.handle);
 }
 
 int get_number(const WindowObject& object, int rank, int* number) noexcept

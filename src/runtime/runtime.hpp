@@ -67,12 +67,20 @@ public:
         }
     }
 
-    /// The body of every blocking call: starts it, and waits where it is not complete at once.
+    /// The body of every blocking call.
     template <class Call>
     int blocking(const WindowObject& object, Call call) noexcept
     {
+        return host::mpi::answer_window(perform(object, call), object.handle);
+    }
+
+    /// Starts what a blocking call does, and waits where it is not complete at once. Answers what
+    /// the call has to tell; the window's error handler is the caller's.
+    template <class Call>
+    Status perform(const WindowObject& object, Call call) noexcept
+    {
         if (HandlerCaller::inside()) [[unlikely]] {
-            return host::mpi::answer_window(Status::unsupported, object.handle);
+            return Status::unsupported;
         }
         BlockingRequest request;
         bool complete = false;
@@ -90,10 +98,10 @@ public:
             }
         }
         if (status != Status::ok) [[unlikely]] {
-            return host::mpi::answer_window(status, object.handle);
+            return status;
         }
         pass_by(complete ? 1 : calls_of_a_wait);
-        return host::mpi::answer_window(told(object, request.status), object.handle);
+        return told(object, request.status);
     }
 
     /// The body of every nonblocking call: starts it and makes the MPI request.

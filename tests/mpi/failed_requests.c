@@ -290,6 +290,27 @@ static void behind_another_lock(void)
     CHECK_EQ(word, 3);
 }
 
+/* What the first of two barriers of a call has to tell keeps nobody waiting at the second. (By its
+ * contract no fence epoch should be in use there; an epoch that has returned early may be.) */
+static void before_counters(void)
+{
+    int64_t word = 3;
+    int number = 0;
+    MPI_Aint at;
+    MPI_Win win = open_window(&word, &at);
+    check_step("MPI_Win_set_num_notify behind a refused access");
+    CHECK_OK(MPI_Win_fence(0, win));
+    int const code = check_rank == 0 ? put(win, MPI_Aint_add(at, 8)) : MPI_SUCCESS;
+    int const set = MPI_Win_set_num_notify(win, MPI_INFO_NULL, 2);
+    if (check_rank == 0)
+        told(win, code != MPI_SUCCESS ? code : set);
+    else
+        CHECK_OK(set);
+    CHECK_OK(MPI_Win_get_num_notify(win, right(), &number));
+    CHECK_EQ(number, 2);
+    close_window(win);
+}
+
 /* The window alone has an error handler, and MPI_Wait calls no other one. */
 static void beside_fatal_errors(void)
 {
@@ -315,6 +336,7 @@ int main(int argc, char **argv)
     flushed_locally(false);
     flushed_locally(true);
     behind_another_lock();
+    before_counters();
     no_request();
     return check_end();
 }
