@@ -51,10 +51,16 @@ AllocatedMemory& AllocatedMemory::of_process() noexcept
     // Never destroyed: memory may be freed after static objects are gone.
     alignas(AllocatedMemory) static std::array<std::byte, sizeof(AllocatedMemory)> place;
     static auto* memory = new (place.data()) AllocatedMemory;
-    [[maybe_unused]] static const int once =
-        pthread_atfork([] { memory->before_fork(); }, [] { memory->after_fork_in_parent(); },
-                       [] { memory->after_fork_in_child(); });
     return *memory;
+}
+
+/// Before the program can register handlers: its own run while memory can be had and freed, and in
+/// a child when that has its own pages.
+void AllocatedMemory::handle_forks() noexcept
+{
+    of_process();
+    pthread_atfork([] { of_process().before_fork(); }, [] { of_process().after_fork_in_parent(); },
+                   [] { of_process().after_fork_in_child(); });
 }
 
 void* AllocatedMemory::allocate(std::size_t bytes, std::size_t alignment, bool huge) noexcept

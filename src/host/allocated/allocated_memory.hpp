@@ -53,6 +53,7 @@ private:
         std::size_t count = 0;        ///< free and taken
     };
 
+    [[gnu::constructor]] static void handle_forks() noexcept;
     std::byte* take(std::size_t block_bytes, std::size_t alignment, bool huge);
     bool make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge);
     bool reach(std::uint64_t end) noexcept;

@@ -118,10 +118,15 @@ UserMemory& UserMemory::of_process() noexcept
     // Never destroyed: windows may be freed after static objects are gone.
     alignas(UserMemory) static std::array<std::byte, sizeof(UserMemory)> place;
     static auto* memory = new (place.data()) UserMemory;
-    [[maybe_unused]] static const int once =
-        pthread_atfork([] { memory->mutex_.lock(); }, [] { memory->mutex_.unlock(); },
-                       [] { memory->after_fork_in_child(); });
     return *memory;
+}
+
+/// Before the program can register handlers, as those of AllocatedMemory.
+void UserMemory::handle_forks() noexcept
+{
+    of_process();
+    pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                   [] { of_process().after_fork_in_child(); });
 }
 
 SharedRange UserMemory::share(Span range, SharePolicy policy)

@@ -35,6 +35,7 @@ private:
     };
     using Blocks = std::list<Block>;
 
+    [[gnu::constructor]] static void handle_forks() noexcept;
     [[nodiscard]] Blocks::iterator block_around(Span range) noexcept;
     [[nodiscard]] bool has_to_stay(Span pages) const noexcept;
     [[nodiscard]] bool in_use(Span pages) const noexcept;
