@@ -153,7 +153,6 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
         return Pace::Saw::program;
     }
     // What is under way can change until the step has begun.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
     const Pace::Saw saw = may_step() ? step(cost) : Pace::Saw::nothing;
     presence_.end_step();
     return saw;

@@ -8,8 +8,6 @@
 #include <utility>
 
 #include <pthread.h>
-#include <sched.h>
-#include <time.h>
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
@@ -82,12 +80,12 @@ void Messages::end(bool for_good) noexcept
 
 /// The host and the C library are left alone while the process is copied. MPI may begin or end
 /// meanwhile, on another thread. A handler of a fault in our thread's step, which may fork, is in
-/// the host anyway.
+/// the host anyway; so may a handler of errors be, with a lock that the step waits for.
 void Messages::before_fork() noexcept
 {
     forking_ = Presence::is_stepping_here() ? nullptr : active();
     if (forking_ != nullptr) {
-        forking_->presence_.enter();
+        forking_->presence_.enter_before_long();
     }
 }
 
@@ -107,18 +105,11 @@ void Messages::in_child() noexcept
 }
 
 /// A program may end without MPI_Finalize; then the host's objects go while the thread is there. It
-/// makes no further step. Not for ever: it may be in the host, waiting for whoever ends here.
+/// makes no further step: whoever ends is inside for good. The last one may wait for who ends here.
 void Messages::at_exit() noexcept
 {
-    constexpr int most_looks = 100;
-    constexpr timespec look{.tv_sec = 0, .tv_nsec = 1'000'000};
     if (Messages* messages = active(); messages != nullptr) {
-        set_wanted(false);
-        // Pairs with the one in `look`: it sees this, or is seen stepping.
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        for (int looks = 0; looks < most_looks && messages->presence_.is_stepping(); ++looks) {
-            nanosleep(&look, nullptr);
-        }
+        messages->presence_.enter_before_long();
     }
 }
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include <time.h>
+
 #include "base/cpu.hpp"
 #include "base/futex.hpp"
 
@@ -20,6 +22,16 @@ public:
         const std::uint64_t before = word_.fetch_add(visit + one, std::memory_order_acquire);
         if ((before & stepping) != 0) [[unlikely]] {
             await_end_of_step();
+        }
+    }
+    /// Likewise for a thread that a step may be waiting for: it waits 100 ms at most.
+    void enter_before_long() noexcept
+    {
+        constexpr int most_looks = 100;
+        constexpr timespec look{.tv_sec = 0, .tv_nsec = 1'000'000};
+        word_.fetch_add(visit + one, std::memory_order_acquire);
+        for (int looks = 0; looks < most_looks && is_stepping(); ++looks) {
+            nanosleep(&look, nullptr);
         }
     }
     /// What it did is seen by the step that comes after it.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that forks, and calls MPI, while it holds a lock that its operator of a nonblocking
  * reduction takes too, as Python does with its interpreter's: no thread of the library's runs the
- * operator, and waits for that lock, while the program waits for the end of its step. */
+ * operator, and waits for that lock, while the program waits for the end of its step. And one that
+ * forks in a handler of errors, which MPICH calls with its own lock: the step waits for that. */
 #include "check.h"
 
 #include <pthread.h>
@@ -66,6 +67,35 @@ static void reduce(MPI_Op op, bool forks)
     CHECK_EQ(sum[COUNT - 1], check_size * (COUNT - 1) + check_size * (check_size - 1) / 2);
 }
 
+static bool has_forked;
+
+static void fork_for_an_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+    usleep(10 * A_WHILE);
+    fork_a_child();
+    has_forked = true;
+}
+
+/* Of a call that the library has no part in, so nobody is inside when the step begins. */
+static void fork_in_a_handler(void)
+{
+    static char in[COUNT], out[COUNT];
+    MPI_Errhandler handler;
+    MPI_Request request;
+    check_step("forks in a handler of errors");
+    CHECK_OK(MPI_Comm_create_errhandler(fork_for_an_error, &handler));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
+    CHECK_OK(MPI_Irecv(in, COUNT, MPI_BYTE, 0, 1, MPI_COMM_SELF, &request));
+    MPI_Comm_set_name(MPI_COMM_SELF, NULL);
+    CHECK(has_forked || strcmp(CHECK_HOST, "mpich4") != 0);
+    CHECK_OK(MPI_Send(out, COUNT, MPI_BYTE, 0, 1, MPI_COMM_SELF));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+}
+
 int main(int argc, char **argv)
 {
     int provided = -1;
@@ -81,6 +111,7 @@ int main(int argc, char **argv)
         check_step("forks with the lock");
         reduce(op, true);
     }
+    fork_in_a_handler();
     CHECK_OK(MPI_Op_free(&op));
     return check_end();
 }

@@ -78,6 +78,19 @@ TEST(Presence, TheProgramWaitsForTheEndOfAStep)
     EXPECT_TRUE(presence.try_begin_step());
 }
 
+/// It may hold what the step waits for.
+TEST(Presence, WhoForksDoesNotWaitForEver)
+{
+    Presence presence;
+    ASSERT_TRUE(presence.try_begin_step());
+    presence.enter_before_long();
+    EXPECT_TRUE(presence.is_stepping());
+    presence.end_step();
+    EXPECT_FALSE(presence.try_begin_step());
+    presence.leave();
+    EXPECT_TRUE(presence.try_begin_step());
+}
+
 /// What one side writes without a lock the other one reads.
 TEST(Presence, StepsAndCallsExcludeEachOther)
 {
