@@ -333,6 +333,59 @@ TEST(WaiterProcesses, HearsANeighbourAndTheNetwork)
     EXPECT_TRUE(went_well(neighbour));
 }
 
+/// As the host asks for requests in turn. Answers how often it was to sweep and pause.
+template <std::size_t number>
+std::size_t sweeps_of(std::array<std::atomic<Time>, number>& asked, std::size_t turns)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    std::size_t sweeps = 0;
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+        for (std::atomic<Time>& one : asked) {
+            if (Waiter::begins_turn(one)) {
+                ++sweeps;
+                waiter.pause(
+                    false, [](void*) noexcept { return false; }, nullptr);
+            }
+        }
+    }
+    return sweeps;
+}
+
+/// It may be interrupted in between, and then there is one more.
+TEST(Turns, HaveOneSweepHoweverManyAreAskedFor)
+{
+    std::array<std::atomic<Time>, 200> many{};
+    constexpr std::size_t turns = 100;
+    const std::size_t sweeps = sweeps_of(many, turns);
+    EXPECT_GE(sweeps, turns);
+    EXPECT_LE(sweeps, 10 * turns);
+}
+
+TEST(Turns, OfOneAreAllItsPolls)
+{
+    std::array<std::atomic<Time>, 1> alone{};
+    EXPECT_GE(sweeps_of(alone, 1000), 999U);
+}
+
+/// The first of the others is not asked for any more.
+TEST(Turns, BeginWithWhateverComesAgain)
+{
+    std::array<std::atomic<Time>, 1> once{};
+    std::array<std::atomic<Time>, 2> others{};
+    sweeps_of(once, 1);
+    EXPECT_GE(sweeps_of(others, 1000), 999U);
+}
+
+TEST(Turns, BeginAnewAfterOtherThings)
+{
+    std::array<std::atomic<Time>, 3> asked{};
+    for (std::atomic<Time>& one : asked) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        EXPECT_TRUE(Waiter::begins_turn(one));
+    }
+}
+
 /// What the thread's sweep looks at; a plain function has no context.
 Numbers* swept = nullptr;
 bool sweep() noexcept { return take_number(swept); }

@@ -2,6 +2,7 @@
 #include "host/mpi/requests.hpp"
 
 #include "host/mpi/table.hpp"
+#include "host/node/wait.hpp"
 
 namespace sidelight::host::mpi {
 
@@ -119,17 +120,20 @@ int HostRequest::freed(void* state) noexcept
 
 /// MPI_Wait calls it in a loop and does nothing else; MPI_Waitany and the tests go over all their
 /// requests and let the host progress in between.
-int HostRequest::poll(void* /*state*/, MPI_Status* /*status*/) noexcept
+int HostRequest::poll(void* state, MPI_Status* /*status*/) noexcept
 {
-    sweep_for_requests();
+    if (node::Waiter::begins_turn(static_cast<HostRequest*>(state)->polled_)) {
+        sweep_for_requests();
+    }
     return MPI_SUCCESS;
 }
 
 /// MPI_Waitall takes one request after the other, and calls it again until that one is complete.
 int HostRequest::wait(int /*count*/, void** /*states*/, double /*timeout*/,
-                      MPI_Status* status) noexcept
+                      MPI_Status* /*status*/) noexcept
 {
-    return poll(nullptr, status);
+    sweep_for_requests();
+    return MPI_SUCCESS;
 }
 
 /// The second of host and engine gives it back. Acquire and release: what either wrote to it comes

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/pool.hpp"
 #include "base/status.hpp"
 #include "host/mpi/declarations.hpp"
@@ -84,6 +85,7 @@ private:
     std::atomic<std::uint8_t> holders_{0}; ///< of host and engine, who still needs it
     RequestList* released_ = nullptr;      ///< for what both host and engine have let go of
     HostRequest* next_ = nullptr;
+    std::atomic<Time> polled_{}; ///< by the host, last; also in former lives
 };
 
 /// Around a call of the host's that completes this request: what it answers, if it is ours, is kept
@@ -165,8 +167,8 @@ void end_idle_request(MPI_Request* handle) noexcept;
 /// MPICH tests a request of ours, and waits for one, by a function of ours: that calls `sweep`, and
 /// then `pause` with what that answered, which after a sweep that moved nothing lets the host
 /// progress and gives the core away for a while, but never for long: the program may only be
-/// testing, or the host be waiting for other requests as well. Set it once, before the first
-/// request.
+/// testing, or the host be waiting for other requests as well. Of many requests that are tested in
+/// turn one in each turn does so. Set it once, before the first request.
 void set_request_sweep(bool (*sweep)() noexcept, void (*pause)(bool moved) noexcept) noexcept;
 
 /// Calls both, as such a function does.

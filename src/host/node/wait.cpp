@@ -59,6 +59,7 @@ struct Steps {
 };
 
 thread_local Steps steps;
+thread_local Time turn_began{}; ///< of those that it asks for in turn
 thread_local unsigned steps_since_host_poll = 0;
 
 int polls_before_sleep(bool crowded) noexcept
@@ -381,6 +382,23 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
         pause_crowded(poll, context);
     }
     steps.last = now();
+}
+
+/// A turn ends where a thing comes again: each is passed over once in it. What is passed over is no
+/// other thing that the thread does.
+bool Waiter::begins_turn(std::atomic<Time>& asked) noexcept
+{
+    const Time at = now();
+    const bool comes_again = asked.exchange(at, std::memory_order_relaxed) >= turn_began;
+    const bool stayed = at - steps.last <= longest_step;
+    if (stayed) {
+        steps.last = at;
+    }
+    if (comes_again || !stayed) {
+        turn_began = at;
+        return true;
+    }
+    return false;
 }
 
 void Waiter::end_pauses() noexcept

@@ -6,6 +6,7 @@
 
 #include "base/arming.hpp"
 #include "base/bell_pipe.hpp"
+#include "base/clock.hpp"
 #include "base/doorbell.hpp"
 #include "host/node/network_gate.hpp"
 #include "host/node/yield_budget.hpp"
@@ -64,6 +65,11 @@ public:
     /// starts anew, and so does one whose poll has `moved` something: that is a step as well, for
     /// the host's sake, but no pause.
     void pause(bool moved, bool (*poll)(void* context) noexcept, void* context) noexcept;
+
+    /// Whether this thread is to sweep and pause before it is told about a thing that it asks for:
+    /// of several that it asks for in turn, one after the other, only once in a turn. `asked`: when
+    /// any thread has asked for that thing last; at first 0.
+    [[nodiscard]] static bool begins_turn(std::atomic<Time>& asked) noexcept;
 
     /// Before `doze` is called for longer than a millisecond: nobody lingers any more.
     void expect_long_sleeps() noexcept;
