@@ -128,7 +128,7 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
 void Creation::keep_exchange(std::shared_ptr<host::node::Exchange> exchange) noexcept
 {
     in_memory_ = std::move(exchange);
-    kept_->in_memory = in_memory_;
+    kept_->in_memory.set(in_memory_);
 }
 
 /// Where the members are, and so how they reach each other.
@@ -140,7 +140,7 @@ bool Creation::find_route()
     // Memory that is asked for to be shared is, whatever route operations would take.
     const bool alone = settings().route != Route::automatic && request_.flavor != Flavor::shared;
     kept_ = host::node::recall_node_communicators(request_.comm);
-    in_memory_ = kept_ ? kept_->in_memory.load() : nullptr;
+    in_memory_ = kept_ ? kept_->in_memory.get() : nullptr;
     std::uint64_t node = 0;
     const bool ready = object_ != nullptr && kept_ && find_node(alone, node) &&
                        make_room(members_ <= most_at_first ? members_

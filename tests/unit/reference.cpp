@@ -93,7 +93,7 @@ long double real_at(const std::byte* memory, std::size_t size, bool is_long_doub
 {
     switch (size) {
     case 2:
-        return load<_Float16>(memory);
+        return load<rma::Float16>(memory);
     case 4:
         return load<float>(memory);
     case 8:
@@ -107,7 +107,7 @@ void set_real(std::byte* memory, std::size_t size, bool is_long_double, long dou
 {
     switch (size) {
     case 2:
-        return store<_Float16>(memory, number);
+        return store<rma::Float16>(memory, number);
     case 4:
         return store<float>(memory, number);
     case 8:
@@ -193,6 +193,9 @@ Kind kind_of(Basic basic) noexcept
     };
     if (basic == Basic::none || basic == Basic::byte) {
         return basic == Basic::none ? Kind::none : Kind::byte;
+    }
+    if (!rma::has_float16 && (basic == Basic::f16 || basic == Basic::c16)) {
+        return Kind::none;
     }
     return within(Basic::i8, Basic::u64)                ? Kind::integer
            : within(Basic::f16, Basic::f128)            ? Kind::real

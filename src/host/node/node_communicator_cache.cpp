@@ -40,7 +40,7 @@ int drop(MPI_Comm comm, int, void* share, void*)
         std::erase(keepers(), comm);
     }
     Share* dropped = static_cast<Share*>(share);
-    (*dropped)->in_memory.store({}); // whoever still asks there hears of it
+    (*dropped)->in_memory.set({}); // whoever still asks there hears of it
     delete dropped;
     return MPI_SUCCESS;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "host/mpi/declarations.hpp"
@@ -17,12 +17,32 @@
 /// as an attribute, until the program frees that.
 namespace sidelight::host::node {
 
+/// An exchange that a thread takes while another sets it. (An std::atomic of it would do, which the
+/// library of GCC 11 has not.)
+class KeptExchange {
+public:
+    [[nodiscard]] std::shared_ptr<Exchange> get() const
+    {
+        const std::scoped_lock lock(mutex_);
+        return exchange_;
+    }
+    void set(std::shared_ptr<Exchange> exchange)
+    {
+        const std::scoped_lock lock(mutex_);
+        exchange_.swap(exchange); // the former one ends without the lock
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<Exchange> exchange_; // guarded by mutex_
+};
+
 /// Others may lack what this member has, so it is used only when all have told each other that they
 /// have it; but all have `in_memory` or nobody.
 struct NodeCommunicators {
     /// All of them, where they are on one node. Given up when the world ends, also beside a thread
     /// that is in it.
-    std::atomic<std::shared_ptr<Exchange>> in_memory;
+    KeptExchange in_memory;
     std::optional<NodeSplit> split;
     /// The one of the latest window: what it says of processes stays true.
     std::optional<MemberTableDraft> member_table;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "datatype/basic.hpp"
 
@@ -20,6 +21,13 @@ __extension__ using UnsignedInt128 = unsigned __int128;
 __extension__ using Float128 = __float128;
 #else
 using Float128 = long double;
+#endif
+#ifdef __FLT16_MANT_DIG__
+__extension__ using Float16 = _Float16;
+inline constexpr bool has_float16 = true;
+#else // GCC 11 and Clang 14 have no such type: not reduced there
+using Float16 = float;
+inline constexpr bool has_float16 = false;
 #endif
 
 template <typename T>
@@ -139,10 +147,11 @@ template <> struct Element<datatype::Basic::i16_i32> : PairOf<std::int16_t, std:
 template <> struct Element<datatype::Basic::f80_i32> : PairOf<long double, std::int32_t> {};
 template <> struct Element<datatype::Basic::f32_f32> : PairOf<float, float> {};
 template <> struct Element<datatype::Basic::f64_f64> : PairOf<double, double> {};
-#if !defined(__clang__) || __clang_major__ >= 15 // Clang 14 has no such type: not reduced there
-template <> struct Element<datatype::Basic::f16> : Real<_Float16> {};
-template <> struct Element<datatype::Basic::c16> : ComplexOf<_Float16> {};
-#endif
 // clang-format on
+template <>
+struct Element<datatype::Basic::f16> : std::conditional_t<has_float16, Real<Float16>, Unknown> {};
+template <>
+struct Element<datatype::Basic::c16>
+    : std::conditional_t<has_float16, ComplexOf<Float16>, Unknown> {};
 
 } // namespace sidelight::rma

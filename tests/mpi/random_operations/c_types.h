@@ -27,7 +27,11 @@ enum operator{
 /* What the larger types of Fortran are here. */
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
+#ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 float128;
+#else
+typedef long double float128;
+#endif
 
 #define DEFINE_INTEGER(name, c_type)                                                               \
     static inline void set_##name(unsigned char *at, int64_t number, int64_t second)               \
@@ -133,8 +137,7 @@ DEFINE_COMPLEX(double_complex, double)
 DEFINE_COMPLEX(long_double_complex, long double)
 DEFINE_COMPLEX(float128_complex, float128)
 
-/* Clang 14 has none. */
-#if !defined(__clang__)
+#ifdef __FLT16_MANT_DIG__ /* GCC 11 and Clang 14 have no such type */
 __extension__ typedef _Float16 float16;
 DEFINE_REAL(float16, float16)
 DEFINE_COMPLEX(float16_complex, float16)

@@ -191,10 +191,10 @@ static inline void elements_optional(void)
 #ifdef MPI_LOGICAL8
     ADD(MPI_LOGICAL8, LOGICAL, int64_t, int64);
 #endif
-#if defined(MPI_REAL2) && !defined(__clang__)
+#if defined(MPI_REAL2) && defined(__FLT16_MANT_DIG__)
     ADD(MPI_REAL2, REAL, float16, float16);
 #endif
-#if defined(MPI_COMPLEX4) && !defined(__clang__)
+#if defined(MPI_COMPLEX4) && defined(__FLT16_MANT_DIG__)
     ADD(MPI_COMPLEX4, COMPLEX, float16[2], float16_complex);
 #endif
 }
