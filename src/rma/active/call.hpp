@@ -91,6 +91,10 @@ void take_image(const datatype::Buffer& segment, std::uint64_t first, std::uint6
 /// Behind a message that has to wait so many others are looked at, for one that need not.
 inline constexpr int most_active_looked_at = 16;
 
+/// So many are run in a row before others come first: other windows, and in a window those of this
+/// process or those of others.
+inline constexpr unsigned most_active_in_a_row = 64;
+
 /// What the handlers of a process may use, by its settings.
 struct ActiveLimits {
     std::size_t internal_bytes = 65536; ///< for each peer

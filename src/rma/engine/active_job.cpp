@@ -7,19 +7,42 @@
 
 namespace sidelight::rma {
 
+namespace {
+
+/// Of that window: one of another process, or of this one.
+bool take_from(Window& window, ActiveJob& job) noexcept
+{
+    ActiveMessages& active = window.parts().active;
+    job = {.window = &window};
+    const auto take_incoming = [&] {
+        job.incoming = active.target.take(job.invocation);
+        if (job.incoming == nullptr) {
+            return false;
+        }
+        job.from = job.incoming->from;
+        job.more = active.target.has_more_than(*job.incoming);
+        return true;
+    };
+    const auto take_here = [&] {
+        job.here = active.here.take();
+        return job.here != nullptr;
+    };
+    return active.here_first ? take_here() || take_incoming() : take_incoming() || take_here();
+}
+
+} // namespace
+
 bool Process::take_active(ActiveJob& job) noexcept
 {
     finish_left();
     const bool any = shared_.with_active.load(std::memory_order_relaxed) != 0;
     for (Window* window = any ? shared_.busy.front() : nullptr; window != nullptr;
          window = shared_.busy.after(*window)) {
-        WindowParts& parts = window->parts();
-        job = {.window = window};
-        job.incoming = parts.active.target.take(job.invocation);
-        job.from = job.incoming != nullptr ? job.incoming->from : nullptr;
-        job.more = job.incoming != nullptr && parts.active.target.has_more_than(*job.incoming);
-        job.here = job.incoming == nullptr ? parts.active.here.take() : nullptr;
-        if (job.incoming != nullptr || job.here != nullptr) {
+        if (take_from(*window, job)) {
+            if (++active_taken_ % most_active_in_a_row == 0) {
+                window->parts().active.here_first = job.incoming != nullptr;
+                shared_.busy.put_last(*window);
+            }
             return true;
         }
     }

@@ -148,6 +148,7 @@ private:
     SharedParts shared_;
     bool sweeps_ = false; ///< another thread may sweep
     bool many_threads_ = false;
+    unsigned active_taken_ = 0; ///< active messages and pieces
     std::atomic<bool> messages_{false};
     Window* latest_ = nullptr; ///< the one that a message named last
     std::vector<std::unique_ptr<Window>> windows_;

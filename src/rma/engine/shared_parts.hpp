@@ -27,6 +27,12 @@ public:
         }
         any_.store(!windows_.empty(), std::memory_order_relaxed);
     }
+    /// Not while anybody goes through them.
+    void put_last(Window& window) noexcept
+    {
+        windows_.remove(&window);
+        windows_.push(&window);
+    }
     [[nodiscard]] Window* front() const noexcept { return windows_.front(); }
     [[nodiscard]] Window* after(const Window& window) const noexcept
     {

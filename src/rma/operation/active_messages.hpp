@@ -43,6 +43,7 @@ struct ActiveMessages {
     ActiveOrigin origin;
     ActiveTarget target;
     ActiveHere here;
+    bool here_first = false; ///< of those that may run, before those of others
     /// Those towards others all go by messages: the program wants it, or the window is dynamic, and
     /// what is attached may be mapped for one and not for the next, which must keep their order.
     const bool at_target;
