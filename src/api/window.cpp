@@ -161,11 +161,17 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
         return free_duplicate(*object, win);
     }
     int code = MPI_SUCCESS;
+    const std::uint64_t life = object->life.load(std::memory_order_relaxed);
     if (!object->window->closed()) { // else a delete callback has refused before
         const TracedCall traced(trace::CallKind::free, false, *win, -1,
                                 __builtin_return_address(0));
         code = traced.left(Runtime::existing()->blocking(
             *object, [&](rma::Request* request) { return object->window->close(request); }));
+        if (object->life.load(std::memory_order_relaxed) !=
+            life) { // the error handler has freed it
+            *win = MPI_WIN_NULL;
+            return code;
+        }
         if (!object->window->closed()) {
             return code;
         }
