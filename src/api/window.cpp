@@ -24,15 +24,14 @@ namespace {
 using host::mpi::table;
 
 /// The guard between C++ and C, and the choice between us and the host. `host_call` makes the
-/// window where we do not.
+/// window where we do not. What the communicator's error handler throws leaves the call.
 template <class HostCall>
-int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall host_call) noexcept
+int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall host_call)
 {
+    Status refused = Status::ok;
     try {
         const NewWindow made = create_window(request);
-        if (made.refused != Status::ok) {
-            return host::mpi::answer_comm(made.refused, request.comm);
-        }
+        refused = made.refused;
         if (const WindowObject* object = made.object; object != nullptr) {
             *win = object->handle;
             if (baseptr != nullptr) {
@@ -41,10 +40,13 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
             return MPI_SUCCESS;
         }
     } catch (const std::bad_alloc&) {
-        return host::mpi::answer_comm(Status::no_memory, request.comm);
+        refused = Status::no_memory;
     } catch (const std::exception& error) {
         log(LogLevel::error, "no window: %s", error.what());
-        return host::mpi::answer_comm(Status::other, request.comm);
+        refused = Status::other;
+    }
+    if (refused != Status::ok) {
+        return host::mpi::answer_comm(refused, request.comm);
     }
     const int code = host_call();
     if (code == MPI_SUCCESS) {

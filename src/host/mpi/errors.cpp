@@ -110,7 +110,7 @@ int answer_window(Status status, MPI_Win handle) noexcept
     return code == MPI_SUCCESS ? error_class(status) : code; // what is no window is the host's word
 }
 
-int answer_comm(Status status, MPI_Comm comm) noexcept
+int answer_comm(Status status, MPI_Comm comm)
 {
     if (status == Status::ok) {
         return MPI_SUCCESS;

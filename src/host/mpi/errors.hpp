@@ -22,8 +22,8 @@ namespace sidelight::host::mpi {
 /// the host window that is its handle, and is returned as error class if that returns.
 [[nodiscard]] int answer_window(Status status, MPI_Win handle) noexcept;
 
-/// The same for a call that has no valid window, through a communicator's handler.
-[[nodiscard]] int answer_comm(Status status, MPI_Comm comm) noexcept;
+/// The same for a call that has no valid window, through a communicator's handler, which may throw.
+[[nodiscard]] int answer_comm(Status status, MPI_Comm comm);
 
 /// The same where there is neither: through MPI_COMM_SELF (MPI-4) or MPI_COMM_WORLD (before), or
 /// through nothing where MPI_Init has not been called.

@@ -30,7 +30,7 @@ bool can_be(Word word) noexcept
 /// Beside an MPI that this library does not fit, neither its handlers nor its classes are known,
 /// but for the number of this one, which all have.
 template <class Handle>
-int refuse(int (*answer)(Status, Handle) noexcept, Word handle) noexcept
+int refuse(int (*answer)(Status, Handle), Word handle)
 {
     return fits_host() ? answer(Status::unsupported, narrowed<Handle>(handle)) : MPI_ERR_COUNT;
 }
@@ -39,7 +39,7 @@ int refuse(int (*answer)(Status, Handle) noexcept, Word handle) noexcept
 template <auto small, auto answer, std::size_t handle, class... Small, class... Large>
 void* smaller(int (* /*small*/)(Small...), int (* /*large*/)(Large...)) noexcept
 {
-    int (*function)(AsWord<Large>...) = [](AsWord<Large>... words) noexcept {
+    int (*function)(AsWord<Large>...) = [](AsWord<Large>... words) {
         return (can_be<Small, Large>(words) && ...)
                    ? as_it_came<small>(words...)
                    : refuse(answer, std::get<handle>(std::tuple(words...)));

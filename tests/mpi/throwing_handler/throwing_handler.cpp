@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What an error handler of a communicator throws leaves MPI_Wait as it does without Sidelight, and
-/// so does what ends a thread (pthread_cancel), by the same way. The call has nothing one-sided.
+/// What an error handler of a communicator throws leaves MPI_Wait, and the calls that make windows,
+/// as it does without Sidelight, and so does what ends a thread (pthread_cancel), by the same way.
 
 #include <mpi.h>
 
@@ -39,6 +39,20 @@ bool leaves_wait()
     return false;
 }
 
+bool leaves_creation()
+{
+    int memory = 0;
+    MPI_Win win = MPI_WIN_NULL;
+    try {
+        MPI_Win_create(&memory, -4, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    } catch (const Thrown& thrown) {
+        int error_class = MPI_SUCCESS;
+        MPI_Error_class(thrown.code, &error_class);
+        return error_class == MPI_ERR_SIZE;
+    }
+    return false;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -47,7 +61,7 @@ int main(int argc, char **argv)
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(throw_it, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-    const bool is_good = leaves_wait();
+    const bool is_good = leaves_wait() && leaves_creation();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
     MPI_Finalize();
