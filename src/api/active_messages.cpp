@@ -150,13 +150,16 @@ int register_operation(const WindowObject& object, MPI_Op op) noexcept
     }
     const std::shared_ptr<const ActiveOperation> operation = active_operations::find(op);
     Status status = operation != nullptr ? Status::ok : Status::op;
+    WindowBody& body = *object.body;
+    ++body.registrations;
     try {
         learn_type_codes();
         const EngineToken token(Runtime::existing()->engine());
         auto& handlers = object.window->parts().active.handlers;
-        handlers.reserve(handlers.size() + 1); // so that both have it, or none
-        object.body->registered.push_back(operation);
-        handlers.push_back(operation.get());
+        handlers.resize(body.registrations);
+        body.registered.resize(body.registrations);
+        handlers.back() = operation.get();
+        body.registered.back() = operation;
         active_operations::note_change();
     } catch (const std::bad_alloc&) {
         status = Status::no_memory;

@@ -41,7 +41,6 @@ struct TypeCodes {
         by_slot{}; ///< of it
 };
 const TypeCodes* type_codes = nullptr; ///< likewise
-std::once_flag codes_learnt;
 
 void make_codes()
 {
@@ -117,7 +116,15 @@ std::int32_t code_of_type(MPI_Datatype type) noexcept
     return table.slots[slot].type == type ? type_codes->by_slot[slot] : 0;
 }
 
-void learn_type_codes() { std::call_once(codes_learnt, make_codes); }
+/// Without std::call_once, from which an exception would pass through the C library: that ends the
+/// process, since this library has its own part that unwinds.
+void learn_type_codes()
+{
+    [[maybe_unused]] static const bool learnt = [] {
+        make_codes();
+        return true;
+    }();
+}
 
 namespace {
 

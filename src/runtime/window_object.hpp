@@ -103,6 +103,9 @@ struct WindowBody {
     host::memory::SharedRange brought; ///< the program's own memory, where others map it
     /// Operations of active messages, by number; null: one that was refused. The engine guards it.
     std::vector<std::shared_ptr<const ActiveOperation>> registered;
+    /// So many numbers are taken; the last may be missing above, for want of memory. For the
+    /// collective call alone.
+    std::size_t registrations = 0;
     /// Where handles are checked: by which kinds of them accumulates were issued.
     std::atomic<bool> accumulated_intrinsic{false};
     std::atomic<bool> accumulated_otherwise{false};

@@ -86,6 +86,77 @@ static void fail_everywhere(make_window *make, bool has_memory, int most)
     CHECK(places > 1);
 }
 
+static void add_one(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                    MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                    int segments, int offset)
+{
+    (void)in, (void)in_count, (void)in_type, (void)count, (void)type;
+    (void)out, (void)out_count, (void)out_type, (void)segments, (void)offset;
+    *(int64_t *)memory += 1;
+}
+
+static void add_thousand(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
+                         MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+                         int segments, int offset)
+{
+    (void)in, (void)in_count, (void)in_type, (void)count, (void)type;
+    (void)out, (void)out_count, (void)out_type, (void)segments, (void)offset;
+    *(int64_t *)memory += 1000;
+}
+
+static int send(MPI_Op op, int target, MPI_Win win)
+{
+    static int const nothing = 0;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
+    int const code = MPIX_Am(&nothing, 1, MPI_INT, NULL, 0, MPI_INT, 1, target, MPI_INT, 0, 1,
+                             MPI_INT64_T, MPI_INT64_T, op, win);
+    CHECK_OK(code);
+    return MPI_Win_unlock(target, win);
+}
+
+/* A member that cannot register a handler has the later ones by the numbers of all. On one node:
+ * elsewhere it loses who sends it the message of the barrier. */
+static void count_registrations(int most)
+{
+    int const victim = check_size - 1;
+    int64_t *base, expected = 0;
+    MPI_Op small, large;
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "sidelight_am_at_target", "true");
+    CHECK_OK(MPIX_Am_op_create(add_one, &small));
+    CHECK_OK(MPIX_Am_op_create(add_thousand, &large));
+    CHECK_OK(MPI_Win_allocate(8, 8, info, MPI_COMM_WORLD, &base, &win));
+    MPI_Info_free(&info);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    *base = 0;
+    int places = 0;
+    for (int failed = 1; failed; ++places) {
+        CHECK(places < MOST_PLACES);
+        fail_left = most;
+        failing_in = check_rank == victim ? places : -1;
+        int const code = MPIX_Am_win_op_register(places % 2 == 0 ? small : large, win);
+        failed = fail_left < most;
+        failing_in = -1;
+        if (code != MPI_SUCCESS)
+            CHECK(failed);
+        CHECK_OK(MPIX_Am_win_op_register(places % 2 == 0 ? large : small, win));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check_rank == 0)
+            CHECK_OK(send(places % 2 == 0 ? large : small, victim, win));
+        expected += places % 2 == 0 ? 1000 : 1;
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+        if (check_rank == victim)
+            CHECK_EQ(*base, expected);
+        MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    }
+    CHECK(places > 1);
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_OK(MPI_Op_free(&small));
+    CHECK_OK(MPI_Op_free(&large));
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -93,6 +164,8 @@ int main(int argc, char **argv)
     /* A string constant of the library's lies in it. */
     if (dladdr(sidelight_version(), &library) != 0)
         sidelight_at = library.dli_fbase;
+    const char *const route = getenv("SIDELIGHT_ROUTE");
+    bool const emulated = route != NULL && strcmp(route, "emulated") == 0;
     int const most[] = {INT_MAX, 1}; /* all first: nothing is there that was needed before */
     for (int round = 0; round < 2; ++round) {
         check_step("MPI_Win_allocate");
@@ -102,5 +175,8 @@ int main(int argc, char **argv)
         check_step("MPI_Win_create_dynamic");
         fail_everywhere(dynamic, false, most[round]);
     }
+    check_step("MPIX_Am_win_op_register");
+    for (int round = 0; round < 2 && !emulated; ++round)
+        count_registrations(most[round]);
     return check_end();
 }
