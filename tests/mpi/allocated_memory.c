@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of MPI_Alloc_mem: of all sizes and alignments, in windows of every kind, where others
- * reach it while its owner computes, in messages, and beside the host's own errors.
+ * reach it while its owner computes, in messages, and beside the host's own errors. Memory of
+ * windows that MPI has allocated, in other windows.
  *
  * allocated_memory [private]     private: it is the host's, and nobody reaches it like that
  */
@@ -98,7 +99,7 @@ static void messages(MPI_Aint bytes)
 /* --- In windows ------------------------------------------------------------------------------- */
 
 /* Rank 0 adds to a word of rank 1, who looks at its memory and calls nothing until all is there. */
-static void reach(MPI_Win win, volatile int64_t *word, MPI_Aint at)
+static void reach(MPI_Win win, volatile int64_t *word, MPI_Aint at, bool is_mapped)
 {
     int64_t const one = 1;
     int64_t before = -1;
@@ -112,7 +113,7 @@ static void reach(MPI_Win win, volatile int64_t *word, MPI_Aint at)
         }
         CHECK_OK(MPI_Win_unlock(1, win));
     } else if (check_rank == 1) {
-        while (!is_private && *word < ROUNDS)
+        while (is_mapped && *word < ROUNDS)
             continue;
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -121,27 +122,22 @@ static void reach(MPI_Win win, volatile int64_t *word, MPI_Aint at)
     *word = 0;
 }
 
-static void created(MPI_Aint bytes)
+static void create_on(unsigned char *block, MPI_Aint bytes, bool is_mapped)
 {
-    check_step("a created window");
-    unsigned char *const block = allocate(bytes, MPI_INFO_NULL);
     int64_t *const words = (int64_t *)(block + 64); /* a part of it, also */
     memset(block, 0, (size_t)bytes);
     for (int part = 0; part < 2; ++part) {
         MPI_Win win;
         CHECK_OK(MPI_Win_create(part ? (void *)words : block, bytes - 64 * part, 1, MPI_INFO_NULL,
                                 MPI_COMM_WORLD, &win));
-        reach(win, words + 2, part ? 16 : 80);
+        reach(win, words + 2, part ? 16 : 80, is_mapped);
         CHECK_OK(MPI_Win_free(&win));
     }
-    CHECK_OK(MPI_Free_mem(block));
 }
 
-static void attached(MPI_Aint bytes)
+static void attach(unsigned char *block, MPI_Aint bytes, bool is_mapped)
 {
     MPI_Win win;
-    check_step("a dynamic window");
-    unsigned char *const block = allocate(bytes, MPI_INFO_NULL);
     int64_t *const word = (int64_t *)(block + 128);
     memset(block, 0, (size_t)bytes);
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
@@ -149,10 +145,35 @@ static void attached(MPI_Aint bytes)
     MPI_Aint address[WINDOW_MOST_RANKS], mine;
     MPI_Get_address(word, &mine);
     MPI_Allgather(&mine, 1, MPI_AINT, address, 1, MPI_AINT, MPI_COMM_WORLD);
-    reach(win, word, address[1]);
+    reach(win, word, address[1], is_mapped);
     CHECK_OK(MPI_Win_detach(win, block));
     CHECK_OK(MPI_Win_free(&win));
+}
+
+static void in_windows(MPI_Aint bytes)
+{
+    unsigned char *const block = allocate(bytes, MPI_INFO_NULL);
+    check_step("a created window");
+    create_on(block, bytes, !is_private);
+    check_step("a dynamic window");
+    attach(block, bytes, !is_private);
     CHECK_OK(MPI_Free_mem(block));
+}
+
+/* Shared in any case. */
+static void in_other_windows(MPI_Aint bytes)
+{
+    for (int shared = 0; shared < 2; ++shared) {
+        unsigned char *base = NULL;
+        MPI_Win win;
+        CHECK_OK((shared ? MPI_Win_allocate_shared
+                         : MPI_Win_allocate)(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+        check_step("a created window on another's memory");
+        create_on(base, bytes, true);
+        check_step("a dynamic window on another's memory");
+        attach(base, bytes, true);
+        CHECK_OK(MPI_Win_free(&win));
+    }
 }
 
 /* Wrong, but nobody else may crash for it: the memory goes before the window does. */
@@ -210,8 +231,8 @@ int main(int argc, char **argv)
     errors();
     for (MPI_Aint bytes = 512; bytes < 2 << 20; bytes *= 30) {
         messages(bytes);
-        created(bytes);
-        attached(bytes);
+        in_windows(bytes);
+        in_other_windows(bytes);
     }
     if (!is_private)
         freed_too_early();

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include <sys/resource.h>
+
 #include "base/bytes.hpp"
 #include "base/log.hpp"
 #include "base/system_limits.hpp"
@@ -25,15 +27,13 @@ bool add(std::size_t& sum, std::size_t more) noexcept
     return !__builtin_add_overflow(sum, more, &sum);
 }
 
-/// Maps the file of rank 0, which is `own` there. Empty on failure.
-Mapping map_file(const MemoryFileAddress& address, const File& own, std::size_t total,
-                 std::size_t alignment) noexcept
+/// Whether there are descriptors to spare: a new one has the lowest number that is free.
+bool may_stay_open(const File& file) noexcept
 {
-    if (own) {
-        return Mapping::shared(own, total, alignment);
-    }
-    const File file = open_memory_file(address);
-    return file ? Mapping::shared(file, total, alignment) : Mapping();
+    constexpr rlim_t part = 4;
+    rlimit limit{};
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+           static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / part;
 }
 
 bool all_usable(const std::vector<MemoryCard>& cards) noexcept
@@ -70,7 +70,8 @@ std::size_t largest_alignment(const std::vector<MemoryCard>& cards) noexcept
 bool fits(const SpareMemory::Taken& spare, const std::vector<MemoryCard>& cards,
           const MemoryPlan& plan, std::size_t alignment) noexcept
 {
-    return spare.window != 0 && alignment <= page_size() && plan.total <= spare.mapping.bytes() &&
+    return spare.window != 0 && alignment <= page_size() &&
+           plan.total <= spare.mapped.mapping.bytes() &&
            std::all_of(cards.begin(), cards.end(),
                        [&](const MemoryCard& card) { return card.spare == spare.window; });
 }
@@ -84,7 +85,7 @@ std::optional<NodeMemory> allocate_alone(const MemoryShape& mine, MemoryRoom roo
     if (!mapping) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes), 1);
+    return NodeMemory({std::move(mapping), HeldFile()}, std::move(plan), std::move(room.sizes), 1);
 }
 
 } // namespace
@@ -138,8 +139,8 @@ void NodeMemory::clear(int index) noexcept
 void SpareMemory::put(std::uint64_t window, NodeMemory memory) noexcept
 {
     constexpr std::size_t most_spare_bytes = 65536;
-    Taken put{.window = window, .mapping = memory.give_up_mapping()};
-    if (put.mapping.bytes() <= most_spare_bytes) {
+    Taken put{.window = window, .mapped = memory.give_up()};
+    if (put.mapped.mapping.bytes() <= most_spare_bytes) {
         const std::scoped_lock lock(mutex_);
         std::swap(kept_, put);
     }
@@ -151,9 +152,9 @@ SpareMemory::Taken SpareMemory::take() noexcept
     return std::exchange(kept_, {});
 }
 
-NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
+NodeMemory::NodeMemory(MappedFile mapped, MemoryPlan plan, std::vector<std::uint64_t> sizes,
                        int neighbours) noexcept
-    : mapping_(std::move(mapping)),
+    : mapped_(std::move(mapped)),
       plan_(std::move(plan)),
       sizes_(std::move(sizes)),
       neighbours_(neighbours)
@@ -161,12 +162,13 @@ NodeMemory::NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64
 
 std::byte* NodeMemory::control(int rank) const noexcept
 {
-    return mapping_.data() + plan_.controls + static_cast<std::size_t>(rank) * plan_.control_stride;
+    return mapped_.mapping.data() + plan_.controls +
+           static_cast<std::size_t>(rank) * plan_.control_stride;
 }
 
 std::byte* NodeMemory::base(int rank) const noexcept
 {
-    return mapping_.data() + plan_.bases[static_cast<std::size_t>(rank)];
+    return mapped_.mapping.data() + plan_.bases[static_cast<std::size_t>(rank)];
 }
 
 std::size_t NodeMemory::size(int rank) const noexcept
@@ -183,8 +185,8 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
         return mine.usable ? allocate_alone(mine, std::move(room)) : std::nullopt;
     }
     const bool makes_file = members.index() == 0 && spare.window == 0;
-    const File own = makes_file ? create_memory_file() : File();
-    if (makes_file && !own) {
+    File file = makes_file ? create_memory_file() : File();
+    if (makes_file && !file) {
         log(LogLevel::warn, "cannot make a file of memory: %s", reason_of(errno).c_str());
     }
     Reservation own_part(mine.window_bytes);
@@ -195,11 +197,11 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     const MemoryCard card{.core_set = core_set(),
                           .window_bytes = mine.window_bytes,
                           .alignment = mine.alignment,
-                          .file = address_of(own),
+                          .file = address_of(file),
                           .spare = spare.window,
                           .placement = mine.placement,
                           .usable = mine.usable && own_part.is_granted() &&
-                                    makes_file == static_cast<bool>(own)};
+                                    makes_file == static_cast<bool>(file)};
     if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }
@@ -214,7 +216,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
         return std::nullopt;
     }
     if (fits(spare, room.cards, plan, all.alignment)) {
-        NodeMemory memory(std::move(spare.mapping), std::move(plan), std::move(room.sizes),
+        NodeMemory memory(std::move(spare.mapped), std::move(plan), std::move(room.sizes),
                           count_neighbours(room.cards, card.core_set));
         memory.clear(members.index());
         return memory;
@@ -225,7 +227,10 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
         return allocate_node_memory(members, mine, std::move(room));
     }
     // Rank 0 keeps its descriptor until everybody has said whether the file is mapped.
-    Mapping mapping = map_file(room.cards.front().file, own, plan.total, all.alignment);
+    if (!makes_file) {
+        file = open_memory_file(room.cards.front().file);
+    }
+    Mapping mapping = file ? Mapping::shared(file, plan.total, all.alignment) : Mapping();
     if (!mapping) {
         log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
             reason_of(errno).c_str());
@@ -233,7 +238,8 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     if (!members.agree(static_cast<bool>(mapping))) {
         return std::nullopt;
     }
-    return NodeMemory(std::move(mapping), std::move(plan), std::move(room.sizes),
+    HeldFile held = may_stay_open(file) ? HeldFile(std::move(file)) : HeldFile();
+    return NodeMemory({std::move(mapping), std::move(held)}, std::move(plan), std::move(room.sizes),
                       count_neighbours(room.cards, card.core_set));
 }
 

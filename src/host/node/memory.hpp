@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/held_file.hpp"
 #include "base/shared_memory.hpp"
 #include "host/node/exchange.hpp"
 
@@ -49,14 +50,21 @@ struct MemoryPlan {
                                      const std::vector<std::uint64_t>& sizes,
                                      std::vector<std::size_t> room = {});
 
+/// A file as it is mapped here. It is open as well, where there are descriptors to spare: other
+/// windows on the same memory are mapped by it (memory::share).
+struct MappedFile {
+    Mapping mapping;
+    HeldFile file;
+};
+
 /// The mapped memory, zeroed at first; unmapped with its owner. `common` and every `control` begin
 /// on a cache line.
 class NodeMemory {
 public:
-    NodeMemory(Mapping mapping, MemoryPlan plan, std::vector<std::uint64_t> sizes,
+    NodeMemory(MappedFile mapped, MemoryPlan plan, std::vector<std::uint64_t> sizes,
                int neighbours) noexcept;
 
-    [[nodiscard]] std::byte* common() const noexcept { return mapping_.data(); }
+    [[nodiscard]] std::byte* common() const noexcept { return mapped_.mapping.data(); }
     [[nodiscard]] std::byte* control(int rank) const noexcept;
     /// Also for a member that asked for nothing: an address inside the mapping.
     [[nodiscard]] std::byte* base(int rank) const noexcept;
@@ -69,13 +77,13 @@ public:
     [[nodiscard]] int neighbours() const noexcept { return neighbours_; }
 
     /// Nothing else may be asked for any more.
-    [[nodiscard]] Mapping give_up_mapping() noexcept { return std::move(mapping_); }
+    [[nodiscard]] MappedFile give_up() noexcept { return std::move(mapped_); }
 
     /// What is this member's, and with rank 0 what is common, becomes zero.
     void clear(int index) noexcept;
 
 private:
-    Mapping mapping_;
+    MappedFile mapped_;
     MemoryPlan plan_;
     std::vector<std::uint64_t> sizes_;
     int neighbours_;
@@ -87,7 +95,7 @@ class SpareMemory {
 public:
     struct Taken {
         std::uint64_t window = 0; ///< the one whose memory it was; 0: there is none
-        Mapping mapping;
+        MappedFile mapped;
     };
 
     /// Keeps it in place of what was there, unless it is large.
