@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/shared_memory.hpp"
 #include "base/text_file.hpp"
 
 namespace sidelight::trace {
@@ -17,15 +18,10 @@ namespace {
 constexpr std::uint32_t format_version = 1;
 
 /// A new file: one that is there may be a link, to a file of whoever runs the program.
-TextFile create_text(const char* path) noexcept
+File create_file(const char* path) noexcept
 {
     unlink(path);
-    const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    TextFile file(descriptor >= 0 ? fdopen(descriptor, "w") : nullptr, std::fclose);
-    if (file == nullptr && descriptor >= 0) {
-        close(descriptor);
-    }
-    return file;
+    return File(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
 }
 
 } // namespace
@@ -55,22 +51,30 @@ std::string file_name(int rank)
     return name;
 }
 
+/// The file gets its length first: the kernel ends a program that writes beyond ulimit -f.
 bool copy_maps(const char* path) noexcept
 {
+    char* text = nullptr;
+    std::size_t length = 0;
     const TextFile maps = open_text("/proc/self/maps");
-    const TextFile out = create_text(path);
-    if (maps == nullptr || out == nullptr) {
+    TextFile lines(open_memstream(&text, &length), std::fclose);
+    if (maps == nullptr || lines == nullptr) {
         return false;
     }
     char* line = nullptr;
     std::size_t room = 0;
     while (getline(&line, &room, maps.get()) > 0) {
         if (std::strstr(line, " r-xp ") != nullptr) {
-            std::fputs(line, out.get());
+            std::fputs(line, lines.get());
         }
     }
     std::free(line);
-    return std::ferror(out.get()) == 0;
+    lines.reset(); // now they are all in `text`
+    const File out = create_file(path);
+    const bool done = text != nullptr && out && grow(out, length) &&
+                      write(out.descriptor(), text, length) == static_cast<ssize_t>(length);
+    std::free(text);
+    return done;
 }
 
 } // namespace sidelight::trace

@@ -196,6 +196,20 @@ TEST_F(TraceFiles, EndWhereFilesMayNotBeLonger)
     EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
 }
 
+TEST_F(TraceFiles, HaveNoNamesWhereFilesMayNotBeLonger)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit limit{.rlim_cur = 100, .rlim_max = 100};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(!trace::copy_maps((folder_ + "/rank-00005.maps").c_str()) && errno == EFBIG ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(TraceFiles, HoldWhatAKilledProcessHasNoted)
 {
     const pid_t child = fork();
