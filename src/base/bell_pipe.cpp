@@ -45,16 +45,20 @@ bool is_same(const MemoryFileAddress& one, const MemoryFileAddress& other) noexc
 }
 
 /// Also one that cannot be opened is kept, so that it is tried once, unless it is for want of
-/// descriptors: others may be closed. Opened for reading as well: then a write is no SIGPIPE when
-/// the owner has gone. Those of processes that have ended are closed when another one is opened.
+/// descriptors: others may be closed. One that the program has closed is opened again. All for
+/// reading as well: then a write is no SIGPIPE when the owner has gone. Those of processes that
+/// have ended are closed when another one is opened.
 int descriptor_of(OpenPipes& all, const MemoryFileAddress& address)
 {
     for (OpenPipe& pipe : all.pipes) {
-        if (is_same(pipe.address, address)) {
-            return pipe.file.file().descriptor();
+        const bool was_open = pipe.file.descriptor() >= 0;
+        if (is_same(pipe.address, address) && (pipe.file.file() || !was_open)) {
+            return pipe.file.descriptor();
         }
     }
-    std::erase_if(all.pipes, [](const OpenPipe& pipe) { return has_ended(pipe.address.owner); });
+    std::erase_if(all.pipes, [&](const OpenPipe& pipe) {
+        return is_same(pipe.address, address) || has_ended(pipe.address.owner);
+    });
     errno = 0;
     HeldFile file(open_memory_file(address));
     const int descriptor = file.descriptor();

@@ -135,6 +135,21 @@ TEST(BellPipe, RingsOnceThereAreDescriptorsAgain)
     EXPECT_LT(sleep_once(pipe, nothing_else, long_enough), long_enough);
 }
 
+/// The program has closed what was rung through, and opened its own.
+TEST(BellPipe, RingsThroughAnotherDescriptorThen)
+{
+    constexpr seconds long_enough{5};
+    const BellPipe pipe = BellPipe::create();
+    ring_pipe(BellPipe::create().address()); // closes those of processes that have ended
+    const int writing = next_descriptor();
+    ring_pipe(pipe.address());
+    EXPECT_LT(sleep_once(pipe, nothing_else, long_enough), long_enough);
+    const PipeInItsPlace of_program(writing);
+    ring_pipe(pipe.address());
+    EXPECT_LT(sleep_once(pipe, nothing_else, long_enough), long_enough);
+    EXPECT_TRUE(of_program.is_untouched());
+}
+
 /// Rings that nobody listens to fill the pipe and are no obstacle.
 TEST(BellPipe, MayBeFull)
 {
