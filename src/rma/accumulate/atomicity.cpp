@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/accumulate/atomicity.hpp"
 
-#include <thread>
-
-#include "base/cpu.hpp"
+#include "base/spin_wait.hpp"
 
 namespace sidelight::rma {
 namespace {
@@ -16,17 +14,12 @@ constexpr int spins_before_yield = 50;
 void AtomicityLocks::acquire(const void* address) noexcept
 {
     std::atomic<std::uint32_t>& held = locks_[stripe(address)].held;
-    for (int spins = 0;; ++spins) {
-        std::uint32_t free = 0;
-        if (held.compare_exchange_weak(free, 1, std::memory_order_seq_cst,
+    SpinWait wait(spins_before_yield);
+    std::uint32_t free = 0;
+    while (!held.compare_exchange_weak(free, 1, std::memory_order_seq_cst,
                                        std::memory_order_relaxed)) {
-            return;
-        }
-        if (spins < spins_before_yield) {
-            relax_cpu();
-        } else {
-            std::this_thread::yield();
-        }
+        wait.pause();
+        free = 0;
     }
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/accumulate/reader_biased_lock.hpp"
 
-#include <thread>
-
-#include "base/cpu.hpp"
 #include "base/heavy_barrier.hpp"
+#include "base/spin_wait.hpp"
 
 namespace sidelight::rma {
 namespace {
@@ -12,15 +10,11 @@ namespace {
 /// About as long as a holder needs for a short row, if it has a core.
 constexpr int spins_at_gate = 200;
 
-/// Whoever is in there may have lost its core.
 void await_end(const ElementSlot& slot, std::uint32_t number) noexcept
 {
-    for (int spins = 0; slot.target.load(std::memory_order_acquire) == number; ++spins) {
-        if (spins < spins_at_gate) {
-            relax_cpu();
-        } else {
-            std::this_thread::yield();
-        }
+    SpinWait wait(spins_at_gate);
+    while (slot.target.load(std::memory_order_acquire) == number) {
+        wait.pause();
     }
 }
 
@@ -28,14 +22,10 @@ void await_end(const ElementSlot& slot, std::uint32_t number) noexcept
 
 void ReaderBiasedLock::await() noexcept
 {
-    int spins = 0;
+    SpinWait wait(spins_at_gate);
     do {
         while (held_.load(std::memory_order_relaxed) != 0) {
-            if (++spins < spins_at_gate) {
-                relax_cpu();
-            } else {
-                std::this_thread::yield();
-            }
+            wait.pause();
         }
     } while (held_.exchange(1, std::memory_order_seq_cst) != 0);
 }
