@@ -29,18 +29,20 @@ endfunction()
 
 # The data symbols that this host's <mpi.h> declares (Open MPI's predefined handles), made weak: the
 # library must also load where no MPI is, in a shell or an interpreter between mpiexec and the rank.
-function(sidelight_weak_symbols output)
+# Where that header is, the preprocessor says: -show leaves out folders that are searched anyway.
+function(sidelight_weak_symbols output mpicc)
+    set(source ${PROJECT_BINARY_DIR}/CMakeFiles/header.c)
+    file(WRITE ${source} "#include <mpi.h>\n")
+    execute_process(COMMAND ${mpicc} -E ${source}
+        OUTPUT_VARIABLE preprocessed COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "\n# 1 \"([^\n\"]*/mpi\\.h)\"" ignored "${preprocessed}")
+    file(STRINGS "${CMAKE_MATCH_1}" declarations REGEX "^OMPI_DECLSPEC +extern [^(]*;")
     set(pragmas "")
     set(directives "")
-    foreach(directory IN LISTS ARGN)
-        if(EXISTS ${directory}/mpi.h)
-            file(STRINGS ${directory}/mpi.h declarations REGEX "^OMPI_DECLSPEC +extern [^(]*;")
-            foreach(declaration IN LISTS declarations)
-                string(REGEX MATCH "([A-Za-z0-9_]+) *;" ignored "${declaration}")
-                string(APPEND pragmas "#pragma weak ${CMAKE_MATCH_1}\n")
-                string(APPEND directives "asm(\".weak ${CMAKE_MATCH_1}\");\n")
-            endforeach()
-        endif()
+    foreach(declaration IN LISTS declarations)
+        string(REGEX MATCH "([A-Za-z0-9_]+) *;" ignored "${declaration}")
+        string(APPEND pragmas "#pragma weak ${CMAKE_MATCH_1}\n")
+        string(APPEND directives "asm(\".weak ${CMAKE_MATCH_1}\");\n")
     endforeach()
     # Clang warns of each name that a source does not declare, and cannot be told not to.
     file(CONFIGURE OUTPUT ${output} @ONLY
@@ -49,7 +51,7 @@ endfunction()
 
 function(sidelight_add_host host mpicc)
     sidelight_ask_mpicc(${mpicc})
-    sidelight_weak_symbols(${PROJECT_BINARY_DIR}/${host}/weak_symbols.h ${include_directories})
+    sidelight_weak_symbols(${PROJECT_BINARY_DIR}/${host}/weak_symbols.h ${mpicc})
 
     add_library(${host}-headers INTERFACE)
     target_include_directories(${host}-headers SYSTEM INTERFACE ${include_directories})

@@ -2,19 +2,30 @@
 """What CMake does without that which not every part needs."""
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 import support
-from sidelight_lib import hosts
+from sidelight_lib import hosts, versions
 
 DEBIAN = [host.name for host in hosts.all() if host.origin == "Debian"]
+OPEN_MPI = next((host for host in hosts.all() if host.name == "openmpi4"), None)
+
+# Open MPI's compiler where its headers are in a folder that every compiler searches.
+WITHOUT_FOLDERS = """#!/bin/sh
+case "$1" in
+-show) {mpicc} -show | sed 's|-I[^ ]*||g; s|$| -L{libraries}|' ;;
+*) exec gcc "$@" ;;
+esac
+"""
 
 
-def configure(*options, **variables):
-    """How it ended, and the commands by which it would compile."""
+def configure(*options, file="compile_commands.json", **variables):
+    """How it ended, and a file that it wrote: without another, the commands by which it would
+    compile."""
     with tempfile.TemporaryDirectory() as place:
         command = ["cmake", "-S", support.ROOT, "-B", place, "-DBUILD_TESTING=OFF", *options]
         ended = subprocess.run(
@@ -25,8 +36,8 @@ def configure(*options, **variables):
             timeout=300,
             check=False,
         )
-        commands = Path(place) / "compile_commands.json"
-        return ended, commands.read_text() if commands.exists() else ""
+        written = Path(place) / file
+        return ended, written.read_text() if written.exists() else ""
 
 
 class Optional(unittest.TestCase):
@@ -46,6 +57,22 @@ class Hosts(unittest.TestCase):
             self.assertNotEqual(ended.returncode, 0)
             self.assertIn(f"SIDELIGHT_HOSTS names {refused}", said)
             self.assertIn("separated by ;", said)
+
+    @unittest.skipUnless(OPEN_MPI, "Debian's Open MPI is not installed")
+    def test_a_header_in_a_folder_that_the_compiler_does_not_name(self):
+        line = versions.of_compiler(OPEN_MPI.mpicc).line
+        shown = subprocess.check_output([OPEN_MPI.mpicc, "-show"], text=True)
+        folders = re.findall(r"-I(\S+)", shown)
+        with tempfile.TemporaryDirectory() as place:
+            mpicc = Path(place) / "mpicc"
+            script = WITHOUT_FOLDERS.format(mpicc=OPEN_MPI.mpicc, libraries=OPEN_MPI.libmpi.parent)
+            mpicc.write_text(script)
+            mpicc.chmod(0o755)
+            ended, weak = configure(
+                f"-DSIDELIGHT_MPICC={mpicc}", file=f"{line}/weak_symbols.h", CPATH=":".join(folders)
+            )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("#pragma weak ompi_mpi_comm_world\n", weak)
 
 
 class Warnings(unittest.TestCase):
