@@ -25,7 +25,8 @@ function(sidelight_find_ucx)
     find_path(SIDELIGHT_UCX_INCLUDE ucp/api/ucp.h HINTS ${UCX_INCLUDE_DIRS}
         DOC "The directory with ucp/api/ucp.h")
     if(NOT SIDELIGHT_UCX_INCLUDE)
-        message(STATUS "UCX: no headers, so no network (package libucx-dev)")
+        message(WARNING "UCX has no headers here: windows over several nodes will be left to the "
+            "host MPI. They are in the package libucx-dev, ucx-devel or openucx.")
     endif()
 endfunction()
 sidelight_find_ucx()

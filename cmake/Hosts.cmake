@@ -108,4 +108,9 @@ foreach(line IN LISTS hosts_present)
         endif()
     endif()
 endforeach()
+if(SIDELIGHT_HOSTS STREQUAL all AND NOT SIDELIGHT_LIBRARY_HOSTS)
+    message(WARNING "No host MPI is found, so no library will be built: name the compiler of "
+        "yours, make MPICC=/path/to/mpicc or -DSIDELIGHT_MPICC=/path/to/mpicc, or install "
+        "libmpich-dev or libopenmpi-dev of Debian.")
+endif()
 message(STATUS "Host MPIs: ${SIDELIGHT_LIBRARY_HOSTS}")

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -47,6 +48,16 @@ class Optional(unittest.TestCase):
         ended, _ = configure(f"-DSIDELIGHT_HOSTS={chosen}", PKG_CONFIG_LIBDIR="/nowhere")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("so no examples/lu", ended.stdout)
+
+    def test_who_runs_make_is_told_what_is_missing(self):
+        nothing = shutil.which("true")  # in the place of Python it finds no host
+        for options, said in (
+            (("-DSIDELIGHT_HOSTS=none", "-DSIDELIGHT_UCX_INCLUDE="), "libucx-dev"),
+            ((f"-DSIDELIGHT_PYTHON={nothing}",), "MPICC=/path/to/mpicc"),
+        ):
+            ended, _ = configure("--log-level=WARNING", *options)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn(said, ended.stderr)
 
 
 class Hosts(unittest.TestCase):

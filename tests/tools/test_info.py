@@ -84,12 +84,12 @@ class Network(unittest.TestCase):
         self.assertIn("41 B", line)
 
     def test_what_to_install(self):
-        gone = "sidelight[7] warn: cannot load UCX: libucp.so.0: cannot open shared object file\n"
+        gone = "sidelight[7] error: cannot load UCX: libucp.so.0: cannot open shared object file\n"
         found = library.parse_network('[0, ""]', gone)
         self.assertIsNone(found.description)
         self.assertRegex(found.missing, "^cannot load UCX.*libucx0")
         self.assertRegex(info.network_line(found.as_dict()), "^none.*libucx0")
-        bare = "sidelight[7] warn: no network: this library was built without UCX's headers\n"
+        bare = "sidelight[7] error: no network: this library was built without UCX's headers\n"
         self.assertIn("libucx-dev", library.parse_network('[0, ""]', bare).missing)
 
     def test_a_library_that_cannot_be_asked(self):

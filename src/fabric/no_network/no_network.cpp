@@ -9,7 +9,9 @@ Reason lack_for_network() noexcept { return {}; }
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& /*numbers*/,
                                             const NetworkOptions& /*options*/)
 {
-    log(LogLevel::warn, "no network: this library was built without UCX's headers");
+    log(LogLevel::error,
+        "no network: this library was built without UCX's headers; until then windows that need "
+        "messages are left to the host MPI");
     return nullptr;
 }
 

@@ -20,7 +20,11 @@ bool bind(void* handle, const char* name, Function*& function)
 {
     function = reinterpret_cast<Function*>(dlsym(handle, name));
     if (function == nullptr) {
-        log(LogLevel::warn, "UCX has no %s", name);
+        log(LogLevel::error,
+            "no network: UCX has no %s, as 1.%u and later have; until then windows that need "
+            "messages "
+            "are left to the host MPI",
+            name, Library::oldest_minor);
     }
     return function != nullptr;
 }
@@ -120,8 +124,10 @@ bool new_enough(const Library& ucx)
     if (major == Library::oldest_major && minor >= Library::oldest_minor) {
         return true;
     }
-    log(LogLevel::warn, "UCX %u.%u.%u is not one that is known: 1.%u or later", major, minor,
-        release, Library::oldest_minor);
+    log(LogLevel::error,
+        "no network: UCX is %u.%u.%u, and it takes 1.%u or later; until then windows that need "
+        "messages are left to the host MPI",
+        major, minor, release, Library::oldest_minor);
     return false;
 }
 
