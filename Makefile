@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
-# With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI. WERROR=OFF is
-# for compilers that warn of what those of Debian 12 do not.
+# With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI, until another
+# one is named, or none (MPICC=). WERROR=OFF is for compilers that warn of what those of Debian 12
+# do not.
 
+MPICC ?= $(shell sed -n 's/^SIDELIGHT_MPICC:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
 N ?= 2
 NODES ?= 1
 SUITES ?= unit network sim $(if $(MPICC),mpi,mpich4 openmpi4)

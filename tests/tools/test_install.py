@@ -129,6 +129,28 @@ class Installed(unittest.TestCase):
         self.check_runs(build / "program")
 
 
+class Make(unittest.TestCase):
+    def made(self, *words):
+        """What `make install` would run where the build is for an MPI of the user's own."""
+        with tempfile.TemporaryDirectory() as place:
+            cache = Path(place) / "build" / "CMakeCache.txt"
+            cache.parent.mkdir()
+            cache.write_text("SIDELIGHT_MPICC:STRING=/own/mpicc\n")
+            return run(
+                "make", "-n", "-C", place, "-f", support.ROOT / "Makefile", "install", *words,
+                env={k: v for k, v in os.environ.items() if k not in ("MPICC", "MAKEFLAGS")},
+            )
+
+    def test_it_stays_with_the_mpi_that_make_was_told_of(self):
+        self.assertIn('-DSIDELIGHT_MPICC="/own/mpicc"', self.made())
+        self.assertIn("setup --own-mpi", self.made())
+        self.assertIn('-DSIDELIGHT_MPICC="/another/mpicc"', self.made("MPICC=/another/mpicc"))
+
+    def test_until_it_is_told_of_none(self):
+        self.assertIn('-DSIDELIGHT_MPICC=""', self.made("MPICC="))
+        self.assertNotIn("--own-mpi", self.made("MPICC="))
+
+
 class Places(unittest.TestCase):
     """Other folders than usual, without any library: nothing has to be built."""
 
