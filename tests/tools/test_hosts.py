@@ -226,6 +226,21 @@ class Finding(unittest.TestCase):
         with self.assertRaisesRegex(hosts.HostError, "make hosts"):
             hosts.find("openmpi5")
 
+    def test_packages_of_a_later_debian_are_started_as_their_version_is(self):
+        """Those that are called openmpi4 after Debian 12's are Open MPI 5 in Debian 13."""
+        folder = self.place / "build/openmpi4"
+        records.write(records.Record("openmpi4", "openmpi-5.0", "/a", "/b", "/c"), folder)
+        self.assertEqual(self.openmpi4().major, "4")
+        (folder / "libsidelight.so").touch()
+        found, like = self.openmpi4(), hosts.own("openmpi-5.0", "a", *[Path("/a")] * 3)
+        self.assertEqual(found.origin, "Debian")
+        self.assertEqual(found.major, "5")
+        self.assertEqual(found.settings, like.settings)
+        self.assertEqual(found.for_windows, like.for_windows)
+
+    def openmpi4(self):
+        return next(host for host in hosts.known() if host.name == "openmpi4")
+
     def test_what_another_user_keeps_to_himself_is_not_there(self):
         """Nor is it an error: what is built may name an MPI in the home of root."""
         private = self.install("private", "libmpi.so.40")

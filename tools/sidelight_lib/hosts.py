@@ -20,6 +20,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from . import interpreters, parts, records, versions
 
@@ -69,13 +70,15 @@ class Host:
     # Others, without which its windows take long or cannot be had. They are set under Sidelight,
     # whose handles are windows of the host, and where hosts alone are compared with it.
     for_windows: Mapping[str, str] = field(default_factory=dict)
+    # Its version line, where the name may be that of another one.
+    line: str = ""
     # Nobody has said that the program loads this MPI: it may be another one.
     is_guess: bool = False
 
     @property
     def major(self) -> str:
         """The first number of its version; empty where the name has none."""
-        return next(iter(re.findall(r"\d+", self.name)), "")
+        return next(iter(re.findall(r"\d+", self.line or self.name)), "")
 
     @property
     def library(self) -> Path:
@@ -258,7 +261,11 @@ def known() -> list[Host]:
 
 
 def _found_again(host: Host, record: records.Record | None) -> Host:
-    if record is None or not host.missing():
+    if record is None:
+        return host
+    # Debian's packages are of another version in a later Debian.
+    host = replace(host, **_of_line(record.line))
+    if not host.missing():
         return host
     mpiexec, mpicc, libmpi = map(Path, (record.mpiexec, record.mpicc, record.libmpi))
     there = replace(host, mpiexec=mpiexec, mpicc=mpicc, libmpi=libmpi)
@@ -310,19 +317,27 @@ def kin(name: str) -> str:
     return family + number.split(".")[0]
 
 
+def _of_line(line: str) -> dict[str, Any]:
+    """What is the same for every MPI of a version line, as fields of a Host."""
+    major = kin(line)
+    return {
+        "line": line,
+        "settings": _SETTINGS.get(major, {}),
+        "for_windows": _FOR_WINDOWS.get(major, {}),
+    }
+
+
 def own(line: str, name: str, mpiexec: Path, mpicc: Path, libmpi: Path) -> Host:
     """The host of an MPI that the user has."""
-    major = kin(line)
     return Host(
         name=name,
         origin="own",
-        family="openmpi" if major.startswith("openmpi") else "mpich",
+        family="openmpi" if line.startswith("openmpi") else "mpich",
         mpiexec=mpiexec,
         mpicc=mpicc,
         libmpi=libmpi,
         install=f"make MPICC={mpicc}",
-        settings=_SETTINGS.get(major, {}),
-        for_windows=_FOR_WINDOWS.get(major, {}),
+        **_of_line(line),
     )
 
 
