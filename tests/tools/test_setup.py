@@ -31,13 +31,34 @@ class Packages(unittest.TestCase):
         self.assertEqual(set(setup("--own-mpi", "--list").stdout.split()), usual - hosts)
 
 
+def setup_with(**programs):
+    """Where there are no others but dirname."""
+    with tempfile.TemporaryDirectory() as place:
+        for name, program in {"dirname": "dirname", **programs}.items():
+            (Path(place) / name.replace("_", "-")).symlink_to(shutil.which(program))
+        return setup(PATH=place)
+
+
+class OrdinaryUsers(unittest.TestCase):
+    DEBIAN = {"dpkg_query": "true", "apt_get": "false", "id": "echo"}  # where `id -u` is not 0
+    NEEDED = {"cmake": "true", "ninja": "true", "g++": "true", "python3": "true"}
+
+    def test_they_do_without_packages_that_only_root_can_install(self):
+        ended = setup_with(**self.DEBIAN, **self.NEEDED)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stderr, "apt-get install .*valgrind")
+
+    def test_but_not_without_a_compiler(self):
+        for name in self.NEEDED:
+            others = {other: program for other, program in self.NEEDED.items() if other != name}
+            ended = setup_with(**self.DEBIAN, **others)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn(f"without {name}", ended.stderr)
+
+
 class OtherSystems(unittest.TestCase):
     def check(self, **programs):
-        """Where there are no others but dirname."""
-        with tempfile.TemporaryDirectory() as place:
-            for name, program in {"dirname": "dirname", **programs}.items():
-                (Path(place) / name.replace("_", "-")).symlink_to(shutil.which(program))
-            ended = setup(PATH=place)
+        ended = setup_with(**programs)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("on Debian alone", ended.stderr)
 
