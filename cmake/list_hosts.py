@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints `name=mpicc` for every host MPI that is present, for cmake/Hosts.cmake; with compilers,
-for each of them. Writes what each is to BUILD/<name>/host.json.
+"""Prints `name=mpicc` for every host MPI that is present and has a compiler that works, for
+cmake/Hosts.cmake; with compilers, for each of them. Writes what each is to BUILD/<name>/host.json.
 
     list_hosts.py BUILD [MPICC...]
 """
@@ -23,8 +23,6 @@ def of_compiler(mpicc):
         if host.mpicc.exists() and host.mpicc.resolve() == mpicc.resolve():
             return host
     version = versions.of_compiler(mpicc)
-    if version is None:
-        sys.exit(f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI")
     mpiexec = mpicc.with_name(launcher_name(mpicc.name.removesuffix("_abi")))
     library = linked_library(mpicc, version.family)
     return hosts.own(version.line, version.line, mpiexec, mpicc, library)
@@ -65,13 +63,21 @@ def main():
         # What other compilers were used for stays where it is, and is not built anew.
         if not compilers and host.origin == "own":
             continue
-        version = versions.of_compiler(host.mpicc)
-        if version is not None:
-            paths = map(str, (host.mpicc, host.mpiexec, host.libmpi))
-            record = records.Record(host.name, version.line, *paths)
-            records.write(record, pathlib.Path(build) / host.name)
+        try:
+            version = versions.of_compiler(host.mpicc)
+        except versions.CompilerError as error:
+            if compilers:
+                raise
+            print(f"{host.name} is left out: {error}", file=sys.stderr)
+            continue
+        paths = map(str, (host.mpicc, host.mpiexec, host.libmpi))
+        record = records.Record(host.name, version.line, *paths)
+        records.write(record, pathlib.Path(build) / host.name)
         print(f"{host.name}={host.mpicc}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except versions.CompilerError as error:
+        sys.exit(str(error))

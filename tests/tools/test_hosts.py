@@ -539,6 +539,34 @@ class Compilers(unittest.TestCase):
         ):
             self.assertEqual(list_hosts.launcher_name(compiler), launcher)
 
+    def listed(self, place, *compilers):
+        build = str(place / "build")
+        return subprocess.run(
+            [sys.executable, support.ROOT / "cmake/list_hosts.py", build, *compilers],
+            env=os.environ | {"SIDELIGHT_BUILD_DIR": build, "SIDELIGHT_HOSTS_DIR": str(place)},
+            capture_output=True, text=True, check=False,
+        )
+
+    def test_one_that_fails_says_why(self):
+        with tempfile.TemporaryDirectory() as place:
+            mpicc = Path(place) / "mpicc"
+            mpicc.write_text("#!/bin/sh\necho 'cannot execute cc1' >&2\nexit 3\n")
+            mpicc.chmod(0o755)
+            ended = self.listed(Path(place), mpicc)
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, f"^{mpicc} does not compile .*status 3.*cannot execute cc1")
+
+    def test_a_host_without_one_is_left_out(self):
+        with tempfile.TemporaryDirectory() as place:
+            for name in ("bin/mpiexec", "lib/libmpi.so.40"):
+                path = Path(place) / "openmpi5" / name
+                path.parent.mkdir(parents=True)
+                path.touch(mode=0o755)
+            ended = self.listed(Path(place))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertNotIn("openmpi5", ended.stdout)
+        self.assertRegex(ended.stderr, "openmpi5 is left out: .*/mpicc cannot be run: No such file")
+
 
 class Interpreters(unittest.TestCase):
     def test_of_a_script(self):

@@ -68,13 +68,27 @@ def in_text(answer: str) -> Version | None:
     return None
 
 
-def of_compiler(mpicc: Path) -> Version | None:
-    """Out of the <mpi.h> that the compiler includes. None if it does not compile one."""
+class CompilerError(Exception):
+    """A compiler that compiles no <mpi.h>. The text has what it says itself."""
+
+
+def of_compiler(mpicc: Path) -> Version:
+    """Out of the <mpi.h> that the compiler includes. Raises CompilerError if it includes none of an
+    MPI that is known."""
     command = [str(mpicc), "-E", "-dM", "-x", "c", "-"]
-    answer = subprocess.run(
-        command, input="#include <mpi.h>\n", capture_output=True, text=True, check=False
-    )
-    return in_header(answer.stdout)
+    try:
+        answer = subprocess.run(
+            command, input="#include <mpi.h>\n", capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise CompilerError(f"{mpicc} cannot be run: {error.strerror}") from error
+    version = in_header(answer.stdout)
+    if version is None:
+        raise CompilerError(
+            f"{mpicc} does not compile an <mpi.h> of MPICH, Open MPI or Intel MPI (exit status "
+            f"{answer.returncode}) {answer.stderr}".rstrip()
+        )
+    return version
 
 
 def in_header(macros: str) -> Version | None:
