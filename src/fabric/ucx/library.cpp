@@ -22,8 +22,7 @@ bool bind(void* handle, const char* name, Function*& function)
     if (function == nullptr) {
         log(LogLevel::error,
             "no network: UCX has no %s, as 1.%u and later have; until then windows that need "
-            "messages "
-            "are left to the host MPI",
+            "messages are left to the host MPI",
             name, Library::oldest_minor);
     }
     return function != nullptr;
