@@ -2,7 +2,7 @@
 # Two commands for a newcomer: `make demo` and `make test`. The others are for those who work on it.
 # With MPICC=/path/to/mpicc, `make`, `make test` and `make install` are for that MPI, until another
 # one is named, or none (MPICC=). WERROR=OFF is for compilers that warn of what those of Debian 12
-# do not.
+# do not, SIDELIGHT_PYTHON=/path/to/python3 for systems whose own is older than 3.10.
 
 MPICC ?= $(shell sed -n 's/^SIDELIGHT_MPICC:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
 N ?= 2
@@ -34,6 +34,7 @@ build: configure
 
 configure: setup
 	cmake --preset default --log-level=WARNING -DSIDELIGHT_MPICC="$(MPICC)" \
+		$(if $(SIDELIGHT_PYTHON),-DSIDELIGHT_PYTHON="$(SIDELIGHT_PYTHON)") \
 		-DSIDELIGHT_WARNINGS_ARE_ERRORS=$(WERROR)
 
 # LU factorisation of a real matrix: the host alone, under Sidelight, with nonblocking epochs; on N

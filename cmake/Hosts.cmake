@@ -68,6 +68,13 @@ endfunction()
 
 # Lines `name=mpicc` from the one module that knows the hosts; the sidelight command uses it too.
 function(sidelight_list_hosts result)
+    set(question "import sys; sys.exit(sys.version_info < (3, 10))")
+    execute_process(COMMAND ${SIDELIGHT_PYTHON} -c ${question}
+        RESULT_VARIABLE too_old ERROR_QUIET)
+    if(too_old)
+        message(FATAL_ERROR "${SIDELIGHT_PYTHON} is no Python of version 3.10 or later: name one, "
+            "make SIDELIGHT_PYTHON=/path/to/python3 or cmake -DSIDELIGHT_PYTHON=/path/to/python3")
+    endif()
     execute_process(COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/list_hosts.py
         ${PROJECT_BINARY_DIR} ${SIDELIGHT_MPICC}
         OUTPUT_VARIABLE listed OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

@@ -86,6 +86,23 @@ class Hosts(unittest.TestCase):
         self.assertIn("#pragma weak ompi_mpi_comm_world\n", weak)
 
 
+class Tools(unittest.TestCase):
+    """Those that are there, and do not do."""
+
+    def said(self, script, option, *options):
+        with tempfile.TemporaryDirectory() as place:
+            program = Path(place) / "program"
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+            ended, _ = configure(f"-D{option}={program}", *options)
+        self.assertNotEqual(ended.returncode, 0)
+        return " ".join(ended.stderr.split())
+
+    def test_an_old_python(self):
+        said = self.said("exit 1", "SIDELIGHT_PYTHON")
+        self.assertIn("program is no Python of version 3.10 or later", said)
+
+
 class Warnings(unittest.TestCase):
     def test_they_are_errors_for_who_works_on_it(self):
         ended, commands = configure("-DSIDELIGHT_HOSTS=none")
