@@ -2,6 +2,20 @@
 # build/<host>/libsidelight.so: the engine and the parts that are compiled against the host's
 # <mpi.h>.
 
+# Some systems have the library of C++ that is linked into it in a package of its own.
+if(SIDELIGHT_LIBRARY_HOSTS)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++)
+    check_cxx_source_compiles("#include <new>\nint main() { delete new int; }"
+        SIDELIGHT_HAS_STATIC_LIBSTDCXX)
+    unset(CMAKE_REQUIRED_LINK_OPTIONS)
+    if(NOT SIDELIGHT_HAS_STATIC_LIBSTDCXX)
+        unset(SIDELIGHT_HAS_STATIC_LIBSTDCXX CACHE)
+        message(FATAL_ERROR "${CMAKE_CXX_COMPILER} does not link with -static-libstdc++: Fedora "
+            "and its relatives have the package libstdc++-static for it")
+    endif()
+endif()
+
 # It is not linked to the host: what it calls there it finds at run time, so that it can be
 # preloaded into any program, and an MPI function called by name is a link error. What it calls of
 # the C library is bound when it is loaded, so that no operation waits for the dynamic linker.

@@ -102,6 +102,14 @@ class Tools(unittest.TestCase):
         said = self.said("exit 1", "SIDELIGHT_PYTHON")
         self.assertIn("program is no Python of version 3.10 or later", said)
 
+    @unittest.skipUnless(DEBIAN, "no host of Debian is installed")
+    def test_a_compiler_without_its_library_to_be_linked_into_another(self):
+        said = self.said(
+            'case "$*" in *-static-libstdc++*) exit 1 ;; esac; exec g++ "$@"',
+            "CMAKE_CXX_COMPILER", f"-DSIDELIGHT_HOSTS={DEBIAN[0]}",
+        )
+        self.assertIn("the package libstdc++-static", said)
+
 
 class Warnings(unittest.TestCase):
     def test_they_are_errors_for_who_works_on_it(self):
