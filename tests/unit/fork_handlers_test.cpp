@@ -63,19 +63,22 @@ TEST(ForkHandlers, UseMemoryThatIsHandedOut)
     EXPECT_EQ(memory.free(block), AllocatedMemory::Freed::not_a_block);
 }
 
+/// In a process of its own: what looks at pages keeps a file open.
 TEST(ForkHandlers, UseMemoryThatIsReplaced)
 {
-    ASSERT_EQ(pthread_atfork(before_fork, nullptr, in_child), 0);
-    const Mapping pages = Mapping::anonymous(page_size());
-    ASSERT_TRUE(pages);
-    *pages.data() = std::byte{1};
-    const auto shared = share(pages.data(), pages.bytes(), SharePolicy::in_place);
-    if (!shared) {
-        GTEST_SKIP() << text(shared.refusal()); // as under a sanitizer
-    }
-    fork_with({.to_store = pages.data()});
-    EXPECT_EQ(*pages.data(), std::byte{1});
-    fork_with({.shares = true});
+    EXPECT_TRUE(went_well(start_process([] {
+        const Mapping pages = Mapping::anonymous(page_size());
+        const bool is_registered = pthread_atfork(before_fork, nullptr, in_child) == 0;
+        *pages.data() = std::byte{1};
+        const auto shared = share(pages.data(), pages.bytes(), SharePolicy::in_place);
+        if (!shared) {
+            return true; // as under a sanitizer
+        }
+        fork_with({.to_store = pages.data()});
+        const bool good = is_registered && *pages.data() == std::byte{1};
+        fork_with({.shares = true});
+        return good;
+    })));
 }
 
 } // namespace

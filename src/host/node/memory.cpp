@@ -27,13 +27,24 @@ bool add(std::size_t& sum, std::size_t more) noexcept
     return !__builtin_add_overflow(sum, more, &sum);
 }
 
-/// Whether there are descriptors to spare: a new one has the lowest number that is free.
-bool may_stay_open(const File& file) noexcept
+/// Maps the file of rank 0, which `file` is there, and becomes elsewhere. Empty on failure.
+Mapping map_file(File& file, const MemoryFileAddress& address, std::size_t total,
+                 std::size_t alignment) noexcept
+{
+    if (!file) {
+        file = open_memory_file(address);
+    }
+    return file ? Mapping::shared(file, total, alignment) : Mapping();
+}
+
+/// Open where there are descriptors to spare: a new one has the lowest number that is free.
+HeldFile keep_open(File file) noexcept
 {
     constexpr rlim_t part = 4;
     rlimit limit{};
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-           static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / part;
+    const bool may_stay = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+                          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / part;
+    return may_stay ? HeldFile(std::move(file)) : HeldFile();
 }
 
 bool all_usable(const std::vector<MemoryCard>& cards) noexcept
@@ -227,10 +238,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
         return allocate_node_memory(members, mine, std::move(room));
     }
     // Rank 0 keeps its descriptor until everybody has said whether the file is mapped.
-    if (!makes_file) {
-        file = open_memory_file(room.cards.front().file);
-    }
-    Mapping mapping = file ? Mapping::shared(file, plan.total, all.alignment) : Mapping();
+    Mapping mapping = map_file(file, room.cards.front().file, plan.total, all.alignment);
     if (!mapping) {
         log(LogLevel::warn, "cannot map %zu bytes of shared memory: %s", plan.total,
             reason_of(errno).c_str());
@@ -238,9 +246,8 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     if (!members.agree(static_cast<bool>(mapping))) {
         return std::nullopt;
     }
-    HeldFile held = may_stay_open(file) ? HeldFile(std::move(file)) : HeldFile();
-    return NodeMemory({std::move(mapping), std::move(held)}, std::move(plan), std::move(room.sizes),
-                      count_neighbours(room.cards, card.core_set));
+    return NodeMemory({std::move(mapping), keep_open(std::move(file))}, std::move(plan),
+                      std::move(room.sizes), count_neighbours(room.cards, card.core_set));
 }
 
 } // namespace sidelight::host::node
