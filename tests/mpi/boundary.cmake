@@ -35,13 +35,12 @@ endforeach()
 sidelight_mpi_test(finalize_callbacks_messages RANKS 2 PROGRAM finalize_callbacks MESSAGES)
 foreach(way "" met open)
     string(JOIN "_" name left_windows ${way})
-    sidelight_mpi_test(${name} RANKS 2 4 PROGRAM left_windows ARGS ${way}
-        PRINTS "served to the end")
-    sidelight_mpi_test(emulated.${name} RANKS 2 3 PROGRAM left_windows ARGS ${way}
+    sidelight_mpi_test(emulated.${name} RANKS 3 PROGRAM left_windows ARGS ${way}
         PRINTS "served to the end" ENVIRONMENT SIDELIGHT_ROUTE=emulated)
-    sidelight_mpi_test(${name} RANKS 2 NODES 2 PROGRAM left_windows ARGS ${way}
-        PRINTS "served to the end" SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 endforeach()
+sidelight_mpi_test(left_windows RANKS 4 PRINTS "served to the end")
+sidelight_mpi_test(left_windows RANKS 2 NODES 2 ARGS met PRINTS "served to the end"
+    SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
 sidelight_mpi_test(sessions RANKS 2 3)
 sidelight_mpi_test(sessions_rising RANKS 2 PROGRAM sessions ARGS rising
     ENVIRONMENT SIDELIGHT_ROUTE=emulated)
