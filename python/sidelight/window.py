@@ -28,6 +28,56 @@ def _request(name: str, *arguments: Any, kept: Any = None) -> Request:
     return request
 
 
+def _call_or_request(name: str, *arguments: Any, kept: Any) -> Request | None:
+    """By its name, an operation with a request or without."""
+    if name.startswith("MPIX_R"):
+        return _request(name, *arguments, kept=kept)
+    return call(name, *arguments)
+
+
+def _notified_transfer(name: str, written: bool = False) -> Any:
+    """A method for a notified put or get."""
+
+    def method(
+        self: Win, origin: Any, target_rank: int, notification_idx: int, target: Any = None
+    ) -> Any:
+        memory = buffer(origin, written)
+        return self._operation(name, memory, target_rank, target, (notification_idx,))
+
+    return method
+
+
+def _notified_accumulate(name: str) -> Any:
+    def method(
+        self: Win,
+        origin: Any,
+        target_rank: int,
+        notification_idx: int,
+        target: Any = None,
+        op: MPI.Op = MPI.SUM,
+    ) -> Any:
+        last = (handle(op), notification_idx)
+        return self._operation(name, buffer(origin), target_rank, target, last)
+
+    return method
+
+
+def _notified_get_accumulate(name: str) -> Any:
+    def method(
+        self: Win,
+        origin: Any,
+        result: Any,
+        target_rank: int,
+        notification_idx: int,
+        target: Any = None,
+        op: MPI.Op = MPI.SUM,
+    ) -> Any:
+        last = (handle(op), notification_idx)
+        return self._get_accumulate(name, origin, result, target_rank, target, last)
+
+    return method
+
+
 class Win(MPI.Win):
     """A window with more calls: `Win(window)`, where `window` is one of mpi4py's. Both are the same
     window; free one of them.
@@ -82,20 +132,20 @@ class Win(MPI.Win):
     # --- Operations with a request that waits for the target ----------------------------------
 
     def Rrput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
-        return self._operation("MPIX_Rrput_c", buffer(origin), target_rank, target, (), True)
+        return self._operation("MPIX_Rrput_c", buffer(origin), target_rank, target, ())
 
     def Rraccumulate(
         self, origin: Any, target_rank: int, target: Any = None, op: MPI.Op = MPI.SUM
     ) -> Request:
         return self._operation(
-            "MPIX_Rraccumulate_c", buffer(origin), target_rank, target, (handle(op),), True
+            "MPIX_Rraccumulate_c", buffer(origin), target_rank, target, (handle(op),)
         )
 
     def Rrget_accumulate(
         self, origin: Any, result: Any, target_rank: int, target: Any = None, op: MPI.Op = MPI.SUM
     ) -> Request:
         return self._get_accumulate(
-            "MPIX_Rrget_accumulate_c", origin, result, target_rank, target, (handle(op),), True
+            "MPIX_Rrget_accumulate_c", origin, result, target_rank, target, (handle(op),)
         )
 
     # --- Notified operations (MPI-5.1, 12.6) --------------------------------------------------
@@ -118,86 +168,15 @@ class Win(MPI.Win):
     def Notify_ithreshold(self, notification_idx: int, expected: int) -> Request:
         return _request("MPIX_Win_notify_ithreshold", handle(self), notification_idx, expected)
 
-    def Put_notify(
-        self, origin: Any, target_rank: int, notification_idx: int, target: Any = None
-    ) -> None:
-        self._operation(
-            "MPIX_Put_notify_c", buffer(origin), target_rank, target, (notification_idx,)
-        )
-
-    def Get_notify(
-        self, origin: Any, target_rank: int, notification_idx: int, target: Any = None
-    ) -> None:
-        self._operation(
-            "MPIX_Get_notify_c", buffer(origin, True), target_rank, target, (notification_idx,)
-        )
-
-    def Accumulate_notify(
-        self,
-        origin: Any,
-        target_rank: int,
-        notification_idx: int,
-        target: Any = None,
-        op: MPI.Op = MPI.SUM,
-    ) -> None:
-        last = (handle(op), notification_idx)
-        self._operation("MPIX_Accumulate_notify_c", buffer(origin), target_rank, target, last)
-
-    def Get_accumulate_notify(
-        self,
-        origin: Any,
-        result: Any,
-        target_rank: int,
-        notification_idx: int,
-        target: Any = None,
-        op: MPI.Op = MPI.SUM,
-    ) -> None:
-        last = (handle(op), notification_idx)
-        self._get_accumulate(
-            "MPIX_Get_accumulate_notify_c", origin, result, target_rank, target, last
-        )
-
-    def Rput_notify(
-        self, origin: Any, target_rank: int, notification_idx: int, target: Any = None
-    ) -> Request:
-        return self._operation(
-            "MPIX_Rput_notify_c", buffer(origin), target_rank, target, (notification_idx,), True
-        )
-
-    def Rget_notify(
-        self, origin: Any, target_rank: int, notification_idx: int, target: Any = None
-    ) -> Request:
-        memory = buffer(origin, True)
-        return self._operation(
-            "MPIX_Rget_notify_c", memory, target_rank, target, (notification_idx,), True
-        )
-
-    def Raccumulate_notify(
-        self,
-        origin: Any,
-        target_rank: int,
-        notification_idx: int,
-        target: Any = None,
-        op: MPI.Op = MPI.SUM,
-    ) -> Request:
-        last = (handle(op), notification_idx)
-        return self._operation(
-            "MPIX_Raccumulate_notify_c", buffer(origin), target_rank, target, last, True
-        )
-
-    def Rget_accumulate_notify(
-        self,
-        origin: Any,
-        result: Any,
-        target_rank: int,
-        notification_idx: int,
-        target: Any = None,
-        op: MPI.Op = MPI.SUM,
-    ) -> Request:
-        last = (handle(op), notification_idx)
-        return self._get_accumulate(
-            "MPIX_Rget_accumulate_notify_c", origin, result, target_rank, target, last, True
-        )
+    # Those that begin with R return a request; `notification_idx` is behind the target's rank.
+    Put_notify = _notified_transfer("MPIX_Put_notify_c")
+    Get_notify = _notified_transfer("MPIX_Get_notify_c", written=True)
+    Accumulate_notify = _notified_accumulate("MPIX_Accumulate_notify_c")
+    Get_accumulate_notify = _notified_get_accumulate("MPIX_Get_accumulate_notify_c")
+    Rput_notify = _notified_transfer("MPIX_Rput_notify_c")
+    Rget_notify = _notified_transfer("MPIX_Rget_notify_c", written=True)
+    Raccumulate_notify = _notified_accumulate("MPIX_Raccumulate_notify_c")
+    Rget_accumulate_notify = _notified_get_accumulate("MPIX_Rget_accumulate_notify_c")
 
     # --- Active messages ----------------------------------------------------------------------
 
@@ -276,13 +255,10 @@ class Win(MPI.Win):
         rank: int,
         target: Any,
         last: tuple[Any, ...],
-        with_request: bool = False,
     ) -> Any:
         where = place(rank, target, origin)
         given = (*origin.arguments, *where.arguments, *last, handle(self))
-        if not with_request:
-            return call(name, *given)
-        return _request(name, *given, kept=origin)
+        return _call_or_request(name, *given, kept=origin)
 
     def _get_accumulate(
         self,
@@ -292,15 +268,12 @@ class Win(MPI.Win):
         rank: int,
         target: Any,
         last: tuple[Any, ...],
-        with_request: bool = False,
     ) -> Any:
         given, fetched = buffer(origin), buffer(result, True)
         # With MPI_NO_OP there may be no origin.
         where = place(rank, target, fetched if origin is None else given)
         all_given = (*given.arguments, *fetched.arguments, *where.arguments, *last, handle(self))
-        if not with_request:
-            return call(name, *all_given)
-        return _request(name, *all_given, kept=(given, fetched))
+        return _call_or_request(name, *all_given, kept=(given, fetched))
 
 
 class ActiveMessage:
