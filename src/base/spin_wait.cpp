@@ -18,6 +18,7 @@ void SpinWait::pause() noexcept
         sched_yield();
     } else {
         nanosleep(&nap, nullptr);
+        turns_ = spins_;
         return;
     }
     ++turns_;

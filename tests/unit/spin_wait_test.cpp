@@ -16,19 +16,17 @@ long sleeps()
     return usage.ru_nvcsw;
 }
 
-TEST(SpinWait, SleepsInTheEnd)
+/// Always again, and seldom: who sleeps each time finds nothing free that others take all the time.
+TEST(SpinWait, SleepsOnceInManyTurns)
 {
-    constexpr int spins = 10;
-    constexpr int turns = 200;
-    SpinWait wait(spins);
-    for (int turn = 0; turn < turns; ++turn) {
-        wait.pause();
-    }
+    constexpr int turns = 65; // one sleep behind as many yields as there are
+    constexpr int rounds = 20;
+    SpinWait wait(10);
     const long before = sleeps();
-    for (int turn = 0; turn < turns; ++turn) {
+    for (int turn = 0; turn < 10 + rounds * turns; ++turn) {
         wait.pause();
     }
-    EXPECT_GE(sleeps() - before, turns);
+    EXPECT_EQ(sleeps() - before, rounds);
 }
 
 } // namespace

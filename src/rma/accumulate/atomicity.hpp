@@ -17,7 +17,7 @@ class AtomicityLocks {
 public:
     static constexpr std::size_t stripes = 64;
 
-    /// Waits for the stripe of the address: spins a little, then gives the core away each time.
+    /// Waits for the stripe of the address: spins a little, then gives the core away (SpinWait).
     void acquire(const void* address) noexcept;
     void release(const void* address) noexcept;
 

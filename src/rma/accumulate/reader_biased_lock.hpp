@@ -33,7 +33,7 @@ public:
         return closed_.load(std::memory_order_acquire) != 0;
     }
 
-    /// Waits for it: spins a little, then gives the core away each time.
+    /// Waits for it: spins a little, then gives the core away (SpinWait).
     void acquire() noexcept
     {
         if (held_.exchange(1, std::memory_order_seq_cst) != 0) [[unlikely]] {
