@@ -63,6 +63,20 @@ TEST(ForkHandlers, UseMemoryThatIsHandedOut)
     EXPECT_EQ(memory.free(block), AllocatedMemory::Freed::not_a_block);
 }
 
+/// A process that forks before it has any: one that is started anew, as this one may have some.
+TEST(ForkHandlersDeathTest, LeaveAChildWithMemoryOfItsOwn)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(_exit(went_well(start_process([] {
+                    AllocatedMemory& memory = AllocatedMemory::of_process();
+                    void* block = memory.allocate(100, 64, false);
+                    return block != nullptr && memory.free(block) == AllocatedMemory::Freed::yes;
+                }))
+                          ? 0
+                          : 1),
+                testing::ExitedWithCode(0), "");
+}
+
 /// In a process of its own: what looks at pages keeps a file open.
 TEST(ForkHandlers, UseMemoryThatIsReplaced)
 {

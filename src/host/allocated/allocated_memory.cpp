@@ -248,7 +248,7 @@ void AllocatedMemory::after_fork_in_child() noexcept
             keep_apart_in_child(chunk.data, chunk.bytes, file, chunk.offset);
         }
     }
-    inherited_ = true;
+    inherited_ = inherited_ || size_ != 0; // before the first block there is nothing to inherit
     mutex_.unlock();
 }
 
