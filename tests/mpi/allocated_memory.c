@@ -8,6 +8,7 @@
  */
 #include "neighbours.h"
 #include "windows.h"
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { MANY = 200, ROUNDS = 50 };
@@ -177,6 +178,28 @@ static void in_other_windows(MPI_Aint bytes)
 }
 
 /* Wrong, but nobody else may crash for it: the memory goes before the window does. */
+/* However many the process may have: select() knows the first 1024 alone. */
+static void leave_low_descriptors(void)
+{
+    enum { WINDOWS = 300, MOST = 600 }; /* 256, and what the host and the network have open */
+    MPI_Win windows[WINDOWS];
+    void *base;
+    struct rlimit limit, before;
+    check_step("many windows");
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    limit = before;
+    limit.rlim_cur = limit.rlim_max;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    for (int k = 0; k < WINDOWS; ++k)
+        CHECK_OK(MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &windows[k]));
+    int const next = dup(STDERR_FILENO);
+    CHECK(next >= 0 && next < MOST);
+    close(next);
+    for (int k = 0; k < WINDOWS; ++k)
+        CHECK_OK(MPI_Win_free(&windows[k]));
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
 static void freed_too_early(void)
 {
     MPI_Win win;
@@ -234,8 +257,10 @@ int main(int argc, char **argv)
         in_windows(bytes);
         in_other_windows(bytes);
     }
-    if (!is_private)
+    if (!is_private) {
+        leave_low_descriptors();
         freed_too_early();
+    }
     forked();
     return check_end();
 }

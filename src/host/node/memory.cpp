@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <sys/resource.h>
+#include <sys/select.h>
 
 #include "base/bytes.hpp"
 #include "base/log.hpp"
@@ -37,13 +38,16 @@ Mapping map_file(File& file, const MemoryFileAddress& address, std::size_t total
     return file ? Mapping::shared(file, total, alignment) : Mapping();
 }
 
-/// Open where there are descriptors to spare: a new one has the lowest number that is free.
+/// Open where there are descriptors to spare: a new one has the lowest number that is free. What
+/// the program opens next stays below 1024, which is all that select() can name.
 HeldFile keep_open(File file) noexcept
 {
     constexpr rlim_t part = 4;
+    constexpr rlim_t most = FD_SETSIZE / part;
     rlimit limit{};
-    const bool may_stay = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-                          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / part;
+    const bool may_stay =
+        getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        static_cast<rlim_t>(file.descriptor()) < std::min(limit.rlim_cur / part, most);
     return may_stay ? HeldFile(std::move(file)) : HeldFile();
 }
 
