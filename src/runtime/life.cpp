@@ -43,7 +43,7 @@ void drain() noexcept
 /// not.
 void meet_in_windows() noexcept
 {
-    if (Runtime* runtime = Runtime::existing(); runtime != nullptr && !sessions.any()) {
+    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
         runtime->meet_in_windows();
     }
 }
@@ -111,6 +111,8 @@ void attach_to_self() noexcept
 } // namespace
 
 bool mpi_is_up() noexcept { return host::mpi::world_is_up() || sessions.any(); }
+
+bool is_world_alone() noexcept { return host::mpi::world_is_up() && !sessions.any(); }
 
 MPI_Comm lasting_communicator() noexcept
 {

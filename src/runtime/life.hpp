@@ -11,6 +11,9 @@ namespace sidelight::runtime {
 /// Whether the program may call MPI: between MPI_Init and MPI_Finalize, or in a session.
 [[nodiscard]] bool mpi_is_up() noexcept;
 
+/// Whether what is there of MPI ends with MPI_Finalize.
+[[nodiscard]] bool is_world_alone() noexcept;
+
 /// The communicator of the process alone, for operations that call the host at any time; null where
 /// it may be freed beside them: one thread ends a session, while another one calls.
 [[nodiscard]] MPI_Comm lasting_communicator() noexcept;

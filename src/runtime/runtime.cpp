@@ -101,11 +101,11 @@ void Runtime::drain() noexcept
 void Runtime::meet_in_windows() noexcept
 {
     waiting_.until([this] {
-        bool any = false;
+        bool all = true;
         for (const auto& window : engine_.process().windows()) {
-            any |= !window->closed() && window->close_at_end();
+            all &= window->close_at_end();
         }
-        return !any;
+        return all;
     });
 }
 

@@ -37,8 +37,9 @@ public:
     /// Waits until what closing calls have left to do, that had returned early, is done. Without
     /// the engine.
     void drain() noexcept;
-    /// Waits until all members of windows that the program has not freed have come here, too: until
-    /// then they may still use this process's memory, and it has to serve them. Without the engine.
+    /// Waits until all members of windows of the world that the program has not freed have come
+    /// here, too: until then they may still use this process's memory, and it has to serve them.
+    /// Without the engine.
     void meet_in_windows() noexcept;
 
     /// MPI has begun, or a session, beside which a thread of the program may be in a call. From the

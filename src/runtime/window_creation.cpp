@@ -10,6 +10,7 @@
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/signals.hpp"
+#include "runtime/life.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/shared_exchange.hpp"
 #include "runtime/window_table.hpp"
@@ -115,6 +116,7 @@ host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
         .keeps = kept_ && kept_->kept,
         .no_exclusive_locks = object_ != nullptr && object_->info.no_exclusive_locks(),
         .active_at_target = object_ != nullptr && object_->info.active_at_target(),
+        .of_world = is_world_alone(),
         .mapped = mapped,
         .wrong = refused_};
     host::node::Survey found = host::node::survey(all(), mine);
@@ -154,6 +156,7 @@ bool Creation::find_route()
     }
     object_->info.set_no_exclusive_locks(found.no_exclusive_locks);
     object_->info.set_active_at_target(found.active_at_target);
+    of_world_ = found.of_world;
     one_node_ = found.one_node;
     if (request_.flavor == Flavor::shared && !one_node_) {
         // Not every host refuses it.

@@ -112,7 +112,8 @@ private:
     bool has_handle_ = false;
     bool knows_members_ = false;
     bool one_node_ = false;
-    bool carried_ = false; ///< some operations travel as messages
+    bool of_world_ = false; ///< it ends with MPI_Finalize, on all members
+    bool carried_ = false;  ///< some operations travel as messages
     const char* reason_ = "a member could not make its part"; ///< should it be the host's
     host::node::HostExchange by_host_;
     std::optional<host::node::HostExchange> on_node_;     ///< where others are on another node

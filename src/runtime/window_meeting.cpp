@@ -186,7 +186,8 @@ bool Creation::create()
                           }
                           Runtime::instance().helpers().start(object_->info.progress());
                           const EngineToken token(engine);
-                          const rma::WindowShape shape = shape_of(*object_, request_, rank_);
+                          rma::WindowShape shape = shape_of(*object_, request_, rank_);
+                          shape.meets_at_end = of_world_;
                           object_->window = &engine.process().create_window(shape);
                           window_table::insert(*object_);
                       });

@@ -33,7 +33,7 @@ foreach(progress auto thread smart)
         ENVIRONMENT SIDELIGHT_PROGRESS=${progress})
 endforeach()
 sidelight_mpi_test(finalize_callbacks_messages RANKS 2 PROGRAM finalize_callbacks MESSAGES)
-foreach(way "" met open)
+foreach(way "" met open session)
     string(JOIN "_" name left_windows ${way})
     sidelight_mpi_test(emulated.${name} RANKS 3 PROGRAM left_windows ARGS ${way}
         PRINTS "served to the end" ENVIRONMENT SIDELIGHT_ROUTE=emulated)

@@ -2,14 +2,33 @@
 /* Windows that nobody frees. MPI_Finalize asks for that as little as for a call of a target, so a
  * process that comes to it first serves the others until they are there, too.
  *
- *     left_windows [met|open]
+ *     left_windows [met|open|session]
  *
- * met: all have had to do with all before. open: the others leave a lock_all epoch open. */
+ * met: all have had to do with all before. open: the others leave a lock_all epoch open. session:
+ * rank 0 has one, which goes on. */
 #include "check.h"
 
 enum { WORDS = 4096, ROUNDS = 20 };
 
 static int64_t of_created[WORDS], of_attached[WORDS];
+
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+static MPI_Session of_rank_0;
+
+static void begin_session(void)
+{
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &of_rank_0));
+}
+
+static void end_session(void) { MPI_Session_finalize(&of_rank_0); }
+
+#else
+
+static void begin_session(void) {}
+static void end_session(void) {}
+
+#endif
 
 /* Each round waits for rank 0: its counter is this process's and this time's. */
 static void use(MPI_Win win, int time, MPI_Aint base, bool locks)
@@ -32,6 +51,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     bool const met = argc > 1 && strcmp(argv[1], "met") == 0;
     bool const open = argc > 1 && strcmp(argv[1], "open") == 0;
+    bool const session = argc > 1 && strcmp(argv[1], "session") == 0;
     MPI_Win created = MPI_WIN_NULL, dynamic = MPI_WIN_NULL;
     MPI_Aint address = 0;
     CHECK_OK(
@@ -43,6 +63,9 @@ int main(int argc, char **argv)
     if (met) {
         use(created, 0, 0, true);
         use(dynamic, 0, address, true);
+    }
+    if (session && check_rank == 0) {
+        begin_session();
     }
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (check_rank != 0) {
@@ -59,5 +82,8 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     MPI_Finalize(); /* not with those that follow, as check_end is */
+    if (session && check_rank == 0) {
+        end_session();
+    }
     return check_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

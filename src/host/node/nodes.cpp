@@ -94,15 +94,16 @@ std::uint64_t node_identity()
 Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
 {
     // The smallest of each: of a number and of its complement, they say whether all are equal.
-    const std::array<std::uint64_t, 9> said{mine.node,
-                                            ~mine.node,
-                                            mine.yes ? 1U : 0U,
-                                            mine.knows ? 1U : 0U,
-                                            mine.keeps ? 1U : 0U,
-                                            ~static_cast<std::uint64_t>(mine.wrong),
-                                            mine.no_exclusive_locks ? 1U : 0U,
-                                            mine.active_at_target ? 0U : 1U,
-                                            static_cast<std::uint64_t>(mine.mapped)};
+    const std::array<std::uint64_t, 10> said{mine.node,
+                                             ~mine.node,
+                                             mine.yes ? 1U : 0U,
+                                             mine.knows ? 1U : 0U,
+                                             mine.keeps ? 1U : 0U,
+                                             ~static_cast<std::uint64_t>(mine.wrong),
+                                             mine.no_exclusive_locks ? 1U : 0U,
+                                             mine.active_at_target ? 0U : 1U,
+                                             static_cast<std::uint64_t>(mine.mapped),
+                                             mine.of_world ? 1U : 0U};
     std::array<std::uint64_t, said.size()> least{};
     if (!members.find_least(said, least)) {
         return {};
@@ -114,6 +115,7 @@ Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
             .all_keep = least[4] == 1,
             .no_exclusive_locks = least[6] == 1,
             .active_at_target = least[7] == 0,
+            .of_world = least[9] == 1,
             .mapped = static_cast<Mapped>(least[8]),
             .wrong = static_cast<Status>(~least[5])};
 }

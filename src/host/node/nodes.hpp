@@ -30,6 +30,7 @@ struct Survey {
     bool all_keep = false;           ///< all have said that they can keep what they learn
     bool no_exclusive_locks = false; ///< all have promised that
     bool active_at_target = false;   ///< some member has asked for that
+    bool of_world = false;           ///< no member has a session
     Mapped mapped = Mapped::unknown; ///< no: that of some member is not; yes: that of all
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
@@ -42,6 +43,7 @@ struct SurveyAnswer {
     bool keeps = false;     ///< whether it can keep what it learns of them
     bool no_exclusive_locks = false; ///< what it promises of the window
     bool active_at_target = false;   ///< what it asks for
+    bool of_world = false;           ///< it has the world, and no session
     Mapped mapped = Mapped::unknown; ///< its memory, were all on one node
     Status wrong = Status::ok;       ///< what is the matter with its arguments
 };

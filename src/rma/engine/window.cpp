@@ -12,6 +12,7 @@ Window::Window(SharedParts& shared, const WindowShape& shape)
       rank_(shape.rank),
       size_(shape.size),
       flavor_(shape.flavor),
+      meets_at_end_(shape.meets_at_end),
       parts_(std::make_unique<WindowParts>(*this, shared, shape)),
       settled_(parts_->surroundings, parts_->queue, parts_->open)
 {
@@ -205,8 +206,9 @@ Status Window::close(Request* request) noexcept
 
 bool Window::close_at_end() noexcept
 {
-    closing_ = closing_ || parts_->synchronization.close(nullptr, true) == Status::ok;
-    return closing_;
+    closing_ =
+        closing_ || (meets_at_end_ && parts_->synchronization.close(nullptr, true) == Status::ok);
+    return !meets_at_end_ || parts_->queue.closed();
 }
 
 bool Window::progress() noexcept

@@ -32,6 +32,7 @@ struct WindowShape {
     bool offers = false;             ///< who waits performs what computing origins offer
     bool no_exclusive_locks = false; ///< the program will ask for none; the same on all members
     bool active_at_target = false;   ///< handlers run there alone; the same on all members
+    bool meets_at_end = false;       ///< see close_at_end; the same on all members
 };
 
 /// One window, as one of its members sees it: a façade over the parts that each own one concern
@@ -121,8 +122,8 @@ public:
     /// more, and every member has called it; if one is lost, with Status::lost and without waiting
     /// for the others.
     Status close(Request* request) noexcept;
-    /// The same at the end of MPI, whatever is open, once: answers whether it has begun, for which
-    /// memory is needed.
+    /// The same at the end of MPI, whatever is open, where all members come to that: answers
+    /// whether it is complete. Called until it is: without memory the next call tries again.
     bool close_at_end() noexcept;
     /// Whether that is complete, with an error or without: the window may be destroyed.
     [[nodiscard]] bool closed() const noexcept;
@@ -173,6 +174,7 @@ private:
     int rank_;
     int size_;
     Flavor flavor_;
+    bool meets_at_end_;
     bool closing_ = false;
     std::unique_ptr<WindowParts> parts_;
     SettledEpochs settled_;
