@@ -54,7 +54,8 @@ struct Channel {
     bool in_owed = false; ///< in the list of those that are owed an acknowledgement
     Channel* next_owed = nullptr;
     std::uint32_t fragments_taken = 0; ///< without answers of their own, and performed here
-    /// The operation whose fragment was refused last, 0: none. It raises nothing.
+    /// The operation whose fragment was refused last, 0: none. It raises nothing; neither does one
+    /// that has its name again, after 2^32 - 1 uses of its flight.
     std::uint64_t refused = 0;
     std::uint32_t placing = 0;            ///< zero-copy messages whose data are being written here
     Series zero_copies_taken{};           ///< zero-copy puts that are here

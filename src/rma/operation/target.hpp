@@ -16,8 +16,8 @@ namespace sidelight::rma {
 enum class KeyState : std::uint8_t { unknown, asked, settled };
 
 /// How this process reaches the memory of one member of a window. All zero: there was no contact
-/// yet. The first line is what the direct path reads; Mapped::open alone writes `reach`,
-/// `flushable` and whether `latest` is open.
+/// yet; without one it may be `lost`, too. The first line is what the direct path reads;
+/// Mapped::open alone writes `reach`, `flushable` and whether `latest` is open.
 struct alignas(64) Target {
     std::byte* base = nullptr;   ///< its memory, where it is mapped here
     std::uint64_t size = 0;      ///< bytes
