@@ -576,7 +576,14 @@ class Interpreters(unittest.TestCase):
             self.assertEqual(interpreters.python_of(script), ["/usr/bin/env", "python3"])
             script.write_text("#!/bin/sh\n")
             self.assertIsNone(interpreters.python_of(script))
-        self.assertEqual(interpreters.python_of(Path("/a/python3.11")), ["/a/python3.11"])
+
+    def test_by_its_name(self):
+        names = ("python", "python3", "python3.11", "pypy3", "python3.13t", "python3.13td",
+                 "python3-dbg", "python3.11-dbg", "python3.12d", "python3-debug")
+        for name in names:
+            self.assertEqual(interpreters.python_of(Path(f"/a/{name}")), [f"/a/{name}"])
+        for name in ("python3-config", "pythonic", "ipython3x", "python3.11-dbg-config"):
+            self.assertIsNone(interpreters.python_of(Path(f"/a/{name}")))
 
     def opened(self, *names):
         """Which of these libraries, in a folder with a space, is that of an mpi4py that maps all of

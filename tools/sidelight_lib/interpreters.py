@@ -13,7 +13,8 @@ from pathlib import Path
 
 from . import versions
 
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*$")
+# With the letters of those without the interpreter's lock, and for debugging.
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*t?d?(?:-(?:dbg|debug))?$")
 _SHELL = re.compile(r"(?:a|ba|c|da|fi|k|tc|z)?sh$")
 _ASK_SECONDS = 60
 
