@@ -85,6 +85,21 @@ class Hosts(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("#pragma weak ompi_mpi_comm_world\n", weak)
 
+    @unittest.skipUnless(OPEN_MPI, "Debian's Open MPI is not installed")
+    def test_a_compiler_that_is_named_without_its_folder_stays_the_same(self):
+        with tempfile.TemporaryDirectory() as place:
+            mpicc = Path(place) / "mpicc"
+            libraries = OPEN_MPI.libmpi.parent
+            mpicc.write_text(f'#!/bin/sh\nexec {OPEN_MPI.mpicc} "$@" -L{libraries}\n')
+            mpicc.chmod(0o755)
+            ended, cache = configure(
+                "-DSIDELIGHT_MPICC=mpicc",
+                file="CMakeCache.txt",
+                PATH=f"{place}:{os.environ['PATH']}",
+            )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn(f"SIDELIGHT_MPICC:STRING={mpicc}\n", cache)
+
 
 class Tools(unittest.TestCase):
     """Those that are there, and do not do."""
