@@ -14,10 +14,12 @@ file(GLOB halo_sources CONFIGURE_DEPENDS ${directory}/halo/*.c)
 sidelight_mpi_program(${host} ${kind} halo
     SOURCES ${halo_sources} ${directory}/epochs.c ${directory}/measure.c
     LIBRARIES ${CMAKE_DL_LIBS})
-sidelight_mpi_program(${host} ${kind} transactions
-    SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
-        ${directory}/measure.c
-    LIBRARIES z ${CMAKE_DL_LIBS})
+if(ZLIB_FOUND)
+    sidelight_mpi_program(${host} ${kind} transactions
+        SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
+            ${directory}/measure.c
+        LIBRARIES ZLIB::ZLIB ${CMAKE_DL_LIBS})
+endif()
 
 sidelight_mpi_program(${host} ${kind} undelayed
     SOURCES ${directory}/undelayed.c ${directory}/epochs.c ${directory}/pair.c

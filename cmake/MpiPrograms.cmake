@@ -8,6 +8,11 @@ endif()
 if(NOT TARGET PkgConfig::OPENBLAS)
     message(STATUS "OpenBLAS: pkg-config finds none, so no examples/lu (package libopenblas-dev)")
 endif()
+find_package(ZLIB)
+if(NOT ZLIB_FOUND)
+    message(WARNING "zlib is not found, so no examples/lu, examples/search and bench/transactions, "
+        "nor their tests (package zlib1g-dev)")
+endif()
 
 # sidelight_mpi_program(<host> <kind> <name> SOURCES <files> [LIBRARIES <libraries>])
 # A program that includes <sidelight.h> calls the library by name and is linked to it, ahead of the

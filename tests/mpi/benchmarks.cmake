@@ -15,11 +15,13 @@ sidelight_mpi_test(emulated.patterns_with_keys RANKS 4 PROGRAM ../bench/patterns
 
 # Each checks its own results: sums of what was added, edges that have arrived. They bind
 # themselves, which a launcher that binds two ranks to a core each does not let them do.
-sidelight_mpi_test(transactions RANKS 3 4 PROGRAM ../bench/transactions ARGS --quick)
-sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transactions
-    ARGS --quick --nonblocking --key)
-sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
-    ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+if(ZLIB_FOUND)
+    sidelight_mpi_test(transactions RANKS 3 4 PROGRAM ../bench/transactions ARGS --quick)
+    sidelight_mpi_test(transactions_nonblocking RANKS 3 4 PROGRAM ../bench/transactions
+        ARGS --quick --nonblocking --key)
+    sidelight_mpi_test(emulated.transactions_nonblocking RANKS 4 PROGRAM ../bench/transactions
+        ARGS --quick --nonblocking --key ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+endif()
 set(lines halo_8 halo_65536 halo_1048576)
 foreach(way persistent isend isend_ahead gats nonblocking ahead notified)
     sidelight_mpi_test(halo_${way} RANKS 3 4 PROGRAM ../bench/halo
@@ -35,21 +37,25 @@ sidelight_mpi_test(solver RANKS 4 PROGRAM ../bench/solver ARGS --quick 16 48)
 
 # Programs of examples/ that check what they find: reads in a made-up genome, in three ways, and
 # sums of absolute values; also where there is room for one segment at a time.
-foreach(way active get server)
-    sidelight_mpi_test(search_${way} RANKS 2 3 PROGRAM ../examples/search_${way} ARGS -c)
-    set(skipped ${SIDELIGHT_FINALIZE_HANGS})
-    if(way STREQUAL server)
-        foreach(host mpich4 mpich5)
-            list(APPEND skipped ${host} "its messages to a server thread may not end over TCP")
-        endforeach()
-    endif()
-    sidelight_mpi_test(search_${way} RANKS 2 NODES 2 PROGRAM ../examples/search_${way} ARGS -c
-        SKIP_HOSTS ${skipped})
-endforeach()
+set(programs absolute_sums)
+if(ZLIB_FOUND)
+    list(APPEND programs search_active)
+    foreach(way active get server)
+        sidelight_mpi_test(search_${way} RANKS 2 3 PROGRAM ../examples/search_${way} ARGS -c)
+        set(skipped ${SIDELIGHT_FINALIZE_HANGS})
+        if(way STREQUAL server)
+            foreach(host mpich4 mpich5)
+                list(APPEND skipped ${host} "its messages to a server thread may not end over TCP")
+            endforeach()
+        endif()
+        sidelight_mpi_test(search_${way} RANKS 2 NODES 2 PROGRAM ../examples/search_${way} ARGS -c
+            SKIP_HOSTS ${skipped})
+    endforeach()
+endif()
 sidelight_mpi_test(absolute_sums RANKS 2 4 PROGRAM ../examples/absolute_sums)
 sidelight_mpi_test(absolute_sums RANKS 2 NODES 2 PROGRAM ../examples/absolute_sums
     SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
-foreach(program search_active absolute_sums)
+foreach(program IN LISTS programs)
     set(arguments "")
     if(program STREQUAL search_active)
         set(arguments ARGS -c -b 300)

@@ -49,6 +49,26 @@ class Optional(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("so no examples/lu", ended.stdout)
 
+    @unittest.skipUnless(DEBIAN, "no host of Debian is installed")
+    def test_zlib(self):
+        ended, commands = configure(
+            f"-DSIDELIGHT_HOSTS={DEBIAN[0]}", "-DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON",
+            "-DBUILD_TESTING=ON",
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("zlib1g-dev", ended.stderr)
+        self.assertIn("absolute_sums.c", commands)
+        for program in ("lu/lu_blocking", "search/search_get", "bench/transactions"):
+            self.assertNotIn(f"/{program}.c\"", commands)
+
+    def test_googletest(self):
+        ended, commands = configure(
+            "-DSIDELIGHT_HOSTS=none", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DBUILD_TESTING=ON"
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("libgtest-dev", ended.stderr)
+        self.assertNotIn("tests/unit", commands)
+
     def test_who_runs_make_is_told_what_is_missing(self):
         nothing = shutil.which("true")  # in the place of Python it finds no host
         for options, said in (
