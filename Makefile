@@ -4,7 +4,9 @@
 # one is named, or none (MPICC=). WERROR=OFF is for compilers that warn of what those of Debian 12
 # do not, SIDELIGHT_PYTHON=/path/to/python3 for systems whose own is older than 3.10.
 
-MPICC ?= $(shell sed -n 's/^SIDELIGHT_MPICC:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
+cached = $(shell sed -n 's/^$(1):[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
+MPICC ?= $(call cached,SIDELIGHT_MPICC)
+python := $(or $(SIDELIGHT_PYTHON),$(call cached,SIDELIGHT_PYTHON),/usr/bin/python3)
 N ?= 2
 NODES ?= 1
 SUITES ?= unit network sim $(if $(MPICC),mpi,mpich4 openmpi4)
@@ -41,20 +43,20 @@ configure: setup
 # ranks, and with NODES as if on several machines.
 demo: configure
 	cmake --build build --parallel $(JOBS) --target examples
-	tools/demo -n $(N) --nodes $(NODES)
+	$(python) tools/demo -n $(N) --nodes $(NODES)
 
 # Reads searched in a genome that is spread over N ranks: by active messages, by get, by a server
 # thread; on one node and on two. The data are in ../shared/data, or in the folder DATA.
 demo-search: configure
 	cmake --build build --parallel $(JOBS) --target examples
-	tools/demo_search -n $(N) $(addprefix --data ,$(DATA))
+	$(python) tools/demo_search -n $(N) $(addprefix --data ,$(DATA))
 
 # NWChem as Debian has it, which fails on its own MPI: three ways. Installs it; takes some ten
 # minutes.
 demo-nwchem: configure
 	@tools/setup --nwchem
 	cmake --build build --parallel $(JOBS)
-	tools/demo_nwchem -n $(N)
+	$(python) tools/demo_nwchem -n $(N)
 
 # SUITES are ctest labels: unit, network, sim, mpi, nodes, or the name of a host; WITHOUT, if given,
 # is a regular expression of tests that are left out.
@@ -71,36 +73,36 @@ test: build
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) SIDELIGHT_SIM_ACTIVE_SEEDS=$$(($(SEEDS) / 10)) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
-		tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
+		$(python) tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/litmus $(ROUNDS); \
 		for route in auto emulated native; do \
-			tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
+			$(python) tests/run_ranks.py --host $$host -n 2 --timeout 7200 \
 				--env SIDELIGHT_ROUTE=$$route \
 				--preload build/$$host/libsidelight.so build/$$host/tests/ordered_pairs $(PAIRS); \
 		done; \
-		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+		$(python) tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--preload build/$$host/libsidelight.so build/$$host/tests/lost_updates $(UPDATES); \
-		tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+		$(python) tests/run_ranks.py --host $$host -n 5 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--env SIDELIGHT_SHARE_MEMORY=never \
 			--preload build/$$host/libsidelight.so build/$$host/tests/notified_storm $(PUTS); \
 		for route in auto emulated native; do \
-			tests/run_ranks.py --host $$host -n 4 --timeout 7200 \
+			$(python) tests/run_ranks.py --host $$host -n 4 --timeout 7200 \
 				--env SIDELIGHT_ROUTE=$$route \
 				--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
 		done; \
-		tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
+		$(python) tests/run_ranks.py --host $$host -n 4 --timeout 7200 --odd SIDELIGHT_ROUTE=emulated \
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
-		tests/run_ranks.py --host $$host -n 3 --timeout 7200 \
+		$(python) tests/run_ranks.py --host $$host -n 3 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_hostile 5000; \
-		tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
+		$(python) tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
 			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
 		case $$host in mpich4|impi) continue ;; esac; \
-		tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 --nodes 3 \
+		$(python) tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 --nodes 3 \
 			--surviving mixed --moments $(MOMENTS); \
-		tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
+		$(python) tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
 			--surviving creating --moments $(MOMENTS); \
 		for nodes in 0 3; do \
-			tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
+			$(python) tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 \
 				--nodes $$nodes --surviving active --moments $(MOMENTS); \
 		done; \
 	done
@@ -116,21 +118,21 @@ sanitize: setup
 # What becomes of wrong arguments, and of limits of the system, on each host alone and under
 # Sidelight: docs/wrong-arguments.md, docs/limits.md. BY_CASE has options of both.
 by-case: build
-	tests/by_case/wrong_arguments --write $(BY_CASE)
-	tests/by_case/limits --write $(BY_CASE)
+	$(python) tests/by_case/wrong_arguments --write $(BY_CASE)
+	$(python) tests/by_case/limits --write $(BY_CASE)
 
 # Test suites of others, fetched and run on each host alone and under Sidelight, by every route; on
 # one host with HOST, which may be impi. Writes docs/conformance.md. CONFORMANCE has further options
 # of the suites.
 conformance: $(if $(filter impi,$(HOST)),impi,hosts) build
 	@status=0; for suite in mpich mpi4py opencoarrays petsc nwchem mpich_messages mpi4py_messages; do \
-		tests/conformance/$$suite $(addprefix --host ,$(HOST)) $(CONFORMANCE) || status=1; \
+		$(python) tests/conformance/$$suite $(addprefix --host ,$(HOST)) $(CONFORMANCE) || status=1; \
 	done; \
-	tests/conformance/mpi4py_wheel $(addprefix --hosts ,$(HOST)) || status=1; \
-	tests/conformance/page && exit $$status
+	$(python) tests/conformance/mpi4py_wheel $(addprefix --hosts ,$(HOST)) || status=1; \
+	$(python) tests/conformance/page && exit $$status
 
 bench: build
-	tools/sidelight bench latency
+	$(python) tools/sidelight bench latency
 
 setup:
 	@tools/setup $(if $(MPICC),--own-mpi)

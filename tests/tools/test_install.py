@@ -130,15 +130,18 @@ class Installed(unittest.TestCase):
 
 
 class Make(unittest.TestCase):
-    def made(self, *words):
-        """What `make install` would run where the build is for an MPI of the user's own."""
+    def made(self, *words, target="install"):
+        """What make would run where the build is for an MPI and with a Python of the user's own."""
         with tempfile.TemporaryDirectory() as place:
             cache = Path(place) / "build" / "CMakeCache.txt"
             cache.parent.mkdir()
-            cache.write_text("SIDELIGHT_MPICC:STRING=/own/mpicc\n")
+            cache.write_text(
+                "SIDELIGHT_MPICC:STRING=/own/mpicc\nSIDELIGHT_PYTHON:FILEPATH=/own/python3\n"
+            )
             return run(
-                "make", "-n", "-C", place, "-f", support.ROOT / "Makefile", "install", *words,
-                env={k: v for k, v in os.environ.items() if k not in ("MPICC", "MAKEFLAGS")},
+                "make", "-n", "-C", place, "-f", support.ROOT / "Makefile", target, *words,
+                env={name: value for name, value in os.environ.items()
+                     if name not in ("MPICC", "SIDELIGHT_PYTHON", "MAKEFLAGS")},
             )
 
     def test_it_stays_with_the_mpi_that_make_was_told_of(self):
@@ -149,6 +152,19 @@ class Make(unittest.TestCase):
     def test_until_it_is_told_of_none(self):
         self.assertIn('-DSIDELIGHT_MPICC=""', self.made("MPICC="))
         self.assertNotIn("--own-mpi", self.made("MPICC="))
+
+    def test_what_it_runs_has_the_python_of_the_build(self):
+        for target, script in (
+            ("demo", "tools/demo "),
+            ("demo-search", "tools/demo_search "),
+            ("demo-nwchem", "tools/demo_nwchem "),
+            ("bench", "tools/sidelight "),
+            ("by-case", "tests/by_case/limits "),
+            ("conformance", "tests/conformance/page "),
+        ):
+            self.assertIn(f"/own/python3 {script}", self.made(target=target))
+            named = self.made("SIDELIGHT_PYTHON=/another/python3", target=target)
+            self.assertIn(f"/another/python3 {script}", named)
 
 
 class Places(unittest.TestCase):

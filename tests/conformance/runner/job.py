@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import os
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ class Job:
         return Ended(runner.returncode, printed, errors)
 
     def _command(self) -> list[str]:
-        command = [str(ROOT / "tests" / "run_ranks.py"), "--host", self.host.name,
+        command = [sys.executable, str(ROOT / "tests" / "run_ranks.py"), "--host", self.host.name,
                    "-n", str(self.entry.ranks), "--timeout", str(self.limit)]
         if self.route.sidelight:
             command += ["--preload", ":".join(map(str, self._libraries()))]

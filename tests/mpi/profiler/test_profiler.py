@@ -75,8 +75,8 @@ class Runs:
         self.run(title, command, self.host.environment(), expected, under_sidelight)
 
     def sidelight_run(self, title, program, preload=(), expected=ALL):
-        command = [ROOT / "tools" / "sidelight", "run", "--host", self.host.name, "-n", str(RANKS),
-                   self.host.program(program)]
+        command = [sys.executable, ROOT / "tools" / "sidelight", "run", "--host", self.host.name,
+                   "-n", str(RANKS), self.host.program(program)]
         environment = {"LD_PRELOAD": ":".join(map(str, preload))} if preload else {}
         self.run(title, command, environment, expected, under_sidelight=True)
 
