@@ -24,7 +24,7 @@ _KINDS = {
 
 _PUT = "pchiach"  # origin buffer, count and type; rank, displacement, count and type at the target
 _GET_ACCUMULATE = "pchpchiachh"
-_ACTIVE_MESSAGE = "pchpchcihachhhh"
+_ACTIVE_MESSAGE = "pchpchcihachhh"
 
 # What each function takes; `h` where an object is made, `p`: its handle is written there.
 _FUNCTIONS = {
@@ -66,8 +66,10 @@ _FUNCTIONS = {
     "MPIX_Am_op_create": "pp",
     "MPIX_Am_op_create_c": "pp",
     "MPIX_Am_win_op_register": "hh",
-    "MPIX_Am_c": _ACTIVE_MESSAGE,
-    "MPIX_Ram_c": _ACTIVE_MESSAGE + "p",
+    "MPIX_Am_c": _ACTIVE_MESSAGE + "h",
+    "MPIX_Ram_c": _ACTIVE_MESSAGE + "hp",
+    "MPIX_Am_notify_c": _ACTIVE_MESSAGE + "ih",
+    "MPIX_Ram_notify_c": _ACTIVE_MESSAGE + "ihp",
     "MPIX_Am_win_buffer_attach": "pah",
     "MPIX_Am_win_buffer_detach": "h",
     "MPIX_Progress_set": "i",

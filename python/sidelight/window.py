@@ -185,11 +185,21 @@ class Win(MPI.Win):
         call("MPIX_Am_win_op_register", handle(am_op), handle(self))
 
     def Am(self, message: ActiveMessage, target_rank: int, am_op: MPI.Op) -> None:
-        call("MPIX_Am_c", *message.arguments(target_rank, am_op, self))
+        self._active_message("MPIX_Am_c", message, target_rank, am_op)
 
     def Ram(self, message: ActiveMessage, target_rank: int, am_op: MPI.Op) -> Request:
-        return _request(
-            "MPIX_Ram_c", *message.arguments(target_rank, am_op, self), kept=message
+        return self._active_message("MPIX_Ram_c", message, target_rank, am_op)
+
+    def Am_notify(
+        self, message: ActiveMessage, target_rank: int, notification_idx: int, am_op: MPI.Op
+    ) -> None:
+        self._active_message("MPIX_Am_notify_c", message, target_rank, am_op, notification_idx)
+
+    def Ram_notify(
+        self, message: ActiveMessage, target_rank: int, notification_idx: int, am_op: MPI.Op
+    ) -> Request:
+        return self._active_message(
+            "MPIX_Ram_notify_c", message, target_rank, am_op, notification_idx
         )
 
     def Am_buffer_attach(self, memory: Any) -> None:
@@ -275,6 +285,12 @@ class Win(MPI.Win):
         all_given = (*given.arguments, *fetched.arguments, *where.arguments, *last, handle(self))
         return _call_or_request(name, *all_given, kept=(given, fetched))
 
+    def _active_message(
+        self, name: str, message: ActiveMessage, rank: int, am_op: MPI.Op, *counter: int
+    ) -> Any:
+        given = (*message.arguments(rank), handle(am_op), *counter, handle(self))
+        return _call_or_request(name, *given, kept=message)
+
 
 class ActiveMessage:
     """What MPIX_Am sends. A segment is what `input` has of its type, divided by `num_segments`."""
@@ -297,7 +313,7 @@ class ActiveMessage:
             if num_segments < 1 or each.count % num_segments != 0:
                 raise ValueError(f"{each.count} elements are not {num_segments} segments")
 
-    def arguments(self, target_rank: int, am_op: MPI.Op, window: MPI.Win) -> tuple[Any, ...]:
+    def arguments(self, target_rank: int) -> tuple[Any, ...]:
         displacement, count, datatype = self._persistent
         return (
             *self._segments(self._input),
@@ -309,8 +325,6 @@ class ActiveMessage:
             count,
             handle(datatype),
             handle(self._target_output),
-            handle(am_op),
-            handle(window),
         )
 
     def _segments(self, whole: Buffer) -> tuple[int, int, Any]:

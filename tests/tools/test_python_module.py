@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The module for Python, as it is written: it takes mpi4py to load it, and tests/python does."""
+
+import re
+import unittest
+
+import support
+
+DECLARED = re.compile(r"^(?:int |void |const char \*)(MPIX_\w+|sidelight_\w+)\(", re.MULTILINE)
+NOTIFIED = re.compile(r"SIDELIGHT_NOTIFICATION\((\w+)(?:##suffix)?,[\s\\]*\(")
+IN_TABLE = re.compile(r'^    "(MPIX_\w+|sidelight_\w+)": ', re.MULTILINE)
+
+
+class Names(unittest.TestCase):
+    def test_every_call_of_the_headers_is_there(self):
+        headers = [path.read_text() for path in (support.ROOT / "include").glob("*.h")]
+        calls = {name for text in headers for name in DECLARED.findall(text)}
+        calls |= {f"MPIX_{name}" for text in headers for name in NOTIFIED.findall(text)}
+        self.assertIn("MPIX_Win_ifence", calls)
+        self.assertIn("MPIX_Put_notify", calls)
+        module = support.ROOT / "python" / "sidelight" / "library.py"
+        there = set(IN_TABLE.findall(module.read_text()))
+        # Of those with counts the module has the form with large ones.
+        self.assertEqual({name for name in calls if not {name, f"{name}_c"} & there}, set())
+
+
+if __name__ == "__main__":
+    support.main()
