@@ -8,7 +8,8 @@
     [MPI.BOTTOM, 1, datatype]               by addresses
     None                                    none
 
-and places at a target: a displacement, or a list of it, a count and a type."""
+Memory that only DLPack tells of, such as that of tensors, needs the type. Places at a target are a
+displacement, or a list of it, a count and a type."""
 
 from __future__ import annotations
 
@@ -53,12 +54,16 @@ def buffer(given: Any, written: bool = False) -> Buffer:
     thing, *rest = given if isinstance(given, (list, tuple)) else [given]
     datatype = rest.pop() if rest and isinstance(rest[-1], (MPI.Datatype, str)) else None
     count, first = _count_and_first(rest)
+    if thing is None:
+        if count:
+            raise ValueError(f"{count} elements of no buffer; memory by addresses is MPI.BOTTOM")
+        count = 0
     if thing is None or thing is MPI.BOTTOM:
         if count is None or not isinstance(datatype, MPI.Datatype):
             raise ValueError("memory without a buffer needs a count and a datatype")
         return Buffer(0, count, datatype, datatype)
     memory = MPI.memory.frombuffer(thing, readonly=not written)
-    datatype = _datatype(datatype or memoryview(thing).format)
+    datatype = _datatype(datatype or _format(thing))
     extent = datatype.extent
     if count is None:
         count = max(memory.nbytes - first * extent, 0) // extent if extent > 0 else 0
@@ -86,6 +91,16 @@ def _count_and_first(rest: list[Any]) -> tuple[int | None, int]:
         return rest[0], 0
     count, first = rest
     return count, first
+
+
+def _format(thing: Any) -> str:
+    try:
+        return memoryview(thing).format
+    except TypeError:
+        raise TypeError(
+            f"{type(thing).__name__} does not say the type of its elements as memoryview asks for "
+            "it: give a list of it and the datatype, as in [tensor, MPI.DOUBLE]"
+        ) from None
 
 
 def _datatype(given: MPI.Datatype | str) -> MPI.Datatype:

@@ -240,6 +240,28 @@ def raises(error, what):
         check(False, f"error {error}")
 
 
+class Tensor:
+    """Memory that only the protocols of arrays tell of."""
+
+    def __init__(self, values):
+        self.values = values
+        address, count = values.buffer_info()
+        self.__cuda_array_interface__ = {
+            "version": 0, "data": (address, False), "shape": (count,), "typestr": "<i8",
+        }
+
+
+def tensors():
+    window, words = made()
+    window.Lock(other)
+    window.Rrput([Tensor(numbers(8, 9)), MPI.INT64_T], other, 2).Wait()
+    window.Rrput([None, 0, MPI.INT64_T], other).Wait()
+    window.Unlock(other)
+    comm.Barrier()
+    check(words[2:4].tolist() == [8, 9], "memory whose type is given")
+    check_freed(window)
+
+
 def errors():
     window, _ = made()
     raises(MPI.ERR_RMA_SYNC, window.Icomplete)
@@ -248,12 +270,18 @@ def errors():
     window.Lock_all()
     raises(MPI.ERR_RMA_RANGE, lambda: window.Rrput(numbers(1), other, WORDS).Wait())
     window.Unlock_all()
-    for given in ([numbers(1), 2], [MPI.BOTTOM, 1], [numbers(1), (1, 1)]):
+    for given in ([numbers(1), 2], [MPI.BOTTOM, 1], [numbers(1), (1, 1)], [None, 1, MPI.INT64_T]):
         try:
             window.Rrput(given, other)
         except ValueError:
             continue
         check(False, f"{given} is refused")
+    try:
+        window.Rrput(Tensor(numbers(1)), other)
+    except TypeError as error:
+        check("[tensor, MPI.DOUBLE]" in str(error), "what to give")
+    else:
+        check(False, "a tensor without a type is refused")
     comm.Barrier()
     check_freed(window)
 
@@ -304,7 +332,7 @@ def main():
         check(sidelight.is_loaded(), "is_loaded says so")
         check(sidelight.version().count(".") == 2, "a version has three numbers")
         for test in (fences, exposures, locks, duplicates, memory_handles, notifications,
-                     active_messages, errors, buffers_live, progress):
+                     active_messages, tensors, errors, buffers_live, progress):
             test()
     failed = comm.allreduce(len(wrong))
     if rank == 0 and failed == 0:
