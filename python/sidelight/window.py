@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 from mpi4py import MPI
@@ -14,10 +15,29 @@ from .library import address_of_handle, call, handle
 MAX_MEMHANDLE_SIZE = 256
 
 
+def _releasing(method: Any) -> Any:
+    """A method of mpi4py's that may complete the request, and then lets its buffers go."""
+
+    @functools.wraps(method)
+    def completing(self: Request, *arguments: Any, **named: Any) -> Any:
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            if self == MPI.REQUEST_NULL:
+                self.kept = None
+
+    return completing
+
+
 class Request(MPI.Request):
-    """A request of mpi4py's; it keeps alive the buffers of an operation that it is of."""
+    """A request of mpi4py's; it keeps alive the buffers of an operation that it is of, until one of
+    its own methods has completed it: those for many, such as Waitall, are mpi4py's."""
 
     kept: Any = None
+    Wait = _releasing(MPI.Request.Wait)
+    Test = _releasing(MPI.Request.Test)
+    wait = _releasing(MPI.Request.wait)
+    test = _releasing(MPI.Request.test)
 
 
 def _request(name: str, *arguments: Any, kept: Any = None) -> Request:

@@ -286,8 +286,13 @@ def errors():
     check_freed(window)
 
 
+def until(holds):
+    while not holds():
+        pass
+
+
 def buffers_live():
-    """A request keeps what its operation uses, though nobody else does."""
+    """A request keeps what its operation uses, though nobody else does, until it is complete."""
     window, words = made()
     window.Lock_all()
     requests = [window.Rrput(numbers(*[number] * 4), other, number * 4) for number in range(8)]
@@ -297,6 +302,18 @@ def buffers_live():
     comm.Barrier()
     check(words[:32].tolist() == [number // 4 for number in range(32)], "buffers are kept alive")
     check(len(garbage) == 64, "no more than that")
+    for complete in (
+        lambda request: request.Wait(),
+        lambda request: request.wait(),
+        lambda request: until(request.Test),
+        lambda request: until(lambda: request.test()[0]),
+    ):
+        grown = bytearray(8)
+        window.Lock(other)
+        request = window.Rrput(grown, other)
+        complete(request)
+        grown.extend(b"more")
+        window.Unlock(other)
     check_freed(window)
 
 
