@@ -2,6 +2,7 @@
 """The module `sidelight` on windows of mpi4py's, by two ranks: every call that it has."""
 
 import ctypes
+import gc
 import sys
 import time
 from array import array
@@ -186,8 +187,9 @@ def notifications():
 HANDLE = ctypes.c_int if MPI._sizeof(MPI.Datatype) == 4 else ctypes.c_void_p
 BUFFER = (ctypes.c_void_p, ctypes.c_int, HANDLE)
 
+HANDLER = ctypes.CFUNCTYPE(None, *BUFFER * 3, ctypes.c_int, ctypes.c_int)
 
-@ctypes.CFUNCTYPE(None, *BUFFER * 3, ctypes.c_int, ctypes.c_int)
+
 def add(given, count, _type, kept, _kept_count, _kept_type, answer, _answers, _its_type, segments,
         offset):
     """Adds what it is given to what is there, and answers with the sum so far."""
@@ -201,7 +203,9 @@ def add(given, count, _type, kept, _kept_count, _kept_type, answer, _answers, _i
 
 def active_messages():
     window, words = made()
-    operation = sidelight.am_op_create(add)
+    operation = sidelight.am_op_create(HANDLER(add))
+    gc.collect()
+    later = [HANDLER(lambda *_: check(False, "a handler is kept alive")) for _ in range(8)]
     window.Am_op_register(operation)
     room = bytearray(1 << 16)
     window.Am_buffer_attach(room)
@@ -226,6 +230,7 @@ def active_messages():
     window.Unlock(other)
     both_have_run.Wait()
     check(words[40] == 83, "what handlers have left that notify")
+    check(len(later) == 8, "others are not run")
     window.Am_buffer_detach()
     operation.Free()
     check_freed(window)
