@@ -318,6 +318,11 @@ SIDELIGHT_SECOND_NAME(Win_notify_ithreshold)
 /* The version of the library that is loaded, as "major.minor.patch". Any time, any thread. */
 const char *sidelight_version(void);
 
+/* Whether the library serves the MPI of this process: 1; or 0 where it is built for another one and
+ * has stepped aside, where SIDELIGHT_ENABLE=0 leaves every window to the host, and where no MPI is
+ * loaded. Single windows may be left to the host in any case. Any time, any thread. */
+int sidelight_active(void);
+
 /* Write to the file descriptor what each window of this process waits for: one line for each
  * window, one for each of its pending epochs, and one on the interrupt thread if there has been
  * one. For use while a program hangs, also from a debugger; the process should stand still. */

@@ -169,6 +169,12 @@ module sidelight_mpi
 
         ! --- About the library
 
+        ! Whether the library serves the MPI of this process, as sidelight_active of C: 1 or 0.
+        function sidelight_active() result(active) bind(C, name='sidelight_active_')
+            import :: c_int
+            integer(c_int) :: active
+        end function sidelight_active
+
         ! Write what each window of this process waits for, as sidelight_dump of C; to standard
         ! error with fd=2.
         subroutine sidelight_dump(fd) bind(C, name='sidelight_dump_')

@@ -76,6 +76,7 @@ _FUNCTIONS = {
     "MPIX_Progress_get": "p",
     "MPIX_Progress_counts": "pppp",
     "sidelight_version": "",
+    "sidelight_active": "",
     "sidelight_dump": "i",
 }
 
@@ -85,12 +86,12 @@ class NotLoadedError(RuntimeError):
 
 
 def is_loaded() -> bool:
-    """Whether the program runs under Sidelight, so that the other calls can be made."""
+    """Whether the program runs under Sidelight, so that the other calls can be made: not where the
+    library has stepped aside (`sidelight_active`)."""
     try:
-        _function("sidelight_version")
+        return bool(_function("sidelight_active")())
     except NotLoadedError:
         return False
-    return True
 
 
 @functools.cache

@@ -8,11 +8,13 @@
 #include <cstdio>
 
 #include "api/entry.hpp"
+#include "base/settings.hpp"
+#include "host/mpi/fit.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_table.hpp"
 
-/// For whoever looks for the reason of a wait: by call, or from a debugger. Not from a signal
-/// handler: the table of windows has a lock.
+/// About the library; and for whoever looks for the reason of a wait: by call, or from a debugger.
+/// Not from a signal handler: the table of windows has a lock.
 using namespace sidelight;
 using namespace sidelight::runtime;
 
@@ -43,6 +45,12 @@ void describe(WindowObject& object, void* context)
 } // namespace
 
 SIDELIGHT_ENTRY const char* sidelight_version(void) { return SIDELIGHT_VERSION; }
+
+SIDELIGHT_ENTRY int sidelight_active(void)
+{
+    return settings().enable && host::mpi::fits_host() ? 1 : 0;
+}
+SIDELIGHT_ENTRY int sidelight_active_() { return sidelight_active(); }
 
 SIDELIGHT_ENTRY void sidelight_dump(int fd)
 {

@@ -3,7 +3,17 @@
  * Runs with the library of another host preloaded, or with SIDELIGHT_ENABLE=0: the library steps
  * aside, and each call of every kind that it takes over does what the host does alone.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
 #include "whose_memory.h"
+
+static void says_so(void)
+{
+    int (*active)(void) = NULL;
+    *(void **)&active = dlsym(RTLD_DEFAULT, "sidelight_active");
+    CHECK(active != NULL && active() == 0);
+}
 
 static MPI_Win new_window(int64_t **memory)
 {
@@ -86,6 +96,7 @@ static void memory_of_mpi(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    says_so();
     fences();
     locks();
     memory_of_mpi();

@@ -350,6 +350,13 @@ def main():
         else:
             check(False, "NotLoadedError")
         window.Free()
+    elif sys.argv[1:] == ["disabled"]:
+        check(not sidelight.is_loaded(), "is_loaded says so")
+        window = sidelight.Win(MPI.Win.Allocate(8, comm=comm))
+        window.Lock(rank)
+        raises(MPI.ERR_UNSUPPORTED_OPERATION, lambda: window.Iunlock(rank))
+        window.Unlock(rank)
+        window.Free()
     else:
         check(sidelight.is_loaded(), "is_loaded says so")
         check(sidelight.version().count(".") == 2, "a version has three numbers")

@@ -41,6 +41,7 @@ program epochs
 #endif
     call intrinsic
     call progress
+    call about_the_library
     call dump
     call duplicates
     call memory_handles
@@ -286,6 +287,13 @@ contains
         call MPIX_Progress_set(MPIX_PROGRESS_AUTO, ierror)
         call expect_success(ierror, 'MPIX_Progress_set back')
     end subroutine progress
+
+    subroutine about_the_library
+#ifdef MPIF_H
+        integer, external :: sidelight_active
+#endif
+        call check(sidelight_active() == 1, 'sidelight_active')
+    end subroutine about_the_library
 
     ! To a file, by its descriptor, which gfortran tells. The unit does not know what was written.
     subroutine dump
