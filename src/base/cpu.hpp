@@ -42,15 +42,30 @@ inline constexpr bool mixed_widths_are_atomic = false;
 #endif
 
 /// Functions that are compiled for longer vectors than every processor of the architecture has: to
-/// be called where `has_wide_vectors` alone.
+/// be called where `has_wide_vectors`, or `has_widest_vectors`, alone. The widest are for
+/// processors that keep their clock under them: those with AVX-512 from Ice Lake and Zen 4 on,
+/// which are the ones that have VBMI2.
 #if defined(__x86_64__)
 #define SIDELIGHT_WIDE_VECTORS [[gnu::target("avx2")]]
+#if defined(__clang__)
+#define SIDELIGHT_WIDEST_VECTORS [[gnu::target("avx512f,avx512bw,avx512vl")]]
+#else
+#define SIDELIGHT_WIDEST_VECTORS                                                                   \
+    [[gnu::target("avx512f,avx512bw,avx512vl,prefer-vector-width=512")]]
+#endif
 inline constexpr bool may_have_wide_vectors = true;
 [[nodiscard]] inline bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2"); }
+[[nodiscard]] inline bool has_widest_vectors() noexcept
+{
+    return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
+}
 #else
 #define SIDELIGHT_WIDE_VECTORS
+#define SIDELIGHT_WIDEST_VECTORS
 inline constexpr bool may_have_wide_vectors = false;
 [[nodiscard]] inline bool has_wide_vectors() noexcept { return false; }
+[[nodiscard]] inline bool has_widest_vectors() noexcept { return false; }
 #endif
 
 /// A clock that takes some nanoseconds to read, and ticks alike on all cores of a machine; how

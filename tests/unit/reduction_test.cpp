@@ -82,6 +82,9 @@ std::vector<Kernel> kernels_of(ReduceOp op, Basic basic)
     if (has_wide_vectors()) {
         found.push_back({all.wide, most_shift});
     }
+    if (has_widest_vectors()) {
+        found.push_back({all.widest, most_shift});
+    }
     std::erase_if(found, [](const Kernel& kernel) { return kernel.function == nullptr; });
     return found;
 }
@@ -133,10 +136,15 @@ TEST(Reduction, WideVectorsAreForWhatTakesThem)
     }
     for (const Basic basic : {Basic::i8, Basic::i64, Basic::f32, Basic::f64, Basic::c64}) {
         EXPECT_NE(reduction(ReduceOp::sum, basic).wide, nullptr);
+        EXPECT_NE(reduction(ReduceOp::sum, basic).widest, nullptr);
     }
     EXPECT_EQ(reduction(ReduceOp::sum, Basic::f80).wide, nullptr);
+    EXPECT_EQ(reduction(ReduceOp::sum, Basic::f80).widest, nullptr);
+    EXPECT_EQ(reduction(ReduceOp::prod, Basic::c64).widest, nullptr);
     const rma::Reduction& sum = reduction(ReduceOp::sum, Basic::i64);
-    EXPECT_EQ(sum.row(), has_wide_vectors() ? sum.wide : sum.plain);
+    EXPECT_EQ(sum.row(), has_widest_vectors() ? sum.widest
+                         : has_wide_vectors() ? sum.wide
+                                              : sum.plain);
     EXPECT_EQ(reduction(ReduceOp::replace, Basic::i64).row(),
               reduction(ReduceOp::replace, Basic::i64).plain);
 }

@@ -219,6 +219,20 @@ SIDELIGHT_WIDE_VECTORS void wide_kernel(void* target, const void* origin, void* 
     plain_row<op, Element<basic>>(Places(target, origin, result), elements);
 }
 
+/// Products are left out because they are rare, and those of complex numbers would be rounded
+/// otherwise: these instructions have a multiplication that adds.
+constexpr bool gains_by_widest_vectors(ReduceOp op, Basic basic) noexcept
+{
+    return op != ReduceOp::prod && gains_by_wide_vectors(op, basic);
+}
+
+template <ReduceOp op, Basic basic>
+SIDELIGHT_WIDEST_VECTORS void widest_kernel(void* target, const void* origin, void* result,
+                                            std::size_t elements) noexcept
+{
+    plain_row<op, Element<basic>>(Places(target, origin, result), elements);
+}
+
 template <std::size_t bytes>
 using Word = std::conditional_t<
     bytes == 1, std::uint8_t,
@@ -383,6 +397,9 @@ constexpr Reduction entry() noexcept
         }
         if constexpr (fills_rows<basic>() && gains_by_wide_vectors(op, basic)) {
             kernels.wide = &wide_kernel<op, basic>;
+        }
+        if constexpr (fills_rows<basic>() && gains_by_widest_vectors(op, basic)) {
+            kernels.widest = &widest_kernel<op, basic>;
         }
     }
     return kernels;

@@ -27,10 +27,14 @@ struct Reduction {
     ReductionKernel* plain = nullptr;
     /// The same by instructions that not every processor has; null where they gain nothing.
     ReductionKernel* wide = nullptr;
+    ReductionKernel* widest = nullptr;
 
-    /// The faster one of the last two that this processor has.
+    /// The fastest one of the last three that this processor has.
     [[nodiscard]] ReductionKernel* row() const noexcept
     {
+        if (widest != nullptr && has_widest_vectors()) {
+            return widest;
+        }
         return wide != nullptr && has_wide_vectors() ? wide : plain;
     }
 };
