@@ -50,8 +50,9 @@ WantedEvents::WantedEvents(bool open_to_messages) noexcept
 void WantedEvents::add(const EpochQueue& queue, const EpochSurroundings& with) noexcept
 {
     const bool deferred_act = queue.any_deferred() && any_deferred_acts(queue, with);
-    for (const Epoch* epoch = queue.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
-        if (epoch->active() && !epoch->settled()) {
+    for (const Epoch* epoch = queue.front(); epoch != nullptr && epoch->active();
+         epoch = EpochQueue::after(*epoch)) { // deferred ones, maybe many, are behind all others
+        if (!epoch->settled()) {
             add_epoch(with, *epoch, deferred_act);
         }
     }
