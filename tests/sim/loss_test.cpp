@@ -67,4 +67,30 @@ TEST(Loss, AnAnsweredEpochSucceedsThoughItsTargetHasLeft)
     EXPECT_GT(answered, 0);
 }
 
+/// A member that has failed at a fence does not stand, with its next one, for another that has not
+/// come yet: no fence behind a loss succeeds.
+TEST(Loss, NoFenceIsPassedBehindIt)
+{
+    Draft d(4, 3); // the leaders are 2 and 3
+    d.program().dying_node = 1;
+    d.program().dies_at = 20'000;
+    d.rank(3).fence(blocking); // its leader's message arrives
+    Author leader = d.rank(2);
+    for (int look = 0; look < 2; ++look) { // hears of the other's message, and then of the loss
+        leader.compute(10'000 + look * 1'000'000);
+        leader.lock(LockType::exclusive, 2);
+        leader.unlock(2, blocking);
+    }
+    leader.compute(2'000'000);
+    const auto fence = leader.fence(blocking);
+    Author early = d.rank(0);
+    early.compute(2'000'000);
+    early.fence(blocking);
+    early.fence(blocking);
+    Author late = d.rank(1);
+    late.compute(9'000'000);
+    late.fence(blocking);
+    run(d.finish(), [&](World& world) { EXPECT_EQ(world.rank(2).status(fence), Status::lost); });
+}
+
 } // namespace sidelight::sim

@@ -24,9 +24,10 @@ void Barrier::wake(bool all_arrived, std::uint64_t number) noexcept
     contacts_.wake_neighbours(rules::event_of(kind, contacts_.window(), 0, number));
 }
 
+/// Never ahead of one that it has not passed, as after a loss: it would count for another member.
 void Barrier::arrive(std::uint64_t number) noexcept
 {
-    if (arrived_ >= number) {
+    if (arrived_ >= number || passed_ + 1 < number) {
         return;
     }
     arrived_ = number;
