@@ -117,7 +117,8 @@ void fit(Buffer& to, const Buffer& from, datatype::LayoutPointer& made)
 }
 
 /// As with messages, what is sent has to fit and need not fill where it goes (MPI-4.1, 12.3.1 and
-/// 12.3.2). The engine knows sides of one size alone. `made`: a layout that the operation may have
+/// 12.3.2). The engine knows sides of one size alone: a MPI_Get_accumulate that combines fewer
+/// elements than it fetches, and any, it refuses. `made`: a layout that the operation may have
 /// got.
 Status fit_sides(Operation& operation, datatype::LayoutPointer& made) noexcept
 {
@@ -131,6 +132,11 @@ Status fit_sides(Operation& operation, datatype::LayoutPointer& made) noexcept
             fit(operation.origin, target, made);
         } else if (operation.result.layout != nullptr) {
             fit(operation.result, target, made);
+            if (operation.origin.layout != nullptr &&
+                operation.origin.bytes() == 0) { // fetches alone
+                operation.reduce = ReduceOp::no_op;
+                operation.origin = {};
+            }
         }
     } catch (const std::bad_alloc&) {
         return Status::no_memory;

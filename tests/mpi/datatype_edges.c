@@ -233,6 +233,9 @@ static void fits(struct window *w)
     CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, old, ROOM, MPI_INT, target, at, 5, MPI_INT,
                                 MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get_accumulate(sent, 0, MPI_INT, old, 5, MPI_INT, target, at, 5, MPI_INT, MPI_SUM,
+                                w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
     int const got[ROOM] = {2, 0, 0, 0, 4, 0, 0, 0, 6}, fetched[ROOM] = {2, 0, 4, 0, 6};
     for (int i = 0; i < ROOM; ++i) {
         CHECK_EQ(in[i], got[i]);
