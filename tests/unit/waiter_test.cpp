@@ -185,6 +185,33 @@ TEST(Waiter, ALongSleeperHearsOfTheNetworkWhenAnotherListensNoMore)
     EXPECT_LT(Clock::now() - start, for_ever);
 }
 
+/// Nor is it woken before that: who waits naps again and again, and looks in between.
+TEST(Waiter, ALongSleeperSleepsOnWhileAnotherOneWaits)
+{
+    constexpr int most = 30; // ten for a sleep each, and more than as many again
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.expect_long_sleeps();
+    waiter.listen_to(numbers.network());
+    std::atomic<bool> over{false};
+    std::thread waiting([&] {
+        const auto end = Clock::now() + seconds(1);
+        const auto has_come = [](void* at) noexcept {
+            return Clock::now() >= *static_cast<const Clock::time_point*>(at);
+        };
+        waiter.wait(has_come, const_cast<Clock::time_point*>(&end));
+        over = true;
+    });
+    int sleeps = 0;
+    for (; !over; ++sleeps) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100)); // it is the one that listens
+        waiter.doze(nothing, nullptr, std::chrono::milliseconds(100));
+    }
+    waiting.join();
+    EXPECT_LT(sleeps, most);
+}
+
 /// To arm the network is to have been inside: a look that is owed since then is not slept over.
 TEST(Waiter, DoesNotSleepOverALookThatIsOwedSinceItArmed)
 {

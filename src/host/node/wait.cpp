@@ -92,9 +92,17 @@ void Waiter::learn_neighbours(int ranks) noexcept
     bell_.let_linger(false);
 }
 
-void Waiter::expect_long_sleeps() noexcept { bell_.let_linger(false); }
+void Waiter::expect_long_sleeps() noexcept
+{
+    long_sleeps_.store(true, std::memory_order_relaxed);
+    bell_.let_linger(false);
+}
 
-void Waiter::expect_short_sleeps() noexcept { bell_.let_linger(!crowded()); }
+void Waiter::expect_short_sleeps() noexcept
+{
+    long_sleeps_.store(false, std::memory_order_relaxed);
+    bell_.let_linger(!crowded());
+}
 
 bool Waiter::linger(bool (*poll)(void*) noexcept, void* context) noexcept
 {
@@ -316,16 +324,28 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
     return listening && now() < end ? Roused::by_message : Roused::by_other;
 }
 
-/// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep
-/// without the network ends when another thread listens no more, and does not begin then.
-Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
-                        std::chrono::nanoseconds limit) noexcept
+/// From now on nobody listens.
+void Waiter::tell_long_sleeper() noexcept
 {
-    const bool listening = &bell == &bell_ && take_listener();
+    if (listener_wanted_.exchange(false, std::memory_order_seq_cst)) {
+        summon();
+        rouse();
+    }
+}
+
+/// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep
+/// without the network ends when another thread listens no more, and does not begin then. A short
+/// one by itself leaves the network to who sleeps for long, who would be woken behind each.
+Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
+                        std::chrono::nanoseconds limit, bool waits) noexcept
+{
+    const bool is_long = limit > longest_nap;
+    const bool may_listen = waits || is_long || !long_sleeps_.load(std::memory_order_relaxed);
+    const bool listening = &bell == &bell_ && may_listen && take_listener();
     if (listening) {
         bell_.use_pipe(true);
     }
-    const bool wants_listener = !listening && &bell == &bell_ && limit > longest_nap &&
+    const bool wants_listener = !listening && &bell == &bell_ && is_long &&
                                 listens_.load(std::memory_order_acquire) && !is_deaf();
     if (wants_listener) {
         listener_wanted_.store(true, std::memory_order_seq_cst);
@@ -336,7 +356,7 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
     trace::Recorder* trace = trace::of_process.load(std::memory_order_relaxed);
     if (!polled && wants_listener && !listener_taken_.load(std::memory_order_seq_cst)) {
         static_cast<void>(bell.leave(visit));
-        return {.polled = false, .rung = true};
+        return {.polled = false, .rung = true, .listened = false};
     }
     if (!polled) {
         note(trace, {.event = trace::Event::slept});
@@ -350,12 +370,11 @@ Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* cont
         bell_.use_pipe(false);
         listener_taken_.store(false, std::memory_order_seq_cst);
         full_barrier();
-        if (listener_wanted_.exchange(false, std::memory_order_seq_cst)) {
-            summon();
-            rouse();
+        if (!waits) {
+            tell_long_sleeper();
         }
     }
-    return {.polled = polled, .rung = rung};
+    return {.polled = polled, .rung = rung, .listened = listening};
 }
 
 /// Threads that own their cores poll on, as the host does when it waits.
@@ -433,10 +452,20 @@ void Waiter::pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept
 
 void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting) noexcept
 {
-    Doorbell& bell = meeting != nullptr ? *meeting : bell_;
     if (poll(context) || spin(poll, context)) {
         return;
     }
+    bool listened = false;
+    wait_in_naps(poll, context, meeting != nullptr ? *meeting : bell_, listened);
+    if (listened) {
+        tell_long_sleeper();
+    }
+}
+
+/// Between two naps of one wait the thread looks by itself: who sleeps for long need not.
+void Waiter::wait_in_naps(bool (*poll)(void*) noexcept, void* context, Doorbell& bell,
+                          bool& listened) noexcept
+{
     const std::chrono::nanoseconds first_nap = crowded() ? first_nap_crowded : first_nap_alone;
     for (std::chrono::nanoseconds limit = first_nap;; limit = std::min(2 * limit, longest_nap)) {
         if (limit > first_nap) {
@@ -449,7 +478,8 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting
             }
             continue;
         }
-        const Nap taken = nap(bell, poll, context, limit);
+        const Nap taken = nap(bell, poll, context, limit, true);
+        listened = listened || taken.listened;
         if (taken.polled || poll(context)) {
             return;
         }

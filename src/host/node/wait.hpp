@@ -102,13 +102,19 @@ public:
     void rouse() noexcept { bell_.ring(); }
 
 private:
-    /// What came of a nap: whether its poll answered true, and whether somebody rang.
+    /// What came of a nap: whether its poll answered true, whether somebody rang, and whether it
+    /// has listened to the network.
     struct Nap {
         bool polled;
         bool rung;
+        bool listened;
     };
+    /// `waits`: others follow at once, and then `tell_long_sleeper`.
     Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
-            std::chrono::nanoseconds limit) noexcept;
+            std::chrono::nanoseconds limit, bool waits = false) noexcept;
+    void tell_long_sleeper() noexcept;
+    void wait_in_naps(bool (*poll)(void*) noexcept, void* context, Doorbell& bell,
+                      bool& listened) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noexcept;
     bool yield(bool (*poll)(void*) noexcept, void* context) noexcept;
@@ -130,8 +136,9 @@ private:
     /// Of several threads that sleep one listens to the network. Taken by an acquire exchange,
     /// given back by a release store; at first by `listen_to`.
     std::atomic<bool> listener_taken_{true};
-    std::atomic<bool> listens_{false}; ///< between `listen_to` and `stop_listening`
-    std::atomic<bool> deaf_{false};    ///< set between these, by a thread that listens or would
+    std::atomic<bool> listens_{false};     ///< between `listen_to` and `stop_listening`
+    std::atomic<bool> deaf_{false};        ///< set between these, by a thread that listens or would
+    std::atomic<bool> long_sleeps_{false}; ///< there is a thread for them; relaxed: a hint
     /// A thread sleeps for long without the network, since another one listens: whoever stops
     /// listening wakes it. Set before a last look whether somebody does.
     std::atomic<bool> listener_wanted_{false};
