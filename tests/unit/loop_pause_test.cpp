@@ -166,20 +166,30 @@ TEST(LoopPause, GoesOnWhileSomethingMoves)
     EXPECT_EQ(naps, 0);
 }
 
-constexpr std::chrono::nanoseconds idle = 1us;
+constexpr std::chrono::nanoseconds idle = 1us; ///< of 16 turns
 
 TEST(Calm, IsBelievedWhenTheLoopIsKnown)
 {
     Calm calm;
     for (int looks = 0; looks < 63; ++looks) {
-        calm.add(idle);
+        calm.add(idle, 16);
         EXPECT_FALSE(calm.lasts());
     }
-    calm.add(idle);
+    calm.add(idle, 16);
     EXPECT_TRUE(calm.lasts());
     calm.disturb();
     EXPECT_FALSE(calm.lasts());
     EXPECT_TRUE(calm.is_over());
+}
+
+/// A program that tests between pieces of work, and has never waited.
+TEST(Calm, IsNotWhatAlwaysTakesLong)
+{
+    Calm calm;
+    for (int looks = 0; looks < 200; ++looks) {
+        calm.add(16 * 4us, 16);
+        EXPECT_FALSE(calm.lasts());
+    }
 }
 
 /// How often calm lasts in 1000 looks, of which `disturbed` in ten take five times as long.
@@ -187,11 +197,11 @@ int calm_looks(int disturbed)
 {
     Calm calm;
     for (int looks = 0; looks < 100; ++looks) {
-        calm.add(idle);
+        calm.add(idle, 16);
     }
     int lasting = 0;
     for (int looks = 0; looks < 1000; ++looks) {
-        calm.add(looks % 10 < disturbed ? 5 * idle : idle + idle * (looks % 3) / 2);
+        calm.add(looks % 10 < disturbed ? 5 * idle : idle + idle * (looks % 3) / 2, 16);
         lasting += calm.lasts() ? 1 : 0;
     }
     return lasting;

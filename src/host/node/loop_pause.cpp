@@ -36,9 +36,16 @@ std::chrono::nanoseconds length_of_nap(int naps) noexcept
 void LoopPause::look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcept,
                      void* context) noexcept
 {
+    if (turns_ % turns_per_yield == 0 && waiter.crowded()) {
+        sched_yield();
+    }
+    if (!may_sleep || !settings().sleep) {
+        measures_ = false;
+        return;
+    }
     const Time now = sidelight::now();
     if (measures_) {
-        calm_.add(outside_);
+        calm_.add(outside_, turns_per_look);
         outside_ = {};
     }
     if (demand_.is_due(now)) {
@@ -49,10 +56,7 @@ void LoopPause::look(Waiter& waiter, bool may_sleep, bool (*poll)(void*) noexcep
         begin_ = now;
         naps_ = 0;
     }
-    if (turns_ % turns_per_yield == 0 && waiter.crowded()) {
-        sched_yield();
-    }
-    if (wanted && calm_.lasts() && may_sleep && settings().sleep &&
+    if (wanted && calm_.lasts() &&
         now - begin_ >= (naps_ == 0 ? stretch_before_naps : stretch_between_naps)) {
         nap(waiter, poll, context);
     }
