@@ -9,6 +9,7 @@
 #include "base/settings.hpp"
 #include "host/mpi/progress.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/window_table.hpp"
 
 /// The functions that the host and the thread call know no context: they find the one runtime.
 namespace sidelight::runtime {
@@ -88,15 +89,18 @@ void await_next_message() noexcept
 
 /// Called from the host's loop, millions of times a second. A look at a network may be a system
 /// call, so while no window waits for anything only one time in so many looks; but after a message
-/// the next one is likely soon: some host's loop takes as long as a message.
+/// the next one is likely soon: some host's loop takes as long as a message. Where the program has
+/// no window any more, farewells of peers are all that may come.
 bool sweep_if_worth_while() noexcept
 {
     constexpr unsigned times_per_look = 8;
+    constexpr unsigned times_without_windows = 1024;
     constexpr unsigned looks_after_message = 128;
     thread_local unsigned times = 0;
     thread_local unsigned expecting = 0;
     const bool listens_only = !Runtime::existing()->engine().process().waits();
-    if (listens_only && expecting == 0 && ++times % times_per_look != 0) {
+    if (listens_only && expecting == 0 &&
+        ++times % (window_table::any() ? times_per_look : times_without_windows) != 0) {
         return false;
     }
     const bool moved = sweep_for_host();

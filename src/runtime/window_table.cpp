@@ -64,6 +64,8 @@ void make_orphans(WindowBody& body) noexcept
     }
 }
 
+std::atomic<bool> any_window{false}; ///< written with the lock
+
 constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
 constinit WindowKey nobody;
 
@@ -130,6 +132,7 @@ void insert(WindowObject& object)
     const std::scoped_lock lock(all.mutex);
     all.displace(key, &object);
     all.by_key.insert_or_assign(key, &object);
+    any_window.store(true, std::memory_order_relaxed);
     all.freed.erase(key);
     if (object.duplicate) {
         object.body->duplicates.push(&object);
@@ -178,6 +181,7 @@ void remove(WindowObject& object) noexcept
     const auto found = all.by_key.find(key_of(object.handle));
     if (found != all.by_key.end() && found->second == &object) {
         all.by_key.erase(found);
+        any_window.store(!all.by_key.empty(), std::memory_order_relaxed);
     }
     if (!object.duplicate) {
         make_orphans(*object.body);
@@ -212,6 +216,8 @@ Standing standing(MPI_Win win) noexcept
     return win == MPI_WIN_NULL || all.freed.contains(key_of(win)) ? Standing::stale
                                                                   : Standing::good;
 }
+
+bool any() noexcept { return any_window.load(std::memory_order_relaxed); }
 
 void for_each(void (*visit)(WindowObject& object, void* context), void* context)
 {

@@ -102,6 +102,8 @@ enum class Standing : std::uint8_t {
 };
 [[nodiscard]] Standing standing(MPI_Win win) noexcept;
 
+/// Whether there is any window of ours. Relaxed: a hint.
+[[nodiscard]] bool any() noexcept;
 /// Calls `visit` for every window of ours.
 void for_each(void (*visit)(WindowObject& object, void* context), void* context);
 
