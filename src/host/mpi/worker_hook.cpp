@@ -12,6 +12,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 
 namespace sidelight::host::mpi {
 
@@ -31,8 +32,8 @@ struct Extent {
     }
 };
 
-/// What the loop of the host needs.
-struct Host {
+/// A library, and the function that it is linked to: the host, or another caller.
+struct Linked {
     Extent library;
     Progress* progress = nullptr;
 };
@@ -55,27 +56,33 @@ int measure(dl_phdr_info* library, std::size_t /*size*/, void* wanted) noexcept
     return 1;
 }
 
-Host find_host() noexcept
+/// The library in which that lies, named if it is found.
+Extent library_of(const void* address, const char*& name) noexcept
 {
-    Host host;
     Dl_info info{};
-    const void* some_function = find_symbol("PMPI_Init");
-    if (some_function != nullptr && dladdr(some_function, &info) != 0) {
-        host.library.base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-        dl_iterate_phdr(measure, &host.library);
+    Extent extent;
+    if (address != nullptr && dladdr(address, &info) != 0) {
+        name = info.dli_fname;
+        extent.base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+        dl_iterate_phdr(measure, &extent);
     }
-    host.progress = reinterpret_cast<Progress*>(find_symbol("ucp_worker_progress"));
-    return host;
+    return extent;
+}
+
+Linked find_host() noexcept
+{
+    const char* name = nullptr;
+    return {.library = library_of(find_symbol("PMPI_Init"), name),
+            .progress = reinterpret_cast<Progress*>(find_symbol("ucp_worker_progress"))};
 }
 
 /// UCX calls itself by this name too, and there may be several in one process: each caller gets the
 /// one that it is linked to.
-Progress* look_up_for(const void* caller) noexcept
+Linked look_up_for(const void* caller) noexcept
 {
-    Dl_info info{};
-    void* library = dladdr(caller, &info) != 0 && info.dli_fname != nullptr
-                        ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
-                        : nullptr;
+    const char* name = nullptr;
+    const Extent extent = library_of(caller, name);
+    void* library = name != nullptr ? dlopen(name, RTLD_NOLOAD | RTLD_LAZY) : nullptr;
     void* linked = library != nullptr ? dlsym(library, "ucp_worker_progress") : nullptr;
     if (library != nullptr) {
         dlclose(library); // its caller holds it
@@ -83,24 +90,27 @@ Progress* look_up_for(const void* caller) noexcept
     if (linked == nullptr) { // its caller finds it in the search order of the program
         linked = dlsym(RTLD_NEXT, "ucp_worker_progress");
     }
-    return reinterpret_cast<Progress*>(linked);
+    return {.library = extent, .progress = reinterpret_cast<Progress*>(linked)};
 }
 
-/// The same, without asking the loader each time: beside an MPI that this library does not fit, the
-/// caller may be a loop of that MPI.
+/// The same, asking the loader once for each library: beside an MPI that this library does not fit,
+/// the caller may be a loop of that MPI, and a program may have UCX of its own.
 Progress* progress_for(const void* caller) noexcept
 {
-    thread_local const void* last = nullptr;
-    thread_local Progress* found = nullptr;
-    if (caller != last) {
-        found = look_up_for(caller);
-        last = caller;
+    thread_local std::array<Linked, 4> known; // the latest ones
+    thread_local std::size_t next = 0;
+    for (const Linked& one : known) {
+        if (one.library.holds(caller)) {
+            return one.progress;
+        }
     }
-    return found;
+    Linked& latest = known[next++ % known.size()];
+    latest = look_up_for(caller);
+    return latest.progress;
 }
 
 /// Null as long as there is no MPI.
-const Host* host() noexcept
+const Linked* host() noexcept
 {
     static std::atomic<bool> loaded{false};
     if (!loaded.load(std::memory_order_relaxed)) {
@@ -109,14 +119,14 @@ const Host* host() noexcept
         }
         loaded.store(true, std::memory_order_relaxed);
     }
-    static const Host found = find_host();
+    static const Linked found = find_host();
     return &found;
 }
 
 /// Its callers are UCX and, each time round its loop, the host.
 unsigned progress(void* worker, const void* caller) noexcept
 {
-    const Host* from = host();
+    const Linked* from = host();
     if (from == nullptr || from->progress == nullptr || !from->library.holds(caller)) [[unlikely]] {
         Progress* linked = progress_for(caller);
         return linked != nullptr ? linked(worker) : 0;
