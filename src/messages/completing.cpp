@@ -27,9 +27,11 @@ public:
         if (requests == nullptr || messages.requests().empty()) {
             return;
         }
-        for (int i = 0; i < count; ++i) {
-            note(i);
-        }
+        messages.requests().find_each(
+            count, [requests](int index) { return handle_of(requests[index]); },
+            [this](int index, Handle handle, LiveRequests::Serial serial) {
+                return note({index, handle, serial});
+            });
     }
     ~Watch() = default;
     Watch(const Watch&) = delete;
@@ -78,10 +80,10 @@ public:
     void settle_some(Word code, const int* count, const int* indices) noexcept
     {
         if (is_success(code)) {
-            settle([&](int index) {
-                const int* end = indices + std::max(*count, 0); // MPI_UNDEFINED is below zero
-                return std::find(indices, end, index) != end;
-            });
+            settle_none();
+            for (int i = 0; i < *count && !noted_.empty(); ++i) { // MPI_UNDEFINED is below zero
+                complete(indices[i]);
+            }
         } else {
             settle_failed();
         }
@@ -97,23 +99,28 @@ public:
     }
 
 private:
-    void note(int index) noexcept
+    /// Answers false where memory has run out: what cannot be noted is not looked after.
+    bool note(const Noted& one) noexcept
     {
-        const Handle handle = handle_of(requests_[index]);
-        const LiveRequests::Serial serial = messages_.requests().find(handle);
-        if (serial == LiveRequests::none) {
-            return;
-        }
         try {
-            noted_.push_back({index, handle, serial});
+            noted_.push_back(one);
+            return true;
         } catch (const std::bad_alloc&) {
-            messages_.requests().forget(handle, serial); // what cannot be noted is not looked after
+            return false;
+        }
+    }
+    void complete(int index) noexcept
+    {
+        const auto one = std::lower_bound(noted_.begin(), noted_.end(), index,
+                                          [](const Noted& a, int b) { return a.index < b; });
+        if (one != noted_.end() && one->index == index) {
+            messages_.requests().complete(one->handle, one->serial);
         }
     }
 
     Messages& messages_;
     const MPI_Request* requests_;
-    std::vector<Noted> noted_; ///< few are large: as a rule it is empty, and takes no memory
+    std::vector<Noted> noted_; ///< by index; few are large: as a rule it takes no memory
 };
 
 } // namespace

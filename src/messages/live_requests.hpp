@@ -38,6 +38,19 @@ public:
 
     /// Costs a load while there is nothing in here.
     [[nodiscard]] Serial find(Handle handle) noexcept;
+    /// For each of the handles `handle_at(0)` to `handle_at(count - 1)` that is in here, in this
+    /// order, `found(index, handle, serial)`, which must not call back, answers whether it stays.
+    template <class HandleAt, class Found>
+    void find_each(int count, HandleAt handle_at, Found found) noexcept
+    {
+        const std::scoped_lock lock(mutex_);
+        for (int index = 0; index < count; ++index) {
+            Entry* const entry = entry_of(handle_at(index), none);
+            if (entry != nullptr && !found(index, entry->handle, entry->serial)) [[unlikely]] {
+                remove(*entry);
+            }
+        }
+    }
     /// It has been completed, and is freed unless it is persistent.
     void complete(Handle handle, Serial serial) noexcept;
     /// It has been seen to be complete; the program has it as before.

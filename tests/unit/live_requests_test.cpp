@@ -129,6 +129,33 @@ TEST(LiveRequests, ForeignOnesAreCountedWhileTheyLive)
     EXPECT_EQ(requests.live(), 0U);
 }
 
+/// Of many handles, as a call that completes some has them.
+TEST(LiveRequests, ThoseOfManyHandlesAreFoundInTheirOrder)
+{
+    LiveRequests requests;
+    for (const Handle handle : {Handle{30}, Handle{10}, Handle{20}}) {
+        requests.hand_out(handle, plain, true);
+    }
+    const std::vector<Handle> handles{0, 10, 7, 20, 0, 30};
+    std::vector<int> indices;
+    const auto find_each = [&](Handle goes) {
+        indices.clear();
+        requests.find_each(
+            6, [&](int index) { return handles[index]; },
+            [&](int index, Handle handle, LiveRequests::Serial serial) {
+                EXPECT_EQ(handle, handles[index]);
+                EXPECT_NE(serial, LiveRequests::none);
+                indices.push_back(index);
+                return handle != goes;
+            });
+    };
+    find_each(20);
+    EXPECT_EQ(indices, (std::vector<int>{1, 3, 5}));
+    EXPECT_EQ(requests.live(), 2U);
+    find_each(0);
+    EXPECT_EQ(indices, (std::vector<int>{1, 5}));
+}
+
 /// Against a map, with handles that come again and again.
 TEST(LiveRequests, RandomLivesAreCountedRight)
 {
