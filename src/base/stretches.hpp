@@ -23,18 +23,6 @@ public:
     /// A phase has so many stretches at most.
     static constexpr int most_stretches = 64;
 
-    /// A call begins while there is something to be moved.
-    void came(Time now) noexcept
-    {
-        judge(now);
-        if (since_.exchange(Time(0), std::memory_order_relaxed) == Time(0)) {
-            return; // another thread's was first
-        }
-        count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        if (count_.load(std::memory_order_relaxed) == most_stretches) {
-            end_phase();
-        }
-    }
     /// The program is in MPI all the same, in a call that nobody notes.
     void is_inside(Time now) noexcept
     {
@@ -50,12 +38,15 @@ public:
         in_phase_.store(true, std::memory_order_relaxed);
     }
     /// At the beginning and the end of each call, `left_something`: there is something to be moved.
-    /// The clock is asked only where that matters.
+    /// The clock is asked only where that matters: for a phase one long stretch is enough.
     template <class Now>
     void call_begins(Now now) noexcept
     {
         if (in_phase()) [[unlikely]] {
-            came(now());
+            if (!has_long_.load(std::memory_order_relaxed)) {
+                judge(now());
+            }
+            came();
         }
     }
     template <class Now>
@@ -94,6 +85,18 @@ public:
     }
 
 private:
+    /// A stretch is over, unless another thread's call was first.
+    void came() noexcept
+    {
+        if (since_.load(std::memory_order_relaxed) == Time(0)) {
+            return;
+        }
+        since_.store(Time(0), std::memory_order_relaxed);
+        count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        if (count_.load(std::memory_order_relaxed) == most_stretches) {
+            end_phase();
+        }
+    }
     void judge(Time now) noexcept
     {
         if (is_long(now)) {

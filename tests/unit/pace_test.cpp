@@ -72,8 +72,7 @@ TEST(Pace, LooksSoonAfterACallThatFollowsTheFirst)
 void pass(Stretches& stretches, Time& now, Time stretch)
 {
     stretches.left(now);
-    now += stretch;
-    stretches.came(now);
+    stretches.call_begins([&] { return now += stretch; });
     stretches.end_phase();
 }
 
@@ -99,8 +98,36 @@ TEST(Stretches, OneIsLongWhileItLasts)
     EXPECT_TRUE(stretches.is_long(1ms + Stretches::long_enough));
     stretches.is_inside(2ms); // in the host
     EXPECT_FALSE(stretches.is_long(2ms));
-    stretches.came(2ms);
+    stretches.call_begins([] { return 2ms; });
     EXPECT_FALSE(stretches.is_long(3ms));
+}
+
+/// The clock, which takes longer than all else here, is left alone.
+TEST(Stretches, NobodyAsksForTheTimeBehindALongOne)
+{
+    Stretches stretches;
+    int asked = 0;
+    const auto come_at = [&](Time time) {
+        stretches.call_begins([&, time] { return ++asked, time; });
+    };
+    come_at(1ms);
+    EXPECT_EQ(asked, 0);
+    stretches.left(1ms);
+    come_at(1ms + 1us);
+    EXPECT_EQ(asked, 1);
+    stretches.left(2ms);
+    come_at(3ms);
+    EXPECT_EQ(asked, 2);
+    for (int call = 2; call < Stretches::most_stretches; ++call) {
+        stretches.left(3ms);
+        EXPECT_TRUE(stretches.is_long(4ms));
+        come_at(4ms);
+        EXPECT_FALSE(stretches.is_long(5ms));
+    }
+    EXPECT_EQ(asked, 2);
+    stretches.left(5ms); // in the next phase
+    come_at(6ms);
+    EXPECT_EQ(asked, 3);
 }
 
 /// Many short calls beside a long stretch are one phase.
@@ -111,7 +138,7 @@ TEST(Stretches, OneInAPhaseIsEnough)
     for (int phase = 0; phase < 2 * Stretches::patience; ++phase) {
         for (int call = 0; call < 20; ++call) {
             stretches.left(now);
-            stretches.came(++now);
+            stretches.call_begins([&] { return ++now; });
         }
         pass(stretches, now, 1ms);
         EXPECT_TRUE(stretches.expects_long());
@@ -126,7 +153,7 @@ TEST(Stretches, APhaseWithoutEndIsJudgedInParts)
     for (int call = 0; call < Stretches::patience * Stretches::most_stretches; ++call) {
         EXPECT_TRUE(stretches.expects_long());
         stretches.left(now);
-        stretches.came(now += 1us);
+        stretches.call_begins([&] { return now += 1us; });
     }
     EXPECT_FALSE(stretches.expects_long());
 }
