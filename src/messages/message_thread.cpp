@@ -20,12 +20,18 @@ namespace {
 constexpr int naps_before_sleep = 16;
 /// Complete requests are told in one step, before the one that lets the host progress.
 constexpr unsigned most_found_by_step = 64;
+/// A system that has refused a thread is not asked again before so many more requests.
+constexpr unsigned starts_behind_refusal = 1000;
 
 } // namespace
 
 void MessageThread::rouse() noexcept
 {
     const std::scoped_lock lock(mutex_);
+    if (starts_to_pass_ > 0) {
+        --starts_to_pass_;
+        return;
+    }
     asleep_.store(false, std::memory_order_relaxed);
     naps_long_.store(false, std::memory_order_relaxed);
     roused_.store(true, std::memory_order_relaxed);
@@ -34,6 +40,10 @@ void MessageThread::rouse() noexcept
     if (!thread_.joinable()) {
         stopping_.store(false, std::memory_order_relaxed);
         below_.start([](void* self) { static_cast<MessageThread*>(self)->start(); }, this);
+    }
+    if (!thread_.joinable()) {
+        asleep_.store(true, std::memory_order_relaxed);
+        starts_to_pass_ = starts_behind_refusal;
     }
 }
 

@@ -105,6 +105,7 @@ private:
     std::atomic<bool> naps_long_{false};
     std::mutex mutex_; ///< guards what follows
     std::thread thread_;
+    unsigned starts_to_pass_ = 0; ///< of requests, before another thread is asked for
 };
 
 } // namespace sidelight::messages
