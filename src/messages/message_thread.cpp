@@ -15,7 +15,7 @@ namespace sidelight::messages {
 
 namespace {
 
-/// With no request under way the thread naps this often before it sleeps for good: programs that
+/// With nothing to do the thread naps this often before it sleeps for good: programs that
 /// send and wait in turns would wake it each time.
 constexpr int naps_before_sleep = 16;
 /// Complete requests are told in one step, before the one that lets the host progress.
@@ -80,7 +80,7 @@ void MessageThread::run() noexcept
     Time pause = Pace::shortest;
     while (rest(pause)) {
         Time cost{};
-        naps = requests_.live() != 0 ? 0 : naps + 1;
+        naps = has_work() ? 0 : naps + 1;
         const bool is_woken = has_stretches() && worth_.is();
         if (naps > (is_woken ? 0 : naps_before_sleep)) {
             sleep_for_good();
@@ -125,17 +125,18 @@ void MessageThread::begin() noexcept
 }
 
 /// Whoever starts a request counts it and then looks who sleeps, and sets the alarm; whoever sleeps
-/// clears it, says so, and then looks for requests. So does, and looks, whoever stops the thread.
+/// clears it, says so, and then looks for requests. So does, and looks, whoever wants steps again,
+/// or stops the thread.
 void MessageThread::sleep_for_good() noexcept
 {
     do {
         alarm_.clear();
         asleep_.store(true, std::memory_order_seq_cst);
-        if (requests_.live() != 0 || stopping_.load(std::memory_order_seq_cst)) {
+        if (has_work() || stopping_.load(std::memory_order_seq_cst)) {
             break;
         }
         alarm_.sleep();
-    } while (requests_.live() == 0 && !stopping_.load(std::memory_order_seq_cst));
+    } while (!has_work() && !stopping_.load(std::memory_order_seq_cst));
     asleep_.store(false, std::memory_order_seq_cst);
     add_own(counts_.wakes);
 }

@@ -16,12 +16,20 @@
 
 namespace sidelight::messages {
 
-/// What else decides whether the thread may call the host. Relaxed: the program changes them in
-/// calls, before what they are about can happen.
+/// What else decides whether the thread may call the host. The program changes them in calls,
+/// before what they are about can happen.
 struct Conditions {
     std::atomic<bool> program_has_threads{false};
     std::atomic<bool> calls_back{false};
     std::atomic<bool> wanted{true};
+
+    /// Whether a step may be allowed, if not now. Sequentially consistent: whoever makes it true,
+    /// or starts a request, does that before he looks at the other one.
+    [[nodiscard]] bool allow_steps() const noexcept
+    {
+        return wanted.load(std::memory_order_seq_cst) &&
+               !calls_back.load(std::memory_order_relaxed);
+    }
 };
 
 /// What the thread has done so far. Written by it alone; anybody may read.
@@ -48,10 +56,13 @@ public:
           below_(below)
     {}
 
-    /// A request is under way that was not. Starts the thread where there is none; by a thread of
-    /// the program, in MPI.
+    /// A request is under way that was not, or steps are wanted that were not. Starts the thread
+    /// where there is none; by a thread of the program.
     void wake() noexcept
     {
+        if (!conditions_.allow_steps()) [[unlikely]] {
+            return;
+        }
         const bool soon = has_stretches() && worth_.now();
         if (asleep_.load(std::memory_order_seq_cst) ||
             (soon && naps_long_.load(std::memory_order_relaxed))) [[unlikely]] {
@@ -72,6 +83,10 @@ private:
     {
         return stretches_.expects_long() &&
                !conditions_.program_has_threads.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool has_work() const noexcept
+    {
+        return requests_.live() != 0 && conditions_.allow_steps();
     }
     void rouse() noexcept;
     void start() noexcept;

@@ -78,6 +78,18 @@ void Messages::end(bool for_good) noexcept
     }
 }
 
+void Messages::set_wanted(bool wanted) noexcept
+{
+    conditions_.wanted.store(wanted, std::memory_order_seq_cst);
+    if (active() == nullptr) {
+        return;
+    }
+    const std::scoped_lock lock(life_);
+    if (Messages* messages = active(); messages != nullptr && messages->requests_.live() != 0) {
+        messages->thread_.wake();
+    }
+}
+
 /// The host and the C library are left alone while the process is copied. MPI may begin or end
 /// meanwhile, on another thread. A handler of a fault in our thread's step, which may fork, is in
 /// the host anyway; so may a handler of errors be, with a lock that the step waits for.

@@ -83,10 +83,7 @@ public:
         }
     }
     /// Whether the mode of progress is smart; also before anything is looked after.
-    static void set_wanted(bool wanted) noexcept
-    {
-        conditions_.wanted.store(wanted, std::memory_order_relaxed);
-    }
+    static void set_wanted(bool wanted) noexcept;
     /// Whether this request is complete, of a persistent one, whether it is idle.
     [[nodiscard]] bool is_over(MPI_Request request) const noexcept
     {
