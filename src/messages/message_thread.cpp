@@ -33,7 +33,7 @@ void MessageThread::rouse() noexcept
         return;
     }
     asleep_.store(false, std::memory_order_relaxed);
-    naps_long_.store(false, std::memory_order_relaxed);
+    nap_ends_.store(Time(0), std::memory_order_relaxed);
     roused_.store(true, std::memory_order_relaxed);
     alarm_.open();
     alarm_.set(Pace::shortest);
@@ -107,9 +107,11 @@ bool MessageThread::rest(Time pause) noexcept
         if (stopping_.load(std::memory_order_seq_cst)) {
             return false;
         }
-        naps_long_.store(pause > Pace::shortest && alarm_.can_be_set(), std::memory_order_relaxed);
+        if (pause > Pace::soon_enough && alarm_.can_be_set()) {
+            nap_ends_.store(now() + pause, std::memory_order_relaxed);
+        }
         alarm_.sleep();
-        naps_long_.store(false, std::memory_order_relaxed);
+        nap_ends_.store(Time(0), std::memory_order_relaxed);
         if (roused_.load(std::memory_order_relaxed)) {
             begin();
         }

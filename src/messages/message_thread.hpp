@@ -64,8 +64,7 @@ public:
             return;
         }
         const bool soon = has_stretches() && worth_.now();
-        if (asleep_.load(std::memory_order_seq_cst) ||
-            (soon && naps_long_.load(std::memory_order_relaxed))) [[unlikely]] {
+        if (asleep_.load(std::memory_order_seq_cst) || (soon && naps_for_long())) [[unlikely]] {
             rouse();
         }
     }
@@ -83,6 +82,11 @@ private:
     {
         return stretches_.expects_long() &&
                !conditions_.program_has_threads.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool naps_for_long() const noexcept
+    {
+        const Time end = nap_ends_.load(std::memory_order_relaxed);
+        return end != Time(0) && end - now() > Pace::soon_enough;
     }
     [[nodiscard]] bool has_work() const noexcept
     {
@@ -117,8 +121,8 @@ private:
     std::atomic<bool> stopping_{false};
     std::atomic<bool> roused_{false};
     std::atomic<bool> asleep_{true}; ///< for good, or there is no thread
-    std::atomic<bool> naps_long_{false};
-    std::mutex mutex_; ///< guards what follows
+    std::atomic<Time> nap_ends_{};   ///< zero: it takes no long one
+    std::mutex mutex_;               ///< guards what follows
     std::thread thread_;
     unsigned starts_to_pass_ = 0; ///< of requests, before another thread is asked for
 };

@@ -42,6 +42,8 @@ public:
 
     static constexpr Time shortest{50'000};
     static constexpr Time longest{1'000'000};
+    /// Nobody cuts a nap short that ends within so long.
+    static constexpr Time soon_enough{200'000};
     /// While the program comes by: it moves things itself, and other processes may need this core.
     static constexpr Time longest_behind_program{4'000'000};
     /// Steps that move nothing may take 1 part in `share` of a core, and so much at once: of a
