@@ -34,6 +34,8 @@ Window::~Window()
         trace_of(*this).note({.event = trace::Event::window_freed});
     }
     log_routes();
+    set(Reason::active_here, false); // of others, who have heard that this one has left
+    set(Reason::active_there, false);
     if (is_needed()) {
         shared_.busy.note(*this, false);
     }
