@@ -144,7 +144,7 @@ MPI_Datatype told(MPI_Datatype type, int elements) noexcept
 
 bool run_directly(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
-    if (HandlerCaller::inside() || arguments.notification >= 0) {
+    if (HandlerCaller::inside() || arguments.notification >= 0 || object.watched) {
         return false;
     }
     if (!is_latest(latest.said, object, arguments)) [[unlikely]] {
