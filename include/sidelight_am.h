@@ -66,8 +66,8 @@ int MPIX_Am_op_create_c(MPIX_Am_user_function_c *function, MPI_Op *am_op);
  * not in use, which stays open: the members' operations, which may have different functions that do
  * the same, become one. Messages name it by its number, so all members register theirs in the same
  * order. Holds for all handles of the window, and for windows of memory handles, which have no such
- * call themselves (MPI_ERR_RMA_SYNC). Errors: MPI_ERR_OP, at the member that has passed it; there
- * messages with that number fail. */
+ * call themselves (MPI_ERR_RMA_SYNC). Errors: MPI_ERR_OP, at the member that has passed it;
+ * messages with that number fail where they run at that member. */
 int MPIX_Am_win_op_register(MPI_Op am_op, MPI_Win win);
 
 /* Runs the handler at target_rank. A segment is origin_input_segment_count elements here; at the

@@ -39,19 +39,26 @@ Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
     return object.window->issue(operation, request);
 }
 
-/// What runs here is run in the call, if it may be by now.
+/// What runs here is run in the call, if it may be by now. What is asked of targets they answer:
+/// that there is room, and the end of messages. A message takes longer than other operations, and
+/// few are on their way at once, so a call counts as several that pass by.
 int issue(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
     if (run_directly(object, arguments)) [[likely]] {
         return MPI_SUCCESS;
     }
+    constexpr unsigned calls_of_a_message = 8;
     Engine& engine = Runtime::existing()->engine();
     Status status = Status::unsupported;
     if (!HandlerCaller::inside()) {
-        const EngineToken token(engine);
-        status = hand_over(object, arguments, nullptr);
+        {
+            const CallNote note(engine);
+            const EngineToken token(engine);
+            status = hand_over(object, arguments, nullptr);
+        }
+        run_active<EngineToken>(engine);
+        Runtime::pass_by(calls_of_a_message);
     }
-    run_active<EngineToken>(engine);
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }
 
@@ -114,6 +121,9 @@ void no_reduction(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /
 
 int create(void* function, HandlerForm form, MPI_Op* op) noexcept
 {
+    if (!host::mpi::fits_host()) {
+        return MPI_ERR_OTHER;
+    }
     if (function == nullptr || op == nullptr) {
         return host::mpi::answer(Status::argument);
     }

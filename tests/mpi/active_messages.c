@@ -5,18 +5,34 @@
  *
  * active_messages
  */
+#define _GNU_SOURCE
 #include "windows.h"
+
 #include <sidelight.h>
+#include <time.h>
 
 enum { CELLS = 64, ROOM = 1 << 16 };
 
 /* --- Handlers --------------------------------------------------------------------------------- */
+
+enum { MANY = 2000 };
+static int runs;        /* in this process */
+static double half_run; /* when they were half of the many */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 /* Adds the input of each segment to the first element, and gives back what was there, and the
  * number of the segment. */
 static void add(const int *in, int in_count, int64_t *cell, int64_t *out, int out_count,
                 int segments, int offset)
 {
+    if (++runs == MANY / 2)
+        half_run = seconds();
     for (int s = 0; s < segments; ++s) {
         if (out_count > 0)
             out[s * out_count] = *cell;
@@ -628,6 +644,28 @@ static void ordered_window(void)
 }
 
 /* Handlers run at the target, wherever its memory is mapped; and nothing else is different. */
+/* They run while their origin goes on issuing others, not only when its epoch ends. */
+static void while_issued(const struct window *w)
+{
+    int const one = 1;
+    double end = 0;
+    runs = 0;
+    half_run = 0;
+    MPI_Barrier(w->comm);
+    if (w->rank == 0) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
+        for (int message = 0; message < MANY; ++message) {
+            CHECK_OK(send_add(w, 1, 0, &one, 1, NULL, 0, 1));
+            usleep(50);
+        }
+        end = seconds();
+        CHECK_OK(MPI_Win_unlock(1, w->win));
+    }
+    MPI_Bcast(&end, 1, MPI_DOUBLE, 0, w->comm);
+    if (w->rank == 1)
+        CHECK(half_run > 0 && half_run < end);
+}
+
 static void at_target(void)
 {
     int who = -1;
@@ -659,6 +697,7 @@ static void at_target(void)
     epochs(&w);
     serial_and_ordered(&w, 50);
     attached(&w);
+    while_issued(&w);
     window_close(&w);
 }
 

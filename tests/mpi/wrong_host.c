@@ -93,10 +93,24 @@ static void memory_of_mpi(void)
     CHECK_OK(MPI_Free_mem(block));
 }
 
+/* Handles of another host are not as wide: where the library is one's, it makes none. */
+static void no_operation(void)
+{
+    int (*create)(void (*)(void), MPI_Op *) = NULL;
+    MPI_Op op[3] = {MPI_OP_NULL, MPI_OP_NULL, MPI_OP_NULL};
+    *(void **)&create = dlsym(RTLD_DEFAULT, "MPIX_Am_op_create");
+    if (getenv("SIDELIGHT_ENABLE") == NULL) {
+        CHECK(create != NULL && create(locks, &op[1]) == MPI_ERR_OTHER);
+    }
+    for (int i = 0; i < 3; ++i)
+        CHECK(op[i] == MPI_OP_NULL);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     says_so();
+    no_operation();
     fences();
     locks();
     memory_of_mpi();
