@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/helpers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -89,18 +90,21 @@ void await_next_message() noexcept
 
 /// Called from the host's loop, millions of times a second. A look at a network may be a system
 /// call, so while no window waits for anything only one time in so many looks; but after a message
-/// the next one is likely soon: some host's loop takes as long as a message. Where the program has
-/// no window any more, farewells of peers are all that may come.
+/// the next one is likely soon: some host's loop takes as long as a message. Long after the last
+/// window is gone, and what was left of it has been sent, farewells of peers are all that may come.
 bool sweep_if_worth_while() noexcept
 {
     constexpr unsigned times_per_look = 8;
-    constexpr unsigned times_without_windows = 1024;
+    constexpr unsigned times_per_late_look = 1024;
+    constexpr unsigned times_until_late = 1U << 16U;
     constexpr unsigned looks_after_message = 128;
     thread_local unsigned times = 0;
     thread_local unsigned expecting = 0;
+    thread_local unsigned without_window = 0;
+    without_window = window_table::any() ? 0 : std::min(without_window + 1, times_until_late);
     const bool listens_only = !Runtime::existing()->engine().process().waits();
     if (listens_only && expecting == 0 &&
-        ++times % (window_table::any() ? times_per_look : times_without_windows) != 0) {
+        ++times % (without_window < times_until_late ? times_per_look : times_per_late_look) != 0) {
         return false;
     }
     const bool moved = sweep_for_host();
