@@ -75,12 +75,13 @@ public:
     {
         struct Context {
             Engine& engine;
+            host::node::Waiter& waiter;
             Condition& holds;
-        } context{engine_, holds};
+        } context{engine_, waiter_, holds};
         const Attendance attendance(engine_);
         waiter_.wait(
             [](void* of) noexcept {
-                auto& [engine, condition] = *static_cast<Context*>(of);
+                auto& [engine, waiter, condition] = *static_cast<Context*>(of);
                 bool done = false;
                 {
                     const EngineToken token(engine);
@@ -89,8 +90,12 @@ public:
                     }
                     done = condition();
                 }
-                if (done || !run_active<EngineToken>(engine)) {
+                if (done || !engine.process().has_active()) {
                     return done;
+                }
+                waiter.tell_long_sleeper(); // a handler may take long
+                if (!run_active<EngineToken>(engine)) {
+                    return false;
                 }
                 const EngineToken token(engine);
                 return condition();

@@ -212,6 +212,62 @@ TEST(Waiter, ALongSleeperSleepsOnWhileAnotherOneWaits)
     EXPECT_LT(sleeps, most);
 }
 
+/// But where what it looks at takes long, as a handler of an active message, the other one hears.
+TEST(Waiter, ALongSleeperListensWhileAnotherOneDoesOtherThings)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.expect_long_sleeps();
+    waiter.listen_to(numbers.network());
+    struct Busy {
+        Waiter& waiter;
+        Clock::time_point begin = Clock::now() + std::chrono::milliseconds(20);
+        std::atomic<bool> over{false};
+    } busy{waiter};
+    std::thread waiting([&] {
+        waiter.wait(
+            [](void* of) noexcept {
+                Busy& self = *static_cast<Busy*>(of);
+                if (Clock::now() >= self.begin) {
+                    self.waiter.tell_long_sleeper();
+                    while (!self.over) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    }
+                }
+                return self.over.load();
+            },
+            &busy);
+    });
+    std::thread sender([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        numbers.send();
+    });
+    const auto start = Clock::now();
+    while (!numbers.take() && Clock::now() - start < for_ever) {
+        waiter.doze(nothing, nullptr, for_ever);
+    }
+    EXPECT_LT(Clock::now() - start, for_ever);
+    busy.over = true;
+    sender.join();
+    waiting.join();
+}
+
+/// A thread of ours that looks each millisecond listens all the same.
+TEST(Waiter, ThreadsOfOursListenInShortSleeps)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    Numbers numbers;
+    waiter.expect_long_sleeps();
+    waiter.listen_to(numbers.network());
+    numbers.send();
+    waiter.doze(nothing, nullptr, host::node::longest_busy_sleep);
+    EXPECT_EQ(numbers.refusals(), 1);
+    waiter.doze(nothing, nullptr, std::chrono::microseconds(200));
+    EXPECT_EQ(numbers.refusals(), 1) << "by itself a short one leaves it to those";
+}
+
 /// To arm the network is to have been inside: a look that is owed since then is not slept over.
 TEST(Waiter, DoesNotSleepOverALookThatIsOwedSinceItArmed)
 {

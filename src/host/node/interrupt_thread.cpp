@@ -34,6 +34,9 @@ bool InterruptThread::start(Waiter& waiter, Recall& recall, const OwnThreadWork&
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "interrupt", [](void* self) noexcept { static_cast<InterruptThread*>(self)->run(); }, this);
+    if (!runs()) {
+        waiter.expect_short_sleeps();
+    }
     return runs();
 }
 

@@ -24,6 +24,9 @@ bool ProgressThread::start(Waiter& waiter, const OwnThreadWork& work) noexcept
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "progress", [](void* self) noexcept { static_cast<ProgressThread*>(self)->run(); }, this);
+    if (!runs()) {
+        waiter.expect_short_sleeps();
+    }
     return runs();
 }
 

@@ -324,7 +324,6 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
     return listening && now() < end ? Roused::by_message : Roused::by_other;
 }
 
-/// From now on nobody listens.
 void Waiter::tell_long_sleeper() noexcept
 {
     if (listener_wanted_.exchange(false, std::memory_order_seq_cst)) {
@@ -339,7 +338,7 @@ void Waiter::tell_long_sleeper() noexcept
 Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
                         std::chrono::nanoseconds limit, bool waits) noexcept
 {
-    const bool is_long = limit > longest_nap;
+    const bool is_long = limit >= longest_nap; // those of threads of ours; others are shorter
     const bool may_listen = waits || is_long || !long_sleeps_.load(std::memory_order_relaxed);
     const bool listening = &bell == &bell_ && may_listen && take_listener();
     if (listening) {

@@ -97,6 +97,10 @@ public:
     }
     [[nodiscard]] Interest& interest() noexcept { return bell_.interest(); }
 
+    /// The calling thread, which may have listened in a wait, is about to do other things: who
+    /// sleeps for long listens from now on. Nobody would: one exchange.
+    void tell_long_sleeper() noexcept;
+
     /// After a sweep that may have completed what another thread of this process waits for.
     /// Nobody asleep: one load.
     void rouse() noexcept { bell_.ring(); }
@@ -112,7 +116,6 @@ private:
     /// `waits`: others follow at once, and then `tell_long_sleeper`.
     Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
             std::chrono::nanoseconds limit, bool waits = false) noexcept;
-    void tell_long_sleeper() noexcept;
     void wait_in_naps(bool (*poll)(void*) noexcept, void* context, Doorbell& bell,
                       bool& listened) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
