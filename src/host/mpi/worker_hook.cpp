@@ -41,29 +41,33 @@ struct Linked {
 std::atomic<bool> seen{false}; ///< relaxed: the asker has been in the loop itself
 std::atomic<bool (*)(bool) noexcept> worker_sweep{nullptr};
 
+/// `wanted` holds one address, and afterwards the library in which that lies, if it is this one.
 int measure(dl_phdr_info* library, std::size_t /*size*/, void* wanted) noexcept
 {
     auto& extent = *static_cast<Extent*>(wanted);
-    if (library->dlpi_addr != extent.base) {
-        return 0;
-    }
+    Extent all{.base = UINTPTR_MAX};
+    bool is_this = false;
     for (std::size_t i = 0; i < library->dlpi_phnum; ++i) {
         const ElfW(Phdr)& part = library->dlpi_phdr[i];
         if (part.p_type == PT_LOAD) {
-            extent.end = std::max(extent.end, extent.base + part.p_vaddr + part.p_memsz);
+            const std::uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+            const std::uintptr_t end = begin + part.p_memsz;
+            all = {.base = std::min(all.base, begin), .end = std::max(all.end, end)};
+            is_this = is_this || (begin <= extent.base && extent.base < end);
         }
     }
-    return 1;
+    extent = is_this ? all : extent;
+    return is_this ? 1 : 0;
 }
 
-/// The library in which that lies, named if it is found.
+/// The library in which that lies, named if the loader knows it; else that address alone.
 Extent library_of(const void* address, const char*& name) noexcept
 {
+    const auto number = reinterpret_cast<std::uintptr_t>(address);
     Dl_info info{};
-    Extent extent;
+    Extent extent{.base = number, .end = number + 1};
     if (address != nullptr && dladdr(address, &info) != 0) {
         name = info.dli_fname;
-        extent.base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
         dl_iterate_phdr(measure, &extent);
     }
     return extent;
