@@ -63,9 +63,11 @@ public:
         if (!conditions_.allow_steps()) [[unlikely]] {
             return;
         }
-        const bool soon = has_stretches() && worth_.now();
-        if (asleep_.load(std::memory_order_seq_cst) || (soon && naps_for_long())) [[unlikely]] {
+        const Time left = has_stretches() && worth_.now() ? left_of_long_nap() : Time(0);
+        if (asleep_.load(std::memory_order_seq_cst) || left > Pace::soon_enough) [[unlikely]] {
             rouse();
+        } else if (left != Time(0)) {
+            roused_.store(true, std::memory_order_relaxed); // as if it were cut short
         }
     }
     /// Returns when it has ended; the next request starts another one. Nobody else may call.
@@ -83,10 +85,10 @@ private:
         return stretches_.expects_long() &&
                !conditions_.program_has_threads.load(std::memory_order_relaxed);
     }
-    [[nodiscard]] bool naps_for_long() const noexcept
+    [[nodiscard]] Time left_of_long_nap() const noexcept
     {
         const Time end = nap_ends_.load(std::memory_order_relaxed);
-        return end != Time(0) && end - now() > Pace::soon_enough;
+        return end == Time(0) ? end : end - now();
     }
     [[nodiscard]] bool has_work() const noexcept
     {
