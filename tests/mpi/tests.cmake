@@ -207,7 +207,8 @@ sidelight_mpi_test(message_stopped RANKS 2 MESSAGES ENVIRONMENT SIDELIGHT_LOG=in
     PRINTS "woken 0 times, looked 0 times")
 sidelight_mpi_test(message_refused RANKS 2 MESSAGES NO_SANITIZER)
 sidelight_mpi_test(callers_stack_messages RANKS 2 MESSAGES PROGRAM callers_stack NO_SANITIZER)
-sidelight_mpi_test(message_storm RANKS 2 MESSAGES)
+# Few: where threads are preempted, Open MPI does it wrong by itself (docs/notes/hosts.md).
+sidelight_mpi_test(message_storm RANKS 2 MESSAGES ARGS 4000 4)
 sidelight_mpi_test(message_storm_one RANKS 2 MESSAGES PROGRAM message_storm ARGS 5000 1)
 sidelight_mpi_test(message_storm_long RANKS 2 MESSAGES PROGRAM message_storm ARGS 100000
     TIMEOUT 900 LABEL long)
