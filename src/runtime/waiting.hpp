@@ -90,12 +90,11 @@ public:
                     }
                     done = condition();
                 }
-                if (done || !engine.process().has_active()) {
-                    return done;
+                if (!done && engine.process().has_active()) {
+                    waiter.tell_long_sleeper(); // a handler may take long
                 }
-                waiter.tell_long_sleeper(); // a handler may take long
-                if (!run_active<EngineToken>(engine)) {
-                    return false;
+                if (done || !run_active<EngineToken>(engine)) {
+                    return done;
                 }
                 const EngineToken token(engine);
                 return condition();

@@ -29,13 +29,12 @@ bool InterruptThread::start(Waiter& waiter, Recall& recall, const OwnThreadWork&
     waiter_ = &waiter;
     recall_ = &recall;
     recall.begin();
-    waiter.expect_long_sleeps();
     work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "interrupt", [](void* self) noexcept { static_cast<InterruptThread*>(self)->run(); }, this);
-    if (!runs()) {
-        waiter.expect_short_sleeps();
+    if (runs()) {
+        waiter.expect_long_sleeps();
     }
     return runs();
 }

@@ -19,13 +19,12 @@ bool ProgressThread::start(Waiter& waiter, const OwnThreadWork& work) noexcept
         return true;
     }
     waiter_ = &waiter;
-    waiter.expect_long_sleeps();
     work_ = work;
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "progress", [](void* self) noexcept { static_cast<ProgressThread*>(self)->run(); }, this);
-    if (!runs()) {
-        waiter.expect_short_sleeps();
+    if (runs()) {
+        waiter.expect_long_sleeps();
     }
     return runs();
 }
