@@ -9,7 +9,6 @@
 #include "api/fortran_arguments.hpp"
 #include "api/intrinsic_check.hpp"
 #include "api/pass_through.hpp"
-#include "datatype/mpi/predefined.hpp"
 #include "host/mpi/fit.hpp"
 #include "runtime/runtime.hpp"
 
@@ -86,7 +85,7 @@ Status ask(const WindowObject& object, std::string_view ops, MPI_Aint max_count,
     if (max_count < 0) {
         return Status::count;
     }
-    const Layout* layout = datatype::layout_of_predefined(type);
+    const Layout* layout = layout_of_predefined(type);
     if (layout == nullptr) {
         return Status::type;
     }

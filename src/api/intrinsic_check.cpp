@@ -2,7 +2,7 @@
 #include "api/intrinsic_check.hpp"
 
 #include "base/log.hpp"
-#include "datatype/mpi/predefined.hpp"
+#include "datatype/mpi/cache.hpp"
 #include "rma/accumulate/reduction.hpp"
 
 namespace sidelight::api {
@@ -20,6 +20,12 @@ bool has_instruction(ReduceOp op, const Layout& layout) noexcept
 bool has_compare_and_swap(const Layout& layout) noexcept
 {
     return datatype::shape_of(layout.basic).atomic != 0 && rma::can_compare_and_swap(layout.basic);
+}
+
+const Layout* layout_of_predefined(MPI_Datatype type) noexcept
+{
+    const Layout* layout = datatype::layout_of(type);
+    return layout != nullptr && layout->predefined ? layout : nullptr;
 }
 
 bool maps_everything(rma::Window& window) noexcept
@@ -41,7 +47,7 @@ namespace {
 /// Why an accumulate is not what was asserted; null: it is, or is an error of another kind.
 const char* breach(const WindowObject& object, const OperationCall& call) noexcept
 {
-    const Layout* layout = datatype::layout_of_predefined(call.type);
+    const Layout* layout = layout_of_predefined(call.type);
     ReduceOp op = ReduceOp::no_op;
     if (layout == nullptr) {
         return "its datatype is not a predefined one";

@@ -9,6 +9,9 @@ namespace sidelight::api {
 /// Whether the processor has instructions for an operation on elements of that predefined type.
 [[nodiscard]] bool has_instruction(rma::ReduceOp op, const datatype::Layout& layout) noexcept;
 [[nodiscard]] bool has_compare_and_swap(const datatype::Layout& layout) noexcept;
+/// The layout of a type that MPI has, in this process perhaps for the first time; null if it is
+/// another.
+[[nodiscard]] const datatype::Layout* layout_of_predefined(MPI_Datatype type) noexcept;
 /// Whether the memory of every member is mapped here, all that it will ever have. Needs the engine.
 [[nodiscard]] bool maps_everything(rma::Window& window) noexcept;
 

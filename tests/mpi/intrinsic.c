@@ -40,6 +40,17 @@ static void questions(const struct window *w, int yes)
     CHECK_EQ(ask(w, "maxloc", 1, MPI_DOUBLE_INT), 0); /* likewise */
 }
 
+/* Asked before any operation has used it. */
+static void rare_type(const struct window *w)
+{
+    MPI_Datatype nine_digits;
+    int bytes = 0;
+    if (MPI_Type_create_f90_integer(9, &nine_digits) != MPI_SUCCESS)
+        return; /* of an MPI without Fortran */
+    CHECK_OK(MPI_Type_size(nine_digits, &bytes));
+    CHECK_EQ(ask(w, "sum", 1, nine_digits), ask(w, "sum", 1, bytes == 4 ? MPI_INT : MPI_INT64_T));
+}
+
 static void mistakes(struct window *w)
 {
     int flag = 0;
@@ -64,6 +75,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (int flavor = 0; flavor < FLAVORS; ++flavor) {
         struct window w = window_open((enum flavor)flavor, MPI_COMM_WORLD, 64, 8);
+        rare_type(&w);
         questions(&w, w.flavor == FLAVOR_SHARED || (w.flavor == FLAVOR_ALLOCATE && mapped));
         mistakes(&w);
         window_close(&w);
