@@ -96,6 +96,9 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, DispUnit* disp_unit, voi
     if (Status status = query(*object, rank, found); status != Status::ok) {
         return host::mpi::answer_window(status, win);
     }
+    if (!std::in_range<DispUnit>(found.disp_unit)) {
+        return host::mpi::answer_window(Status::unsupported, win);
+    }
     await_grants(*object);
     *size = found.size;
     *disp_unit = static_cast<DispUnit>(found.disp_unit);

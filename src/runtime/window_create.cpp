@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/window_create.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/heap.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/table.hpp"
@@ -38,13 +41,16 @@ bool is_local_intracommunicator(MPI_Comm comm, int& members, int& rank) noexcept
            mpi.Comm_rank(comm, &rank) == MPI_SUCCESS;
 }
 
+/// What an attribute can say.
+constexpr int largest_unit = std::numeric_limits<int>::max();
+
 void describe_to_mpi(WindowObject& object, const WindowRequest& request, int rank) noexcept
 {
     const rma::Target& own = object.window->target(rank);
     WindowBody& body = *object.body;
     body.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
     body.size = static_cast<MPI_Aint>(own.size);
-    body.disp_unit = static_cast<int>(own.disp_unit);
+    body.disp_unit = static_cast<int>(std::min<std::uint64_t>(own.disp_unit, largest_unit));
     body.flavor = mpi_flavor(request.flavor);
     body.model = MPI_WIN_UNIFIED;
     body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);

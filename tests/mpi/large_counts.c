@@ -99,6 +99,20 @@ static int refused(int otherwise)
                                : otherwise;
 }
 
+/* What cannot be told is not cut off, as a caller would divide by it. */
+static void unit_beyond_int(MPI_Win win)
+{
+    int flag = 0, unit = 0, *attribute = NULL;
+    MPI_Aint size = 0;
+    void *base = NULL;
+    CHECK_OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, (void *)&attribute, &flag));
+    CHECK_EQ(*attribute, INT32_MAX);
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_ERROR(MPI_Win_shared_query(win, check_rank, &size, &unit, (void *)&base),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(unit, 0);
+}
+
 static void too_large(MPI_Win win)
 {
     const MPI_Count many = (MPI_Count)INT32_MAX + 1;
@@ -117,8 +131,10 @@ static void too_large(MPI_Win win)
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     CHECK_ERROR(Win_allocate_c(8, 2 * many, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &other),
                 refused(MPI_SUCCESS));
-    if (refused(MPI_SUCCESS) == MPI_SUCCESS)
+    if (refused(MPI_SUCCESS) == MPI_SUCCESS) {
+        unit_beyond_int(other);
         CHECK_OK(MPI_Win_free(&other));
+    }
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
 
