@@ -129,6 +129,16 @@ std::size_t page_size() noexcept
     return bytes;
 }
 
+File::File(int descriptor) noexcept : descriptor_(descriptor)
+{
+    if (descriptor >= STDIN_FILENO && descriptor <= STDERR_FILENO) {
+        descriptor_ = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        const int error = errno;
+        close(descriptor);
+        errno = error;
+    }
+}
+
 File::~File()
 {
     if (descriptor_ >= 0) {

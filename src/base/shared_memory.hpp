@@ -6,11 +6,13 @@
 
 namespace sidelight {
 
-/// A file descriptor that is closed with its owner.
+/// A file descriptor that is closed with its owner. It is none of the first three: a program that
+/// has closed one of these may go on printing there.
 class File {
 public:
     File() = default;
-    explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
+    /// By another number, if it is one of them; not set where there is none.
+    explicit File(int descriptor) noexcept;
     ~File();
     File(File&& other) noexcept : descriptor_(other.release()) {}
     File& operator=(File&& other) noexcept;

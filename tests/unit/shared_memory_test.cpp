@@ -49,6 +49,20 @@ TEST(MemoryFile, IsClosedWithItsOwner)
     EXPECT_FALSE(is_open(descriptor));
 }
 
+/// A program without output may go on printing, in vain.
+TEST(MemoryFile, IsNoneOfTheFirstThreeDescriptors)
+{
+    const pid_t child = start_process([] {
+        close(STDIN_FILENO);
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        const File file = create_memory_file();
+        return file.descriptor() > STDERR_FILENO && !is_open(STDIN_FILENO) &&
+               !is_open(STDOUT_FILENO) && !is_open(STDERR_FILENO);
+    });
+    EXPECT_TRUE(went_well(child));
+}
+
 /// A file that became shorter would end processes that have it mapped.
 TEST(MemoryFile, CannotBecomeShorter)
 {
