@@ -23,8 +23,8 @@ struct FileIdentity {
 /// it. By the old number where there is no high one.
 [[nodiscard]] File out_of_the_way(File file) noexcept;
 
-/// Until a child of fork that has the answer open has ended, or executes another program,
-/// `has_holder` is true for what lies before `end`. Nothing where it cannot be had.
+/// Until nobody has the answer open or mapped any more, `has_holder` is true for what lies before
+/// `end`. Nothing where it cannot be had.
 [[nodiscard]] File hold(const File& file, std::uint64_t end) noexcept;
 [[nodiscard]] bool has_holder(const File& file, std::uint64_t offset, std::size_t bytes) noexcept;
 

@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -215,8 +216,17 @@ blkcnt_t blocks_of_file(const FileRange& range)
     return status.st_blocks;
 }
 
+void close_all_but(int wanted)
+{
+    for (int descriptor = STDERR_FILENO + 1; descriptor < FD_SETSIZE; ++descriptor) {
+        if (descriptor != wanted) {
+            close(descriptor);
+        }
+    }
+}
+
 /// Of what is not kept when it is freed: it is given back when the child has ended.
-TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas)
+void parent_frees(bool child_closes)
 {
     constexpr std::size_t bytes = 40UL << 20;
     std::byte* block = allocate(bytes);
@@ -227,6 +237,9 @@ TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas)
     const Channel freed;
     const pid_t child = start_process([&] {
         bool is_free = false;
+        if (child_closes) {
+            close_all_but(freed.reading_end());
+        }
         return freed.receive(is_free) && block[0] == std::byte{1} &&
                block[bytes - 1] == std::byte{1};
     });
@@ -237,6 +250,11 @@ TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas)
     EXPECT_LE(blocks_of_file(*range), full - static_cast<blkcnt_t>(bytes / 512));
     EXPECT_EQ(memory().free(next), Freed::yes);
 }
+
+TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas) { parent_frees(false); }
+
+/// As those do that become daemons.
+TEST(AllocatedMemory, SoDoesOneThatHasClosedItsDescriptors) { parent_frees(true); }
 
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
 {

@@ -199,7 +199,7 @@ void AllocatedMemory::give_back_dropped(const File& file) noexcept
 {
     std::erase_if(dropped_, [&](const auto& block) {
         const auto& [offset, bytes] = block;
-        const bool is_held = has_holder(file, offset, bytes);
+        const bool is_held = unheld_ || has_holder(file, offset, bytes);
         if (!is_held) {
             punch(file, offset, bytes);
         }
@@ -228,26 +228,26 @@ void AllocatedMemory::before_fork() noexcept
     const File& file = file_.file();
     if (file && !chunks_.empty() && !inherited_) {
         of_child_ = hold(file, end_);
+        unheld_ = unheld_ || !of_child_;
     }
 }
 
 void AllocatedMemory::after_fork_in_parent() noexcept
 {
-    if (!inherited_) {
-        of_child_ = File();
-    }
+    of_child_ = File();
     mutex_.unlock();
 }
 
-/// What a child has is its own already when it forks.
+/// What a child has is its own already when it forks. It may close all descriptors.
 void AllocatedMemory::after_fork_in_child() noexcept
 {
     if (!inherited_) {
-        const File& file = file_.file();
+        const File& file = of_child_ ? of_child_ : file_.file();
         for (const auto& [first, chunk] : chunks_) {
             keep_apart_in_child(chunk.data, chunk.bytes, file, chunk.offset);
         }
     }
+    of_child_ = File();
     inherited_ = inherited_ || size_ != 0; // before the first block there is nothing to inherit
     mutex_.unlock();
 }
