@@ -11,26 +11,40 @@ namespace {
 
 using Line = void (*)(void* context, const char* text);
 
-/// One line about an epoch.
+/// One line about an epoch. A fence epoch has one peer, which stands for all members.
 void describe_epoch(const Window& window, const Epoch& epoch, Line line, void* context)
 {
     static constexpr const char* states[] = {"deferred, open", "deferred, closed", "active, open",
                                              "active, closed", "completed"};
-    int waits_for = -1;
+    const PeerEpoch* first = nullptr; // of those that it waits for
     std::size_t outstanding = 0;
     for (const PeerEpoch& peer : epoch.peers) {
         outstanding += peer.outstanding;
-        if (waits_for < 0 && !(epoch.open() ? peer.granted : peer.done)) {
-            waits_for = peer.rank;
+        if (first == nullptr && !(epoch.open() ? peer.granted : peer.done)) {
+            first = &peer;
         }
+    }
+    const bool of_all = epoch.kind == EpochKind::fence;
+    char reached[64];
+    if (of_all) {
+        std::snprintf(reached, sizeof reached, "%s, %s",
+                      epoch.peers_granted != 0 ? "granted" : "not granted",
+                      epoch.peers_done != 0 ? "done" : "not done");
+    } else {
+        std::snprintf(reached, sizeof reached, "%u of %zu peers granted, %u done",
+                      epoch.peers_granted, epoch.peers.size(), epoch.peers_done);
+    }
+    char awaited[32] = "waits for nobody";
+    if (first != nullptr && of_all) {
+        std::snprintf(awaited, sizeof awaited, "waits for all members");
+    } else if (first != nullptr) {
+        std::snprintf(awaited, sizeof awaited, "first waits for rank %d", first->rank);
     }
     char text[160];
     std::snprintf(text, sizeof text,
-                  "window %" PRIx64 " rank %d: %s epoch, %s, %u of %zu peers granted, %u done, "
-                  "%zu operations outstanding, first waits for rank %d",
+                  "window %" PRIx64 " rank %d: %s epoch, %s, %s, %zu operations outstanding, %s",
                   window.id(), window.rank(), row_of(epoch.kind).name,
-                  states[static_cast<int>(epoch.state)], epoch.peers_granted, epoch.peers.size(),
-                  epoch.peers_done, outstanding, waits_for);
+                  states[static_cast<int>(epoch.state)], reached, outstanding, awaited);
     line(context, text);
 }
 
