@@ -177,7 +177,8 @@ constexpr std::array entries{
                  read_word<&Settings::route, route_words>,
                  show_word<&Settings::route, route_words>},
     SettingEntry{"SIDELIGHT_NETWORK", nullptr, "auto",
-                 "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses",
+                 "what carries messages between nodes, as UCX_TLS for UCX; auto: what UCX chooses, "
+                 "without posix where it cannot begin with that",
                  read_text<&Settings::network>, show_text<&Settings::network>},
     SettingEntry{"SIDELIGHT_UCX", nullptr, "auto",
                  "path of UCX's libucp.so.0; auto: the one of the host MPI, or of the system",
