@@ -46,8 +46,8 @@ public:
     void begin_anew() noexcept;
 
     /// The number of that process; the same each time, and `own_peer` for this process itself.
-    /// A doorbell that cannot be mapped is as good as none: who sleeps there looks again by itself
-    /// within a millisecond. Throws std::bad_alloc.
+    /// A doorbell that cannot be mapped is as good as none: a call that sleeps there looks again by
+    /// itself within a millisecond, a thread of the library's within 100. Throws std::bad_alloc.
     int meet(const PeerAddress& peer);
 
     /// A box of that peer, which stays this process's. It may be none.

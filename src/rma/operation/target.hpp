@@ -17,7 +17,8 @@ enum class KeyState : std::uint8_t { unknown, asked, settled };
 
 /// How this process reaches the memory of one member of a window. All zero: there was no contact
 /// yet; without one it may be `lost`, too. The first line is what the direct path reads;
-/// Mapped::open alone writes `reach`, `flushable` and whether `latest` is open.
+/// Mapped::open and close alone write `reach` and `flushable`, and `latest` is open as
+/// `regions_open` says.
 struct alignas(64) Target {
     std::byte* base = nullptr;   ///< its memory, where it is mapped here
     std::uint64_t size = 0;      ///< bytes
