@@ -139,6 +139,11 @@ macro(sidelight_register_mpi_test host ranks)
         if(arg_NEVER)
             set_tests_properties(${test} PROPERTIES FAIL_REGULAR_EXPRESSION "${arg_NEVER}")
         endif()
+        # Threads that wait keep the cores from those that they wait for (tests/mpi/workers.h): two
+        # such tests beside each other take ten times as long.
+        if(arg_COMPUTING OR arg_PROGRAM MATCHES "^(threads|thread_calls|thread_scope)$")
+            set_tests_properties(${test} PROPERTIES RESOURCE_LOCK all-cores)
+        endif()
         if(arg_FAILS)
             # Where ctest looks at what is printed it does not ask for the exit status. What must
             # not be there is said by check.h and tests/run_ranks.py.
