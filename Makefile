@@ -59,12 +59,12 @@ demo-nwchem: configure
 	$(python) tools/demo_nwchem -n $(N)
 
 # SUITES are ctest labels: unit, network, sim, mpi, nodes, or the name of a host; WITHOUT, if given,
-# is a regular expression of tests that are left out.
+# is the label of tests that are left out.
 test: build
 	@mkdir -p $(results)
 	tests/run_suites $(results)/$(subst $(space),-,$(strip $(SUITES))).xml --parallel $(TEST_JOBS) \
 		--label-regex '^($(subst $(space),|,$(strip $(SUITES))))$$' \
-		$(if $(WITHOUT),--exclude-regex '$(WITHOUT)')
+		$(if $(WITHOUT),--label-exclude '^$(WITHOUT)$$')
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
 # PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES and

@@ -47,6 +47,30 @@ if(SIDELIGHT_SANITIZE MATCHES "address")
         --env ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
 endif()
 
+# Where more ranks are more for the host as well: groups, communicators, processes.
+set(SIDELIGHT_RANKS_COUNT attributes communicators duplicates gats nonblocking_ahead operations
+    sessions two_programs)
+
+# Sets <result> to the label `repeated` for a test that shows nothing of its host which no other
+# shows, and to nothing for others; <all> are all numbers of ranks that its program runs with.
+# .ci/run leaves out what is repeated, `make test` does not.
+function(sidelight_repeated result name ranks host all)
+    set(repeated "")
+    # A newer version of a host has no part in which way the data go, what is traced and how fast it
+    # is; nor, as a rule, in how many ranks there are.
+    if(host MATCHES "^(mpich5|openmpi5)$")
+        if(".${name}." MATCHES "[.](native|mixed|kernel_copy|emulated|traced|litmus|by_case)[.]"
+                OR name MATCHES "^(am|halo_.*|patterns.*|soak|solver|transactions.*)$"
+                OR (ranks GREATER 2 AND 2 IN_LIST all AND NOT name IN_LIST SIDELIGHT_RANKS_COUNT))
+            set(repeated repeated)
+        endif()
+    # Nor has a host in what the engine does by itself: one will do.
+    elseif(host STREQUAL mpich4 AND ".${name}." MATCHES "[.](mixed|kernel_copy)[.]")
+        set(repeated repeated)
+    endif()
+    set(${result} "${repeated}" PARENT_SCOPE)
+endfunction()
+
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
         "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
@@ -152,7 +176,8 @@ macro(sidelight_register_mpi_test host ranks)
                 ":[0-9]+: rank [0-9]+, in ;does not end, in ;[*][*][*] (no end after|process )")
         endif()
     endif()
-    set(labels ${suite} ${host})
+    sidelight_repeated(repeated ${name} ${ranks} ${host} "${arg_RANKS}")
+    set(labels ${suite} ${host} ${repeated})
     if(arg_LABEL)
         set(labels ${arg_LABEL})
     endif()

@@ -17,7 +17,9 @@ if(NOT SIDELIGHT_SANITIZE)
         add_test(NAME mpi.wrong_arguments.by_case.2.${host} COMMAND ${SIDELIGHT_PYTHON}
             ${CMAKE_CURRENT_LIST_DIR}/wrong_arguments --build ${PROJECT_BINARY_DIR}
             --hosts ${host} --check)
+        sidelight_repeated(repeated wrong_arguments.by_case 2 ${host} 2)
+        set(labels mpi ${host} ${repeated})
         set_tests_properties(mpi.wrong_arguments.by_case.2.${host} PROPERTIES
-            LABELS "mpi;${host}" PROCESSORS 2 TIMEOUT 1800)
+            LABELS "${labels}" PROCESSORS 2 TIMEOUT 1800)
     endforeach()
 endif()
