@@ -110,7 +110,7 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
 endforeach()
 
 function(sidelight_fortran_test program)
-    sidelight_mpi_test(fortran.${program} PROGRAM fortran/${program} RANKS 2 3
+    sidelight_mpi_test(fortran.${program} PROGRAM fortran/${program} RANKS 3
         ARGS sidelight SKIP_HOSTS ${without_fortran} ${ARGN})
     sidelight_mpi_test(emulated.fortran.${program} PROGRAM fortran/${program} RANKS 2
         ARGS sidelight SKIP_HOSTS ${without_fortran} ENVIRONMENT SIDELIGHT_ROUTE=emulated)
