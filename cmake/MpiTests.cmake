@@ -4,7 +4,7 @@
 #   sidelight_mpi_test(<name> RANKS <n>... [NODES <k>] [PROGRAM <program>] [ARGS <argument>...]
 #                      [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...] [ODD <NAME=value>]
 #                      [ODD_PROGRAM <program>] [NO_PRELOAD] [MESSAGES] [NO_SANITIZER]
-#                      [ORDINARY_USER] [COMPUTING <n>]
+#                      [ORDINARY_USER] [COMPUTING <n>] [TRACED]
 #                      [PRINTS <regular expression>] [FAILS <regular expression>]
 #                      [NEVER <regular expression>]
 #                      [LABEL <label>] [SKIP_HOSTS <host> <reason> ...])
@@ -21,8 +21,9 @@
 # data: SKIP_HOSTS, with the reason printed; a host stands there with its name, for the MPIs of
 # users that are next to it as well, or with its version line (mpich-4.1). The test is
 # mpi.<name>.<n>.<host>; with NODES the ranks are on k nodes made of namespaces, and it is
-# nodes.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes. In ENVIRONMENT <test>
-# stands for that name.
+# nodes.<name>.<n>.<k>.<host>, skipped where the machine cannot have nodes. With TRACED each rank
+# has to leave a trace, in a folder of this test's own: others that run at the same time would take
+# each other's away.
 
 # For SKIP_HOSTS of tests across nodes. Ranks wait in a barrier of the launcher's, where they make
 # no progress, for others that close their connections to them: seldom with two ranks, as a rule
@@ -73,7 +74,7 @@ endfunction()
 
 function(sidelight_mpi_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg
-        "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER"
+        "NO_PRELOAD;MESSAGES;NO_SANITIZER;ORDINARY_USER;TRACED"
         "NODES;PROGRAM;ODD_PROGRAM;TIMEOUT;ODD;PRINTS;FAILS;NEVER;LABEL;COMPUTING"
         "RANKS;ARGS;ENVIRONMENT;SKIP_HOSTS")
     if(NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
@@ -147,11 +148,13 @@ macro(sidelight_register_mpi_test host ranks)
             list(APPEND options
                 --odd-program ${PROJECT_BINARY_DIR}/${host}/tests/${arg_ODD_PROGRAM})
         endif()
+        if(arg_TRACED)
+            list(APPEND options --trace ${PROJECT_BINARY_DIR}/traces-of-${test})
+        endif()
         if(arg_PRINTS)
             list(APPEND options --prints ${arg_PRINTS})
         endif()
         foreach(setting IN LISTS arg_ENVIRONMENT)
-            string(REPLACE "<test>" "${test}" setting "${setting}")
             list(APPEND options --env ${setting})
         endforeach()
         add_test(NAME ${test} COMMAND ${SIDELIGHT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/run_ranks.py

@@ -4,10 +4,11 @@
 
 When the time is up it prints where each rank was (a stack of every thread), ends them all and
 fails. It also fails when the program ends but leaves a process behind, when a library that is to be
-preloaded is not loaded, and with --prints when it does not print what matches. Exit status: that of
-mpiexec, 124 after the limit, 125 for a process left behind, 1 where the library or what it prints
-is missing, 77 where the machine cannot have several nodes (1 if the environment variable CI is set:
-there they must be had) or an ordinary user cannot reach the program."""
+preloaded is not loaded, with --prints when it does not print what matches, and with --trace when a
+rank leaves no trace. Exit status: that of mpiexec, 124 after the limit, 125 for a process left
+behind, 1 where the library, a trace or what it prints is missing, 77 where the machine cannot have
+several nodes (1 if the environment variable CI is set: there they must be had) or an ordinary user
+cannot reach the program."""
 
 import argparse
 import contextlib
@@ -47,6 +48,7 @@ OTHER_ON_ODD_RANKS = f'{RANK_IS_EVEN} && exec "$@"; shift; exec "$0" "$@"'
 COMPUTING = "import os; p = os.getppid()\nwhile os.getppid() == p: sum(range(10000))"
 # What the dynamic linker says before it goes on without a library of LD_PRELOAD.
 NOT_LOADED = b"cannot be preloaded"
+TRACE_HEADER = 4096  # bytes of a trace in which nothing is noted
 # What Open MPI 4's launcher says of a rank that has ended without MPI_Finalize and, seldom, of one
 # that has called it (github.com/open-mpi/ompi/issues/7833, left as it is in that version).
 WITHOUT_FINALIZE = b"exiting improperly"
@@ -77,6 +79,8 @@ def arguments():
                         help="where this is root: without its rights, as the user nobody")
     parser.add_argument("--prints", metavar="REGEX",
                         help="it has to print what matches, beside an exit status of 0")
+    parser.add_argument("--trace", metavar="DIRECTORY",
+                        help="each rank has to leave a trace there, and nobody else has one")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     return parser.parse_args()
@@ -170,6 +174,9 @@ def start(options, run, nodes, stack):
     host = hosts.find(options.host, options.program)
     extra = {WATCHDOG: str(watchdog_seconds(options.timeout))}
     extra |= dict(setting.split("=", 1) for setting in options.env) | {MARK: run}
+    if options.trace:
+        shutil.rmtree(options.trace, ignore_errors=True)  # what others have left is not of this run
+        extra["SIDELIGHT_TRACE"] = options.trace
     if options.nodes > 1 and options.n > (os.cpu_count() or 1):
         extra = UNSEEN_NEIGHBOURS | extra
     launch = functools.partial(nodes.launch, host) if nodes else host.command
@@ -222,6 +229,15 @@ class Output(threading.Thread):
             self.wanted, b"".join(self.lines).decode(errors="replace"), re.DOTALL)
 
 
+def untraced(options):
+    """Ranks that have noted nothing, though they should have."""
+    if not options.trace:
+        return []
+    traces = [pathlib.Path(options.trace, f"rank-{rank:05}.trace") for rank in range(options.n)]
+    return [rank for rank, trace in enumerate(traces)
+            if not trace.exists() or trace.stat().st_size <= TRACE_HEADER]
+
+
 def wait(job, options, run):
     try:
         status = job.wait(options.timeout)
@@ -261,6 +277,9 @@ def run_job(options, nodes, stack):
         status = SKIPPED
     elif status == 0 and output.lacks():
         print(f"*** it has not printed: {options.prints}", flush=True)
+        status = 1
+    elif status == 0 and untraced(options):
+        print(f"*** no trace of ranks {untraced(options)}", flush=True)
         status = 1
     return status if status >= 0 else 128 - status, output.without_finalize
 

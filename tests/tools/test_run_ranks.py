@@ -48,6 +48,16 @@ class Verdict(unittest.TestCase):
             ended = self.run_script("echo $SIDELIGHT_TEST_SECONDS", "--timeout", limit)
             self.assertEqual(ended.stdout.split(), [seconds])
 
+    def test_a_rank_without_a_trace(self):
+        noted = 'mkdir "$SIDELIGHT_TRACE"; truncate -s 5000 "$SIDELIGHT_TRACE/rank-00000.trace"'
+        with tempfile.TemporaryDirectory() as place:
+            option = "--trace", str(Path(place) / "trace")
+            self.assertEqual(self.run_script(noted, *option).returncode, 0)
+            for nothing in ("true", noted.replace("5000", "4096")):  # nor is the last run's one
+                ended = self.run_script(nothing, *option)
+                self.assertEqual(ended.returncode, 1, ended.stdout)
+                self.assertIn("no trace of ranks [0]", ended.stdout)
+
     def test_a_library_that_is_not_loaded(self):
         absent = self.run_script("true", "--preload", "/nonexistent/libsidelight.so")
         self.assertEqual(absent.returncode, 1, absent.stdout)
