@@ -39,6 +39,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, other(), SMALL, MPI_COMM_WORLD, &requests[1]));
     atomic_store(&may_send, 1);
     usleep(50000); /* in no call: a thread of ours would have stepped */
+    CHECK(!atomic_load(&sent));
     CHECK_OK(MPI_Isend(out, BYTES, MPI_BYTE, other(), LARGE, MPI_COMM_WORLD, &requests[2]));
     CHECK_OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
     for (int flag = 0; !atomic_load(&sent);)
