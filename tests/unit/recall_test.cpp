@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto for_long = 60s;
+constexpr int most_tries = 100; ///< where other processes keep threads from their cores
 
 /// Whether the other thread's nap is ended by what the program does again and again meanwhile.
 template <class Program>
@@ -61,13 +62,9 @@ void recall_in_vain(Recall& recall)
     }
 }
 
-/// Then now and then one start calls it all the same.
-TEST(Recall, IsRareWhereItWasForNothing)
+/// How many calls of the program, each of which leaves work, that has taken.
+unsigned calls_until_recalled(Recall& recall)
 {
-    Recall recall;
-    recall.begin();
-    recall_in_vain(recall);
-    EXPECT_TRUE(is_recalled(recall, true, for_long));
     unsigned calls = 0;
     EXPECT_TRUE(is_recalled(recall, for_long, [&] {
         recall.came();
@@ -75,9 +72,23 @@ TEST(Recall, IsRareWhereItWasForNothing)
         ++calls;
         std::this_thread::sleep_for(1ms);
     }));
-    EXPECT_GE(calls, Worth::rarely);
-    recall.has_moved();
-    EXPECT_TRUE(is_recalled(recall, true, 5ms));
+    return calls;
+}
+
+/// Then now and then one start calls it all the same.
+TEST(Recall, IsRareWhereItWasForNothing)
+{
+    Recall recall;
+    recall.begin();
+    recall_in_vain(recall);
+    EXPECT_TRUE(is_recalled(recall, true, for_long));
+    EXPECT_GE(calls_until_recalled(recall), Worth::rarely);
+    unsigned calls = Worth::rarely;
+    for (int tries = 0; calls >= Worth::rarely && tries < most_tries; ++tries) {
+        recall.has_moved();
+        calls = calls_until_recalled(recall);
+    }
+    EXPECT_LT(calls, Worth::rarely);
 }
 
 /// A target that serves alone has nothing to wait for, and its barriers are the host's.
@@ -94,7 +105,6 @@ TEST(Recall, EndsANapWhenTheProgramHasLeftTheHost)
 /// Where this thread is kept from its core between the two it seems to compute.
 TEST(Recall, KnowsThatTheProgramGoesOnBehindTheHost)
 {
-    constexpr int most_tries = 100;
     bool recalled = true;
     for (int tries = 0; recalled && tries < most_tries; ++tries) {
         Recall recall;
@@ -113,14 +123,23 @@ TEST(Recall, IsRareWhereTheProgramGoesOnBehindTheHost)
 {
     Recall recall;
     recall.begin();
-    for (int nap = 0; nap < Worth::patience + 4; ++nap) { // some may seem to be left
+    for (int nap = 0; nap < 5 * Worth::patience; ++nap) { // it may call in few of them
         is_recalled(recall, 5ms, [&] {
             recall.is_in_host();
             recall.came();
             recall.leaves(false);
+            std::this_thread::sleep_for(1ms);
         });
     }
-    EXPECT_FALSE(is_recalled(recall, 5ms, [&] { recall.is_in_host(); }));
+    const auto stays_in_host = [&] {
+        recall.is_in_host();
+        std::this_thread::sleep_for(1ms);
+    };
+    int recalled = 0;
+    for (int nap = 0; nap < Worth::patience; ++nap) {
+        recalled += is_recalled(recall, 5ms, stays_in_host) ? 1 : 0;
+    }
+    EXPECT_LE(recalled, 1); // now and then one is watched all the same
 }
 
 /// Work that calls leave in vain is no reason not to watch for the end of the host's.
