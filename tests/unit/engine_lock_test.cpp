@@ -6,10 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 namespace sidelight::unit {
 namespace {
@@ -76,6 +80,14 @@ std::thread come_once(EngineLock& lock, std::atomic<bool>& inside)
         inside = true;
         lock.release();
     });
+}
+
+/// Whether a thread of this process sleeps in the kernel.
+bool is_asleep(pid_t thread)
+{
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    const std::string state(std::istreambuf_iterator<char>(file), {});
+    return state.find(") S ") != std::string::npos;
 }
 
 class EngineLockTest : public testing::Test {
@@ -220,8 +232,16 @@ TEST_F(EngineLockTest, ProgramThatHadToWaitIsNext)
     EngineLock lock([]() noexcept { return true; }); // only one of the two may be running here
     ASSERT_TRUE(lock.acquire_as_helper());
     std::atomic<bool> inside{false};
-    std::thread program = come_once(lock, inside);
-    std::this_thread::sleep_for(20ms);
+    std::atomic<pid_t> number{0};
+    std::thread program([&] {
+        number = gettid();
+        lock.acquire();
+        inside = true;
+        lock.release();
+    });
+    while (number == 0 || !is_asleep(number)) {
+        std::this_thread::sleep_for(1ms);
+    }
     int turns = 0;
     for (constexpr int most_turns = 500; turns < most_turns && !inside; ++turns) {
         lock.release_as_helper();
