@@ -20,6 +20,7 @@ if(NOT SIDELIGHT_SANITIZE)
         sidelight_repeated(repeated wrong_arguments.by_case 2 ${host} 2)
         set(labels mpi ${host} ${repeated})
         set_tests_properties(mpi.wrong_arguments.by_case.2.${host} PROPERTIES
-            LABELS "${labels}" PROCESSORS 2 TIMEOUT 1800)
+            LABELS "${labels}" PROCESSORS 2 TIMEOUT 1800
+            COST 100) # a minute on Open MPI 4, of sleep: not the last one
     endforeach()
 endif()
