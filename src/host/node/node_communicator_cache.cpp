@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/node/node_communicator_cache.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <list>
 #include <mutex>
 #include <new>
-#include <utility>
-#include <vector>
 
 #include "host/mpi/communicator_key.hpp"
 #include "host/mpi/table.hpp"
@@ -17,114 +19,129 @@ using mpi::table;
 /// Each takes one or two of the host's communicators, of which some hosts have only two thousand.
 constexpr std::size_t most_kept = 64;
 
-/// The attribute: a share in what is kept.
-using Share = std::shared_ptr<NodeCommunicators>;
+/// Found by its handle: the attribute has no value, and tells when that is a communicator's no
+/// more.
+struct Keeper {
+    MPI_Comm comm; ///< MPI_COMM_NULL: what it had is to end
+    std::shared_ptr<NodeCommunicators> known;
+};
 
-/// Guards what follows. Not held during calls of the host that may run `drop`.
+/// Guards the keepers. Held during no call of the host: hosts hold locks of theirs while they call
+/// `drop`.
 std::mutex mutex;
-int attribute_key = MPI_KEYVAL_INVALID;
 
-/// Never destroyed: MPI may end when this library has.
-std::vector<MPI_Comm>& keepers()
+/// Made at first use, which needs no memory, and never destroyed: MPI may end when this library
+/// has.
+std::list<Keeper>& keepers() noexcept
 {
-    static auto* const made = new std::vector<MPI_Comm>;
+    using Keepers = std::list<Keeper>;
+    alignas(Keepers) static std::array<std::byte, sizeof(Keepers)> place;
+    static auto* const made = new (place.data()) Keepers;
     return *made;
+}
+
+/// Under the lock.
+auto find(MPI_Comm comm) noexcept
+{
+    return std::find_if(keepers().begin(), keepers().end(),
+                        [comm](const Keeper& one) { return one.comm == comm; });
+}
+
+void release(MPI_Comm comm) noexcept
+{
+    const std::scoped_lock lock(mutex);
+    if (const auto found = find(comm); found != keepers().end()) {
+        found->comm = MPI_COMM_NULL;
+    }
+}
+
+void end_released() noexcept
+{
+    std::list<Keeper> released;
+    {
+        const std::scoped_lock lock(mutex);
+        for (auto next = find(MPI_COMM_NULL); next != keepers().end(); next = find(MPI_COMM_NULL)) {
+            released.splice(released.end(), keepers(), next);
+        }
+    }
+    for (const Keeper& one : released) {
+        one.known->in_memory.set({}); // whoever still asks there hears of it
+    }
 }
 
 extern "C" {
 
-int drop(MPI_Comm comm, int, void* share, void*)
+int drop(MPI_Comm comm, int, void*, void*)
 {
-    {
-        const std::scoped_lock lock(mutex);
-        std::erase(keepers(), comm);
-    }
-    Share* dropped = static_cast<Share*>(share);
-    (*dropped)->in_memory.set({}); // whoever still asks there hears of it
-    delete dropped;
+    release(comm);
+    end_released();
     return MPI_SUCCESS;
 }
 
 } // extern "C"
 
-int known_key() noexcept
+/// Each has a key of its own, which goes with the attribute: a common one would have to be freed
+/// while another thread may be about to use it.
+bool attach(MPI_Comm comm) noexcept
 {
-    const std::scoped_lock lock(mutex);
-    return attribute_key;
-}
-
-/// The key, if one more may be kept; it is entered as a keeper then.
-int enter(MPI_Comm comm)
-{
-    const std::scoped_lock lock(mutex);
-    if (keepers().size() >= most_kept) {
-        return MPI_KEYVAL_INVALID;
+    int key = mpi::create_communicator_key(drop);
+    if (key == MPI_KEYVAL_INVALID) {
+        return false;
     }
-    if (attribute_key == MPI_KEYVAL_INVALID) {
-        attribute_key = mpi::create_communicator_key(drop);
-    }
-    if (attribute_key == MPI_KEYVAL_INVALID) {
-        return MPI_KEYVAL_INVALID;
-    }
-    keepers().push_back(comm);
-    return attribute_key;
+    const bool set = table().Comm_set_attr(comm, key, nullptr) == MPI_SUCCESS;
+    table().Comm_free_keyval(&key);
+    return set;
 }
 
 /// Throws std::bad_alloc.
-void keep(MPI_Comm comm, const Share& known)
+void keep(MPI_Comm comm, const std::shared_ptr<NodeCommunicators>& known)
 {
-    auto share = std::make_unique<Share>(known);
-    const int key = enter(comm);
-    if (key == MPI_KEYVAL_INVALID) {
-        return;
-    }
-    if (table().Comm_set_attr(comm, key, share.get()) == MPI_SUCCESS) {
-        static_cast<void>(share.release()); // the attribute's now
-        known->kept = true;
-    } else {
+    {
         const std::scoped_lock lock(mutex);
-        std::erase(keepers(), comm);
+        if (keepers().size() >= most_kept) {
+            return;
+        }
+        keepers().push_back({comm, known});
     }
+    known->kept = attach(comm);
+    if (!known->kept) {
+        release(comm);
+    }
+}
+
+std::shared_ptr<NodeCommunicators> recall(MPI_Comm comm) noexcept
+{
+    const std::scoped_lock lock(mutex);
+    const auto found = find(comm);
+    return found != keepers().end() ? found->known : nullptr;
 }
 
 } // namespace
 
 std::shared_ptr<NodeCommunicators> recall_node_communicators(MPI_Comm comm) noexcept
 {
-    const int key = known_key();
-    void* share = nullptr;
-    int found = 0;
-    if (key != MPI_KEYVAL_INVALID) {
-        table().Comm_get_attr(comm, key, &share, &found);
+    std::shared_ptr<NodeCommunicators> known = recall(comm);
+    if (known) {
+        return known;
     }
-    if (found != 0) {
-        return *static_cast<Share*>(share);
-    }
-    Share made;
     try {
-        made = std::make_shared<NodeCommunicators>();
-        keep(comm, made);
+        known = std::make_shared<NodeCommunicators>();
+        keep(comm, known);
     } catch (const std::bad_alloc&) {
         // what is not kept is made again
     }
-    return made;
+    return known;
 }
 
 void forget_node_communicators() noexcept
 {
-    std::vector<MPI_Comm> left;
-    int key = MPI_KEYVAL_INVALID;
     {
         const std::scoped_lock lock(mutex);
-        left = std::exchange(keepers(), {});
-        key = std::exchange(attribute_key, MPI_KEYVAL_INVALID);
+        for (Keeper& one : keepers()) {
+            one.comm = MPI_COMM_NULL;
+        }
     }
-    for (const MPI_Comm comm : left) {
-        table().Comm_delete_attr(comm, key);
-    }
-    if (key != MPI_KEYVAL_INVALID) {
-        table().Comm_free_keyval(&key);
-    }
+    end_released();
 }
 
 } // namespace sidelight::host::node

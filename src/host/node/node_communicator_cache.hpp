@@ -13,8 +13,8 @@
 #include "host/node/memory.hpp"
 #include "host/node/nodes.hpp"
 
-/// What the members of a communicator need to find out only once. It stays with the communicator,
-/// as an attribute, until the program frees that.
+/// What the members of a communicator need to find out only once. It is kept until the communicator
+/// is freed, which an attribute tells.
 namespace sidelight::host::node {
 
 /// An exchange that a thread takes while another sets it. (An std::atomic of it would do, which the
