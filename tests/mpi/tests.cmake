@@ -190,6 +190,7 @@ foreach(key late old)
     sidelight_mpi_test(message_attributes_${key} RANKS 2 MESSAGES PROGRAM message_attributes
         ARGS ${key})
 endforeach()
+sidelight_mpi_test(message_communicators RANKS 2 MESSAGES)
 sidelight_mpi_test(message_requests_threads RANKS 2 MESSAGES PROGRAM message_requests ARGS 3)
 sidelight_mpi_test(message_requests_files RANKS 2 MESSAGES PROGRAM message_requests ARGS 0 1
     ENVIRONMENT SIDELIGHT_LOG=info PRINTS "[1-9][0-9]* steps of the host's progress")

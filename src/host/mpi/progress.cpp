@@ -24,14 +24,14 @@ std::atomic<Sweep*> host_sweep{nullptr};
 std::atomic<HookState> hook{
     HookState::none}; ///< relaxed but for MPICH's last call: release, acquire
 thread_local bool is_inside = false;
-thread_local bool is_left_out = false;
+thread_local bool left_out = false;
 thread_local bool is_polling = false;
 std::atomic<unsigned> sweeps{0}; ///< for the host's loop, by any thread; relaxed: a hint
 
 /// Sweeps for the host's loop. Cheap when there is nothing to do.
 bool sweep_inside(bool host_moved) noexcept
 {
-    if (is_left_out) [[unlikely]] {
+    if (left_out) [[unlikely]] {
         return false;
     }
     is_inside = true;
@@ -229,6 +229,8 @@ bool is_in_worker_hook() noexcept
     return is_inside && is_on_worker.load(std::memory_order_relaxed);
 }
 
-void leave_out_this_thread() noexcept { is_left_out = true; }
+void leave_out_this_thread() noexcept { left_out = true; }
+
+bool is_left_out() noexcept { return left_out; }
 
 } // namespace sidelight::host::mpi

@@ -40,5 +40,6 @@ void stop_hook() noexcept;
 /// The host's loop does not sweep on this thread from now on: it is none of the program's, and not
 /// the engine's.
 void leave_out_this_thread() noexcept;
+[[nodiscard]] bool is_left_out() noexcept;
 
 } // namespace sidelight::host::mpi

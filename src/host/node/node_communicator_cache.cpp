@@ -9,6 +9,7 @@
 #include <new>
 
 #include "host/mpi/communicator_key.hpp"
+#include "host/mpi/progress.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::host::node {
@@ -55,6 +56,7 @@ void release(MPI_Comm comm) noexcept
     }
 }
 
+/// By a thread of the program: it needs the engine to wake others, and frees communicators.
 void end_released() noexcept
 {
     std::list<Keeper> released;
@@ -71,10 +73,13 @@ void end_released() noexcept
 
 extern "C" {
 
+/// In MPICH a freed communicator goes with its last request, in a step of whatever thread.
 int drop(MPI_Comm comm, int, void*, void*)
 {
     release(comm);
-    end_released();
+    if (!mpi::is_left_out()) {
+        end_released();
+    }
     return MPI_SUCCESS;
 }
 
@@ -120,6 +125,7 @@ std::shared_ptr<NodeCommunicators> recall(MPI_Comm comm) noexcept
 
 std::shared_ptr<NodeCommunicators> recall_node_communicators(MPI_Comm comm) noexcept
 {
+    end_released();
     std::shared_ptr<NodeCommunicators> known = recall(comm);
     if (known) {
         return known;
