@@ -69,12 +69,13 @@ void Network::close() noexcept
     heard_ = false;
 }
 
-/// A connection that is closed too early takes with it what the peer has not read yet. Peers that
-/// do not come to answer are not waited for longer than this.
+/// A connection that is closed too early takes with it what the peer has not read yet. Who needs
+/// that is in the last barrier of a window, and answers; who computes needs nothing, and may come
+/// late or, if it has disconnected, not at all.
 void Network::part_from_peers() noexcept
 {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::seconds limit{10};
+    constexpr std::chrono::seconds limit{2};
     const Clock::time_point end = Clock::now() + limit;
     {
         const EngineToken token(engine_);

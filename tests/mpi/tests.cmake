@@ -70,6 +70,9 @@ sidelight_mpi_test(locks_beside RANKS 2)
 sidelight_mpi_test(spawned RANKS 2 ENVIRONMENT SIDELIGHT_TEST_SIZE=3
     SKIP_HOSTS mpich4 "starts no processes, as Debian has it"
         openmpi5 "its launcher has no way to give variables to processes that ranks start")
+sidelight_mpi_test(disconnected RANKS 1 ENVIRONMENT SIDELIGHT_ROUTE=emulated
+    SKIP_HOSTS mpich4 "starts no processes, as Debian has it"
+        openmpi5 "its launcher has no way to give variables to processes that ranks start")
 
 # Memory of the program: as it is, and where windows replace its pages
 sidelight_mpi_test(allocated_memory RANKS 2 3)
