@@ -60,6 +60,28 @@ protected:
     InterruptThread thread_;
 };
 
+/// Who stores for it must know, from its first look on, that it does not linger. Whoever starts it
+/// goes on beside it, sooner or later.
+TEST_F(InterruptThreads, SayThatTheySleepForLongBeforeTheyLook)
+{
+    static Doorbell* bell = nullptr;
+    static std::atomic<bool> lingered{false};
+    bell = &bell_;
+    for (int starts = 0; starts < 200; ++starts) {
+        waiter_.expect_short_sleeps();
+        const int before = sweeps;
+        ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = []() noexcept {
+                                      lingered = lingered || bell->lingering();
+                                      return sweep();
+                                  }}));
+        while (sweeps == before) {
+            std::this_thread::yield();
+        }
+        thread_.stop();
+    }
+    EXPECT_FALSE(lingered);
+}
+
 TEST_F(InterruptThreads, SleepWhileNothingHappens)
 {
     ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));

@@ -33,6 +33,28 @@ bool sweeps_exceed(int number)
     return sweeps - before > number;
 }
 
+/// Who stores for it must know, from its first look on, that it does not linger. Whoever starts it
+/// goes on beside it, sooner or later.
+TEST(ProgressThreads, SayThatTheySleepForLongBeforeTheyLook)
+{
+    static Doorbell bell;
+    static std::atomic<bool> lingered{false};
+    Waiter waiter(bell);
+    for (int starts = 0; starts < 200; ++starts) {
+        waiter.expect_short_sleeps();
+        const int before = sweeps;
+        ProgressThread thread;
+        ASSERT_TRUE(thread.start(waiter, {.sweep = []() noexcept {
+                                     lingered = lingered || bell.lingering();
+                                     return sweep();
+                                 }}));
+        while (sweeps == before) {
+            std::this_thread::yield();
+        }
+    }
+    EXPECT_FALSE(lingered);
+}
+
 /// Nothing wakes it for a message then.
 TEST(ProgressThreads, LookByThemselvesWithoutAPipe)
 {

@@ -33,9 +33,6 @@ bool InterruptThread::start(Waiter& waiter, Recall& recall, const OwnThreadWork&
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "interrupt", [](void* self) noexcept { static_cast<InterruptThread*>(self)->run(); }, this);
-    if (runs()) {
-        waiter.expect_long_sleeps();
-    }
     return runs();
 }
 
@@ -51,7 +48,8 @@ void InterruptThread::stop() noexcept
 
 void InterruptThread::run() noexcept
 {
-    sweep(); // what was asked for before there was anybody to call
+    waiter_->expect_long_sleeps(); // by itself, so none comes before
+    sweep();                       // what was asked for before there was anybody to call
     while (!stopping_.load(std::memory_order_seq_cst)) {
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
         // UCX (1.13, TCP) does not wake whom a first connection comes to.

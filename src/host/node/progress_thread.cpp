@@ -23,9 +23,6 @@ bool ProgressThread::start(Waiter& waiter, const OwnThreadWork& work) noexcept
     stopping_.store(false, std::memory_order_relaxed);
     thread_ = start_own_thread(
         "progress", [](void* self) noexcept { static_cast<ProgressThread*>(self)->run(); }, this);
-    if (runs()) {
-        waiter.expect_long_sleeps();
-    }
     return runs();
 }
 
@@ -40,6 +37,7 @@ void ProgressThread::stop() noexcept
 
 void ProgressThread::run() noexcept
 {
+    waiter_->expect_long_sleeps(); // by itself, so none comes before
     while (!stopping_.load(std::memory_order_relaxed)) {
         knows_of_more_ = work_.has_more();
         waiter_->doze(
