@@ -55,12 +55,28 @@ void forget_ended(const std::vector<pid_t>& now) noexcept
               all.end());
 }
 
+/// Whether all that are there, but the calling one, are known not to be the program's. Needs the
+/// mutex.
+bool is_alone_among(const std::vector<pid_t>& now) noexcept
+{
+    forget_ended(now);
+    return !now.empty() && std::all_of(now.begin(), now.end(), [](pid_t thread) {
+        return thread == gettid() || holds(known(), thread);
+    });
+}
+
 } // namespace
 
+/// Another thread of the program could start more of its own meanwhile, and nobody could tell them
+/// apart: nothing is noted then.
 LibraryThreads::LibraryThreads() noexcept
 {
     try {
+        const std::lock_guard guard(mutex);
         before_ = threads_now();
+        if (!is_alone_among(before_)) {
+            before_.clear();
+        }
     } catch (const std::bad_alloc&) {
         before_.clear();
     }
@@ -69,12 +85,13 @@ LibraryThreads::LibraryThreads() noexcept
 /// What cannot be noted counts as the program's own, which is the safe side.
 LibraryThreads::~LibraryThreads()
 {
+    if (before_.empty()) {
+        return;
+    }
     try {
         const std::lock_guard guard(mutex);
-        const std::vector<pid_t> now = threads_now();
-        forget_ended(now);
-        for (const pid_t thread : now) {
-            if (!before_.empty() && !holds(before_, thread)) {
+        for (const pid_t thread : threads_now()) {
+            if (!holds(before_, thread)) {
                 known().push_back(thread);
             }
         }
@@ -86,11 +103,7 @@ LibraryThreads::~LibraryThreads()
 bool program_is_alone()
 {
     const std::lock_guard guard(mutex);
-    const std::vector<pid_t> now = threads_now();
-    forget_ended(now);
-    return !now.empty() && std::all_of(now.begin(), now.end(), [](pid_t thread) {
-        return thread == gettid() || holds(known(), thread);
-    });
+    return is_alone_among(threads_now());
 }
 
 } // namespace sidelight::host

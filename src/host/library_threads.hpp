@@ -9,7 +9,8 @@
 /// this library. Nobody tells, so what starts them is watched.
 namespace sidelight::host {
 
-/// Whoever starts while it lives is not the program's. Any thread may have one.
+/// Whoever starts while it lives is not the program's, if no other thread of the program's is there
+/// that could start them. Any thread may have one.
 class LibraryThreads {
 public:
     LibraryThreads() noexcept;
