@@ -68,12 +68,12 @@ int issue(const WindowObject& object, const ActiveArguments& arguments,
     if (request == nullptr) {
         return host::mpi::answer_window(Status::argument, object.handle);
     }
-    const int code =
-        Runtime::existing()->nonblocking(object, request, [&](rma::Request* engine_side) {
-            return hand_over(object, arguments, engine_side);
-        });
-    run_active<EngineToken>(Runtime::existing()->engine());
-    return code;
+    Runtime& runtime = *Runtime::existing();
+    const Status status = runtime.begin(object, request, [&](rma::Request* engine_side) {
+        return hand_over(object, arguments, engine_side);
+    });
+    run_active<EngineToken>(runtime.engine());
+    return host::mpi::answer_window(status, object.handle);
 }
 
 int refuse(MPI_Win win) noexcept

@@ -59,11 +59,11 @@ int begin(MPI_Request* request, MPI_Win win, Arguments... arguments) noexcept
         return host::mpi::answer_window(Status::rma_sync, win);
     }
     Runtime& runtime = *Runtime::existing();
-    const int code = runtime.nonblocking(*object, request, [&](Request* engine_side) {
+    const Status status = runtime.begin(*object, request, [&](Request* engine_side) {
         return Call::start(*object, arguments..., engine_side);
     });
     runtime.engine().leave_handlers();
-    return code;
+    return host::mpi::answer_window(status, object->handle);
 }
 
 template <class Call, trace::CallKind call, class... Arguments>

@@ -105,13 +105,23 @@ public:
         return told(object, request.status);
     }
 
-    /// The body of every nonblocking call: starts it and makes the MPI request.
+    /// The body of a nonblocking call.
     template <class Call>
     int nonblocking(const WindowObject& object, MPI_Request* handle, Call call,
                     trace::RequestKind kind = trace::RequestKind::call_or_operation) noexcept
     {
+        const Status status = begin(object, handle, call, kind);
+        return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
+    }
+
+    /// Starts what a nonblocking call does and makes the MPI request. Answers what the call has to
+    /// tell, as `perform`.
+    template <class Call>
+    Status begin(const WindowObject& object, MPI_Request* handle, Call call,
+                 trace::RequestKind kind = trace::RequestKind::call_or_operation) noexcept
+    {
         if (HandlerCaller::inside()) [[unlikely]] {
-            return host::mpi::answer_window(Status::unsupported, object.handle);
+            return Status::unsupported;
         }
         const CallNote note(engine_);
         Status status = Status::no_memory;
@@ -134,7 +144,7 @@ public:
             trace_request(object, *handle, kind);
         }
         pass_by();
-        return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
+        return status;
     }
 
     /// The beginning of a wait for a request of ours: by sweeps, for a few microseconds, since a

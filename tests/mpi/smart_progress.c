@@ -473,6 +473,11 @@ static void leave_by_jump(MPI_Win win)
         MPI_Win_complete(win);
         CHECK(false && "a call with an error comes back");
     }
+    if (setjmp(behind_the_call) == 0) {
+        MPI_Request request;
+        MPIX_Win_icomplete(win, &request);
+        CHECK(false && "a nonblocking call with an error comes back");
+    }
     CHECK_OK(MPI_Win_set_errhandler(win, before));
     MPI_Errhandler_free(&before);
     MPI_Errhandler_free(&jumps);
