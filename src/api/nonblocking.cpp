@@ -31,13 +31,15 @@ int begin_on_host(MPI_Request* request, MPI_Win win, Arguments... arguments) noe
     if constexpr (Call::on_host == OnHost::refuses) {
         return host::mpi::answer_window(Status::unsupported, win);
     } else if constexpr (Call::on_host == OnHost::tests) {
-        return host::mpi::create_exposure_request(win, lasting_communicator(), request);
+        lend_communicator();
+        return host::mpi::create_exposure_request(win, request);
     } else {
         const int code = call_host<Call>(win, arguments...);
         if (code != MPI_SUCCESS) {
             return code;
         }
-        const Status status = host::mpi::CompletedRequest::create(lasting_communicator(), request);
+        lend_communicator();
+        const Status status = host::mpi::CompletedRequest::create(request);
         return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, win);
     }
 }

@@ -49,7 +49,7 @@ int issue_with(MPI_Request* request, const WindowObject& object, Arguments... ar
         call.request_scope = scope;
         return issue(object, call, request);
     }
-    const Status status = host::mpi::CompletedRequest::create(object.own, request);
+    const Status status = host::mpi::CompletedRequest::create(request);
     Runtime::pass_by();
     return status == Status::ok ? MPI_SUCCESS : host::mpi::answer_window(status, object.handle);
 }

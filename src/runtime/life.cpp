@@ -5,13 +5,13 @@
 
 #include "datatype/mpi/cache.hpp"
 #include "host/mpi/communicator_key.hpp"
+#include "host/mpi/completed_request.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "host/node/node_communicator_cache.hpp"
 #include "host/open_sessions.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/thread_level.hpp"
-#include "runtime/window_table.hpp"
 
 namespace sidelight::runtime {
 
@@ -22,13 +22,21 @@ host::OpenSessions sessions;
 /// MPI_Finalize calls `end_with_self`.
 std::atomic<bool> attached{false};
 
-/// Windows that live on find another when they need one.
+/// Null: for nobody.
+void lend(MPI_Comm comm) noexcept
+{
+    datatype::set_commit_probe(comm);
+    host::mpi::CompletedRequest::use(comm);
+}
+
+/// Whether the communicator of the process alone may be freed while it is in use.
+bool may_lose_communicator() noexcept { return sessions.any() && threads_possible(); }
+
+/// The next window lends another.
 void give_up_communicator() noexcept
 {
-    datatype::set_commit_probe(MPI_COMM_NULL);
+    lend(MPI_COMM_NULL);
     host::mpi::free_own_communicator();
-    window_table::for_each([](WindowObject& object, void*) { object.own = MPI_COMM_NULL; },
-                           nullptr);
 }
 
 /// Others may wait for what is left of epochs whose calls have returned early.
@@ -61,6 +69,9 @@ void close_down(Runtime::GoesOn rest) noexcept
 /// Windows that are there already are of sessions.
 void learn_threads() noexcept
 {
+    if (may_lose_communicator()) {
+        lend(MPI_COMM_NULL); // who is inside with it is waited for below
+    }
     if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
         runtime->learn_threads();
     }
@@ -114,9 +125,14 @@ bool mpi_is_up() noexcept { return host::mpi::world_is_up() || sessions.any(); }
 
 bool is_world_alone() noexcept { return host::mpi::world_is_up() && !sessions.any(); }
 
-MPI_Comm lasting_communicator() noexcept
+void lend_communicator() noexcept
 {
-    return sessions.any() && threads_possible() ? MPI_COMM_NULL : host::mpi::own_communicator();
+    if (!may_lose_communicator()) {
+        lend(host::mpi::own_communicator());
+    }
+    if (may_lose_communicator()) { // perhaps since then
+        lend(MPI_COMM_NULL);
+    }
 }
 
 void begin_finalize() noexcept

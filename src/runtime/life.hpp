@@ -14,9 +14,10 @@ namespace sidelight::runtime {
 /// Whether what is there of MPI ends with MPI_Finalize.
 [[nodiscard]] bool is_world_alone() noexcept;
 
-/// The communicator of the process alone, for operations that call the host at any time; null where
-/// it may be freed beside them: one thread ends a session, while another one calls.
-[[nodiscard]] MPI_Comm lasting_communicator() noexcept;
+/// A window is made, or another request. From now on whoever calls the host at any time uses the
+/// communicator of the process alone, or none where that may be freed beside it: one thread ends a
+/// session, while another one calls.
+void lend_communicator() noexcept;
 
 /// Around MPI_Finalize. Windows of sessions that are open go on.
 void begin_finalize() noexcept;

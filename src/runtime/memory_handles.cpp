@@ -90,7 +90,7 @@ Status name(WindowObject& object, const WindowObject& parent) noexcept
     if (status != Status::ok) {
         return status;
     }
-    object.own = lasting_communicator();
+    lend_communicator();
     try {
         if (inherit_error_handler(parent, object) != MPI_SUCCESS) {
             status = Status::other;

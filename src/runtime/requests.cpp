@@ -54,8 +54,7 @@ NonblockingRequest* Requests::give_up_spare() noexcept { return std::exchange(sp
 
 /// What is complete already gets a request that says so, and the one that was started is kept
 /// for the next call; only what is not complete, or has failed, is watched.
-Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm own,
-                          MPI_Request* handle) noexcept
+Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Request* handle) noexcept
 {
     rma::Request& engine_side = request;
     if (status != Status::ok) {
@@ -67,7 +66,7 @@ Status Requests::hand_out(Status status, NonblockingRequest& request, MPI_Comm o
         *handle = request.handle();
         pending_.add(request.handle(), request);
     } else if (engine_side.status == Status::ok &&
-               host::mpi::CompletedRequest::create(own, handle) == Status::ok) {
+               host::mpi::CompletedRequest::create(handle) == Status::ok) {
         spare_ = &request;
     } else {
         *handle = request.handle();

@@ -53,8 +53,7 @@ public:
     [[nodiscard]] NonblockingRequest* take(const WindowObject& object) noexcept;
     /// After the engine's call, which has answered `status`: gives the program its request, unless
     /// the call has failed.
-    Status hand_out(Status status, NonblockingRequest& request, MPI_Comm own,
-                    MPI_Request* handle) noexcept;
+    Status hand_out(Status status, NonblockingRequest& request, MPI_Request* handle) noexcept;
 
     /// Completes, on behalf of a thread of the program, the requests that were found complete where
     /// the host could not be called: by a helper, or inside the host's loop. Answers whether there

@@ -133,7 +133,7 @@ public:
                 status = call(engine_side);
                 pending = status == Status::ok && !engine_side->complete &&
                           object.info.progress() != Progress::calls;
-                status = requests_.hand_out(status, *request, object.own, handle);
+                status = requests_.hand_out(status, *request, handle);
             }
         }
         if (pending) {

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/attribute_keys.hpp"
@@ -26,8 +25,7 @@ Status name(WindowObject& object) noexcept
     if (status != Status::ok) {
         return status;
     }
-    object.own = lasting_communicator();
-    datatype::set_commit_probe(object.own);
+    lend_communicator();
     try {
         window_table::insert(object);
     } catch (const std::bad_alloc&) {

@@ -4,7 +4,6 @@
 
 #include "base/settings.hpp"
 #include "base/system_limits.hpp"
-#include "datatype/mpi/cache.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -118,8 +117,7 @@ void Creation::make_handle() noexcept
 {
     has_handle_ = host::mpi::create_handle(request_.comm, &object_->handle) == Status::ok &&
                   host::mpi::table().Comm_group(request_.comm, &body().group) == MPI_SUCCESS;
-    object_->own = lasting_communicator();
-    datatype::set_commit_probe(object_->own);
+    lend_communicator();
 }
 
 /// After that the words of the members on this node, and the member table, are there. Whether there

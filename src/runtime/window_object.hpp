@@ -59,7 +59,6 @@ struct RegionAttributes {
 struct WindowObject : WindowKey {
     std::atomic<std::uint64_t> life{0}; ///< of its storage: how many handles it has been
     MPI_Win handle{};
-    MPI_Comm own{};            ///< one of this process alone, if it is `lasting`; or null
     bool duplicate = false;    ///< not the window's own handle
     Links<WindowObject> among; ///< the duplicates of its window, or spare ones: the table's
     std::shared_ptr<WindowBody> body;

@@ -59,6 +59,10 @@ sidelight_mpi_test(sessions_together RANKS 1 PROGRAM sessions ARGS together
     SKIP_HOSTS mpich4 "has no windows in a session of one process"
                openmpi5 "crashes in a session after the end of the last one"
                impi "does not start again after its end")
+sidelight_mpi_test(sessions_raised RANKS 1 2 PROGRAM sessions ARGS raised
+    SKIP_HOSTS mpich4 "has no windows in a session of one process")
+sidelight_mpi_test(sessions_raised_messages RANKS 2 MESSAGES PROGRAM sessions ARGS raised
+    SKIP_HOSTS mpich4 "has no windows in a session of one process")
 # Others end such a session, and what is in it.
 sidelight_mpi_test(sessions_strict RANKS 2 PROGRAM sessions ARGS strict
     ENVIRONMENT SIDELIGHT_ROUTE=emulated

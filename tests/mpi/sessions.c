@@ -7,6 +7,8 @@
  * "world" the world of each process ends while others use the window of a session. With "together"
  * two threads have sessions of their own, of which either may be the last. With "strict" the host
  * refuses to end a session that has a window; with "apart" it ends one beside another's window.
+ * With "raised" a session without threads has a window, beside which one with threads begins and
+ * ends.
  */
 #include "host_defects.h"
 #include <dlfcn.h>
@@ -331,6 +333,33 @@ static void together(void)
     pthread_join(thread, NULL);
 }
 
+static void *one_with_threads(void *nothing)
+{
+    MPI_Session session = session_open();
+    CHECK_OK(MPI_Session_finalize(&session));
+    atomic_fetch_add(&arrived, 1);
+    return nothing;
+}
+
+/* What the window's requests are made of is not to end with the other session. */
+static void raised(void)
+{
+    pthread_t thread;
+    check_watch();
+    check_step("a session with threads that ends beside a window of one without");
+    MPI_Session session = session_with("MPI_THREAD_SERIALIZED");
+    MPI_Comm comm = processes_of(session, "mpi://SELF", "sidelight.test.raised");
+    struct window w = window_open(FLAVOR_ALLOCATE, comm, 16, 1);
+    pthread_create(&thread, NULL, one_with_threads, NULL);
+    while (atomic_load(&arrived) == 0)
+        requests(&w);
+    pthread_join(thread, NULL);
+    requests(&w);
+    window_close(&w);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
 static MPI_Session strict_session_open(void)
 {
     MPI_Info info;
@@ -390,6 +419,8 @@ static void (*asked_for(const char *argument))(void)
         return together;
     if (strcmp(argument, "apart") == 0)
         return beside_windows_of_another;
+    if (strcmp(argument, "raised") == 0)
+        return raised;
     return strcmp(argument, "strict") == 0 ? refused : NULL;
 }
 

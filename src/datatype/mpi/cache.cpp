@@ -138,7 +138,7 @@ const Layout* layout_of(MPI_Datatype type) noexcept
 
 void set_commit_probe(MPI_Comm comm) noexcept
 {
-    commit_probe.store(comm, std::memory_order_relaxed);
+    commit_probe.exchange(comm, std::memory_order_acq_rel);
 }
 
 void close_cache() noexcept

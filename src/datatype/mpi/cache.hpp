@@ -17,7 +17,8 @@ namespace sidelight::datatype {
 
 /// A communicator with at least one process and error handler MPI_ERRORS_RETURN. With it, a type's
 /// first use asks the host, by an empty send to MPI_PROC_NULL, whether the type is committed.
-/// MPI_COMM_NULL, the state at the start, leaves that unchecked.
+/// MPI_COMM_NULL, the state at the start, leaves that unchecked. Any thread, as
+/// host::mpi::CompletedRequest::use.
 void set_commit_probe(MPI_Comm comm) noexcept;
 
 /// Frees the attribute key. Call it before the host is finalised, and before its last session ends.

@@ -12,6 +12,8 @@ namespace {
 /// ends its requests by other calls than MPI_Wait gets one in so many.
 constexpr int others_after_loss = 64;
 
+std::atomic<MPI_Comm> communicator{MPI_COMM_NULL};
+
 Status start_completed(MPI_Grequest_free_function* freed, MPI_Request* handle) noexcept
 {
     MPI_Request made = MPI_REQUEST_NULL;
@@ -28,7 +30,7 @@ Status start_completed(MPI_Grequest_free_function* freed, MPI_Request* handle) n
 
 /// An operation to MPI_PROC_NULL is complete when it starts, and most hosts keep one request for
 /// all such; without a communicator, a generalized request does.
-Status CompletedRequest::create_another(MPI_Comm comm, MPI_Request* handle) noexcept
+Status CompletedRequest::create_another(MPI_Request* handle) noexcept
 {
     if (wanted_ && away_.load(std::memory_order_relaxed) == none && --others_first_ < 0) {
         if (start_completed(freed, handle) == Status::ok) {
@@ -37,6 +39,7 @@ Status CompletedRequest::create_another(MPI_Comm comm, MPI_Request* handle) noex
         }
         wanted_ = false; // this host has none to give
     }
+    const MPI_Comm comm = communicator.load(std::memory_order_relaxed);
     if (comm == MPI_COMM_NULL) {
         return start_completed(ignore_freed, handle);
     }
@@ -51,6 +54,11 @@ int CompletedRequest::freed(void* /*state*/) noexcept
     away_.store(none, std::memory_order_relaxed);
     others_first_ = others_after_loss;
     return MPI_SUCCESS;
+}
+
+void CompletedRequest::use(MPI_Comm comm) noexcept
+{
+    communicator.exchange(comm, std::memory_order_acq_rel);
 }
 
 void CompletedRequest::keep(bool wanted) noexcept

@@ -21,13 +21,16 @@ public:
     /// host's affair from then on.
     static void keep(bool wanted) noexcept;
 
-    /// `comm` is any valid communicator of this process; nothing is sent.
-    [[nodiscard, gnu::always_inline]] static Status create(MPI_Comm comm,
-                                                           MPI_Request* handle) noexcept
+    /// A communicator of this process, by which nothing is sent, or null: from now on the host may
+    /// be asked for requests of it. Any thread, which sees then what others have done before their
+    /// last use of this.
+    static void use(MPI_Comm comm) noexcept;
+
+    [[nodiscard, gnu::always_inline]] static Status create(MPI_Request* handle) noexcept
     {
         const MPI_Request here = here_.load(std::memory_order_relaxed);
         if (here == none) [[unlikely]] {
-            return create_another(comm, handle);
+            return create_another(handle);
         }
         here_.store(none, std::memory_order_relaxed);
         away_.store(here, std::memory_order_relaxed);
@@ -52,7 +55,7 @@ public:
 private:
     static constexpr MPI_Request none{}; ///< no host has a request of that name
 
-    static Status create_another(MPI_Comm comm, MPI_Request* handle) noexcept;
+    static Status create_another(MPI_Request* handle) noexcept;
     static int freed(void* state) noexcept;
 
     static inline std::atomic<MPI_Request> here_{none}; ///< to be handed out next

@@ -138,15 +138,14 @@ Status start(MPI_Win win, MPI_Request* handle) noexcept
 
 } // namespace
 
-int create_exposure_request(MPI_Win win, MPI_Comm comm, MPI_Request* handle) noexcept
+int create_exposure_request(MPI_Win win, MPI_Request* handle) noexcept
 {
     int flag = 0;
     const int code = table().Win_test(win, &flag);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    return answer_window(flag != 0 ? CompletedRequest::create(comm, handle) : start(win, handle),
-                         win);
+    return answer_window(flag != 0 ? CompletedRequest::create(handle) : start(win, handle), win);
 }
 
 } // namespace sidelight::host::mpi

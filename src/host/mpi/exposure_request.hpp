@@ -10,7 +10,6 @@ namespace sidelight::host::mpi {
 /// function for that (MPICH), and else the host's progress loop (Open MPI). Answers the host's
 /// error code; MPI_ERR_UNSUPPORTED_OPERATION, through the window's error handler, where it has
 /// neither. One that the program frees before it is complete is not tested any more on MPICH.
-/// `comm`: for CompletedRequest, where it is over already.
-[[nodiscard]] int create_exposure_request(MPI_Win win, MPI_Comm comm, MPI_Request* handle) noexcept;
+[[nodiscard]] int create_exposure_request(MPI_Win win, MPI_Request* handle) noexcept;
 
 } // namespace sidelight::host::mpi
