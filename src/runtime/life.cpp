@@ -66,13 +66,13 @@ void close_down(Runtime::GoesOn rest) noexcept
     give_up_communicator();
 }
 
-/// Windows that are there already are of sessions.
+/// Windows that are there already are of sessions. One thread at a time: while none begins or ends.
 void learn_threads() noexcept
 {
     if (may_lose_communicator()) {
         lend(MPI_COMM_NULL); // who is inside with it is waited for below
     }
-    if (Runtime* runtime = Runtime::existing(); runtime != nullptr) {
+    if (Runtime* runtime = Runtime::made(); runtime != nullptr) {
         runtime->learn_threads();
     }
 }
@@ -155,7 +155,7 @@ void end_finalize() noexcept
 void world_opened() noexcept
 {
     attach_to_self();
-    learn_threads();
+    sessions.hold([](bool) { learn_threads(); });
 }
 
 /// While MPI is down there is nothing to change: what opens next learns of the level.
@@ -163,7 +163,7 @@ void program_level_told(int level) noexcept
 {
     learn_program_level(level);
     if (mpi_is_up()) {
-        learn_threads();
+        sessions.hold([](bool) { learn_threads(); });
     }
 }
 

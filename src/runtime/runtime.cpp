@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/runtime.hpp"
 
-#include <mutex>
-
 #include "base/settings.hpp"
 #include "host/mpi/completed_request.hpp"
 #include "host/mpi/progress.hpp"
@@ -15,14 +13,19 @@ namespace sidelight::runtime {
 
 Runtime& Runtime::instance()
 {
-    static std::mutex mutex;
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(making_);
     Runtime* runtime = existing();
     if (runtime == nullptr) {
         runtime = new Runtime;
         existing_.store(runtime, std::memory_order_release);
     }
     return *runtime;
+}
+
+Runtime* Runtime::made() noexcept
+{
+    const std::scoped_lock lock(making_);
+    return existing();
 }
 
 Runtime::Runtime()

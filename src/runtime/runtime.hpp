@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "host/mpi/errors.hpp"
 #include "runtime/attendance.hpp"
@@ -27,6 +28,10 @@ public:
         return existing_.load(std::memory_order_acquire);
     }
 
+    /// The same, but one that another thread is making is waited for: else it knows what the caller
+    /// has learnt before.
+    [[nodiscard]] static Runtime* made() noexcept;
+
     [[nodiscard]] Engine& engine() noexcept { return engine_; }
     [[nodiscard]] Waiting& waiting() noexcept { return waiting_; }
     [[nodiscard]] Network& network() noexcept { return network_; }
@@ -43,7 +48,7 @@ public:
     void meet_in_windows() noexcept;
 
     /// MPI has begun, or a session, beside which a thread of the program may be in a call. From the
-    /// first one with MPI_THREAD_MULTIPLE on several threads may call.
+    /// first one with MPI_THREAD_MULTIPLE on several threads may call. One thread at a time.
     void learn_threads() noexcept;
 
     enum class GoesOn {
@@ -166,6 +171,7 @@ private:
     static constexpr unsigned calls_of_a_wait = 16;
     static inline thread_local unsigned passed_by_ = 0; ///< calls
 
+    static inline std::mutex making_;
     static inline std::atomic<Runtime*> existing_{nullptr};
 
     Engine engine_;
