@@ -70,7 +70,7 @@ void close_down(Runtime::GoesOn rest) noexcept
 void learn_threads() noexcept
 {
     if (may_lose_communicator()) {
-        lend(MPI_COMM_NULL); // who is inside with it is waited for below
+        lend(MPI_COMM_NULL); // who holds the engine with it is waited for below
     }
     if (Runtime* runtime = Runtime::made(); runtime != nullptr) {
         runtime->learn_threads();

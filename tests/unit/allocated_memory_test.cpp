@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -255,6 +256,53 @@ TEST(AllocatedMemory, WhatItsParentFreesAChildOfForkStillHas) { parent_frees(fal
 
 /// As those do that become daemons.
 TEST(AllocatedMemory, SoDoesOneThatHasClosedItsDescriptors) { parent_frees(true); }
+
+/// No new descriptor in its scope.
+class NoDescriptors {
+public:
+    NoDescriptors()
+    {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+/// What there was then is not given back; what comes later is.
+TEST(AllocatedMemory, SoDoesOneWhoseParentHadNoDescriptorLeft)
+{
+    constexpr std::size_t bytes = 40UL << 20;
+    std::byte* block = allocate(bytes);
+    std::memset(block, 1, bytes);
+    const std::optional<FileRange> range = memory().find(block, bytes);
+    ASSERT_TRUE(range);
+    const Channel freed;
+    pid_t child = -1;
+    {
+        const NoDescriptors none;
+        child = start_process([&] {
+            bool is_free = false;
+            return freed.receive(is_free) && block[0] == std::byte{1} &&
+                   block[bytes - 1] == std::byte{1};
+        });
+    }
+    EXPECT_EQ(memory().free(block), Freed::yes);
+    EXPECT_TRUE(freed.send(true));
+    EXPECT_TRUE(went_well(child));
+    const blkcnt_t before = blocks_of_file(*range);
+    for (int i = 0; i < 3; ++i) {
+        std::byte* next = allocate(bytes);
+        std::memset(next, 1, bytes);
+        EXPECT_EQ(memory().free(next), Freed::yes);
+    }
+    EXPECT_LE(blocks_of_file(*range), before);
+}
 
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
 {

@@ -199,7 +199,7 @@ void AllocatedMemory::give_back_dropped(const File& file) noexcept
 {
     std::erase_if(dropped_, [&](const auto& block) {
         const auto& [offset, bytes] = block;
-        const bool is_held = unheld_ || has_holder(file, offset, bytes);
+        const bool is_held = offset < unheld_end_ || has_holder(file, offset, bytes);
         if (!is_held) {
             punch(file, offset, bytes);
         }
@@ -228,7 +228,7 @@ void AllocatedMemory::before_fork() noexcept
     const File& file = file_.file();
     if (file && !chunks_.empty() && !inherited_) {
         of_child_ = hold(file, end_);
-        unheld_ = unheld_ || !of_child_;
+        unheld_end_ = of_child_ ? unheld_end_ : end_;
     }
 }
 

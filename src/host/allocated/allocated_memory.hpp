@@ -73,9 +73,9 @@ private:
     std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
     /// Dropped, and not given back yet: a child of fork may see them.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped_; ///< offset and bytes
-    File of_child_;          ///< across fork; what a child maps by it, it holds
-    bool unheld_ = false;    ///< a child has been made without
-    bool inherited_ = false; ///< this is a child, and file_ its parent's
+    File of_child_;                ///< across fork; what a child maps by it, it holds
+    std::uint64_t unheld_end_ = 0; ///< a child without it may see what lies before
+    bool inherited_ = false;       ///< this is a child, and file_ its parent's
 };
 
 } // namespace sidelight::host::allocated
