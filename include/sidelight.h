@@ -25,11 +25,12 @@
  *              lost process) is raised there by the call that completes the request, which then
  *              fails with the same class. From MPI_Wait no other handler hears of it; where
  *              MPI_Test, MPI_Waitall and their like complete the request, the host may raise it
- *              once more, on MPI_COMM_SELF, as Open MPI does. On a window that Sidelight leaves to
- *              the host MPI, ifence, closing calls (but for iwait) and flushes fail with
- *              MPI_ERR_UNSUPPORTED_OPERATION. Beside an MPI that the library is not built for,
- *              MPIX_ calls on windows, opening ones too, and MPIX_Am_op_create return
- *              MPI_ERR_OTHER and do nothing, and no handler hears of it; sidelight_active() is 0.
+ *              once more, on MPI_COMM_SELF (Open MPI), or on that or MPI_COMM_WORLD (MPICH). On a
+ *              window that Sidelight leaves to the host MPI, ifence, closing calls (but for iwait)
+ *              and flushes fail with MPI_ERR_UNSUPPORTED_OPERATION. Beside an MPI that the library
+ *              is not built for, MPIX_ calls on windows, opening ones too, and MPIX_Am_op_create
+ *              return MPI_ERR_OTHER and do nothing, and no handler hears of it; sidelight_active()
+ *              is 0.
  *
  * Source: J. A. Zounmevo, X. Zhao, P. Balaji, W. Gropp, A. Afsahi, "Nonblocking Epochs in MPI
  * One-Sided Communication", 2014 (sections V and VI). Example: examples/lu/lu_nonblocking.c.

@@ -226,29 +226,42 @@ void close_all_but(int wanted)
     }
 }
 
-/// Of what is not kept when it is freed: it is given back when the child has ended.
+constexpr std::size_t not_kept = 40UL << 20; ///< bytes of a block that is dropped when it is freed
+
+std::byte* allocate_filled()
+{
+    std::byte* block = allocate(not_kept);
+    std::memset(block, 1, not_kept);
+    return block;
+}
+
+/// A child of fork, which looks when it is told whether it still has what was in that block.
+pid_t start_reader(const Channel& told, const std::byte* block, bool closes)
+{
+    return start_process([&told, block, closes] {
+        if (closes) {
+            close_all_but(told.reading_end());
+        }
+        bool is_free = false;
+        return told.receive(is_free) && block[0] == std::byte{1} &&
+               block[not_kept - 1] == std::byte{1};
+    });
+}
+
+/// It is given back when the child has ended.
 void parent_frees(bool child_closes)
 {
-    constexpr std::size_t bytes = 40UL << 20;
-    std::byte* block = allocate(bytes);
-    std::memset(block, 1, bytes);
-    const std::optional<FileRange> range = memory().find(block, bytes);
+    std::byte* block = allocate_filled();
+    const std::optional<FileRange> range = memory().find(block, not_kept);
     ASSERT_TRUE(range);
     const blkcnt_t full = blocks_of_file(*range);
     const Channel freed;
-    const pid_t child = start_process([&] {
-        bool is_free = false;
-        if (child_closes) {
-            close_all_but(freed.reading_end());
-        }
-        return freed.receive(is_free) && block[0] == std::byte{1} &&
-               block[bytes - 1] == std::byte{1};
-    });
+    const pid_t child = start_reader(freed, block, child_closes);
     EXPECT_EQ(memory().free(block), Freed::yes);
     EXPECT_TRUE(freed.send(true));
     EXPECT_TRUE(went_well(child));
-    std::byte* next = allocate(bytes);
-    EXPECT_LE(blocks_of_file(*range), full - static_cast<blkcnt_t>(bytes / 512));
+    std::byte* next = allocate(not_kept);
+    EXPECT_LE(blocks_of_file(*range), full - static_cast<blkcnt_t>(not_kept / 512));
     EXPECT_EQ(memory().free(next), Freed::yes);
 }
 
@@ -277,29 +290,21 @@ private:
 /// What there was then is not given back; what comes later is.
 TEST(AllocatedMemory, SoDoesOneWhoseParentHadNoDescriptorLeft)
 {
-    constexpr std::size_t bytes = 40UL << 20;
-    std::byte* block = allocate(bytes);
-    std::memset(block, 1, bytes);
-    const std::optional<FileRange> range = memory().find(block, bytes);
+    std::byte* block = allocate_filled();
+    const std::optional<FileRange> range = memory().find(block, not_kept);
     ASSERT_TRUE(range);
     const Channel freed;
     pid_t child = -1;
     {
         const NoDescriptors none;
-        child = start_process([&] {
-            bool is_free = false;
-            return freed.receive(is_free) && block[0] == std::byte{1} &&
-                   block[bytes - 1] == std::byte{1};
-        });
+        child = start_reader(freed, block, false);
     }
     EXPECT_EQ(memory().free(block), Freed::yes);
     EXPECT_TRUE(freed.send(true));
     EXPECT_TRUE(went_well(child));
     const blkcnt_t before = blocks_of_file(*range);
     for (int i = 0; i < 3; ++i) {
-        std::byte* next = allocate(bytes);
-        std::memset(next, 1, bytes);
-        EXPECT_EQ(memory().free(next), Freed::yes);
+        EXPECT_EQ(memory().free(allocate_filled()), Freed::yes);
     }
     EXPECT_LE(blocks_of_file(*range), before);
 }
