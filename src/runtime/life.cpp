@@ -39,6 +39,14 @@ void give_up_communicator() noexcept
     host::mpi::free_own_communicator();
 }
 
+/// To windows that are there already.
+void lend_again() noexcept
+{
+    if (Runtime::existing() != nullptr) {
+        lend_communicator();
+    }
+}
+
 /// Others may wait for what is left of epochs whose calls have returned early.
 void drain() noexcept
 {
@@ -155,7 +163,13 @@ void end_finalize() noexcept
 void world_opened() noexcept
 {
     attach_to_self();
-    sessions.hold([](bool) { learn_threads(); });
+    sessions.hold([](bool any) {
+        learn_threads();
+        if (any) {
+            give_up_communicator(); // it would go with a session
+            lend_again();
+        }
+    });
 }
 
 /// While MPI is down there is nothing to change: what opens next learns of the level.
@@ -182,7 +196,9 @@ void begin_session_finalize() noexcept
     sessions.end(world_is_up, [world_is_up](bool last) {
         if (last) {
             close_last_session();
-        } else if (!world_is_up) {
+        } else if (world_is_up) {
+            lend_again(); // beside this session nobody had it, perhaps
+        } else {
             give_up_communicator(); // it may come from this session
         }
     });
@@ -191,6 +207,7 @@ void begin_session_finalize() noexcept
 void end_session_finalize(bool refused) noexcept
 {
     sessions.ended(refused, [] {
+        learn_threads();
         if (Runtime* runtime = Runtime::existing(); runtime != nullptr && runtime->has_windows()) {
             runtime->helpers().start();
         }

@@ -225,6 +225,21 @@ static void beside_ending_sessions(void)
     CHECK_OK(MPI_Session_finalize(&session));
 }
 
+/* Whether a datatype is committed, the host says at its first use, by a communicator that is not to
+ * go with a session. */
+static void checks_types(const struct window *w)
+{
+    int const value = 7;
+    MPI_Datatype type;
+    MPI_Type_contiguous(1, MPI_INT, &type);
+    CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
+    CHECK_ERROR(MPI_Put(&value, 1, type, w->rank, window_at(w, w->rank, 0), 1, MPI_INT, w->win),
+                MPI_ERR_TYPE);
+    CHECK_OK(MPI_Win_unlock(w->rank, w->win));
+    MPI_Type_free(&type);
+}
+
 /* Each has a window of its own. */
 static void use_from_threads(void)
 {
@@ -253,9 +268,13 @@ static bool rising(void)
     CHECK_OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
     if (provided == MPI_THREAD_MULTIPLE)
         use_from_threads();
+    struct window of_world = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 16, 1);
     window_close(&w);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Session_finalize(&session));
+    checks_types(&of_world);
+    requests(&of_world);
+    window_close(&of_world);
     CHECK_OK(MPI_Finalize());
     return provided == MPI_THREAD_MULTIPLE;
 }
