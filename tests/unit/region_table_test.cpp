@@ -184,6 +184,58 @@ TEST_F(RegionTableTest, WhatWasDetachedIsUnmappedByAHandlesLookUpToo)
     EXPECT_EQ(latest.at(address_of(attached), 8), nullptr);
 }
 
+/// However many are known: who attaches and detaches all the time has neighbours with thousands.
+TEST_F(RegionTableTest, ADetachConcernsNoOtherRegion)
+{
+    FileRange where;
+    std::byte* data = make(3 * 64, where);
+    const auto range = [&](std::uint64_t n) { return FileRange{where.file, n * 64, 64}; };
+    for (std::uint64_t n = 0; n < 3; ++n) {
+        ASSERT_EQ(table->attach(data + n * 64, 64, range(n)), Status::ok);
+        ASSERT_EQ(reach(address_of(data + n * 64), 64), Reach::mapped);
+    }
+    HandleRegion region{.first = page, .size = page, .all_bytes = page};
+    ASSERT_EQ(table->expose(at(page), page, std::nullopt, false, region.name), Status::ok);
+    // Whoever looks up the second one does not find it any more.
+    const FileRange block_range{unpacked_file(root.process, root.inode), root.offset,
+                                RegionBlock::bytes(root.capacity)};
+    std::byte* block = reader.map(block_range);
+    ASSERT_NE(block, nullptr);
+    const RegionBlock words(block, root.capacity);
+    words.slot(words.key(1).slot).identity = 0;
+    ASSERT_EQ(table->withdraw(region.name), Status::ok);
+    EXPECT_EQ(reach(address_of(data + 64), 64), Reach::mapped);
+    for (std::uint64_t n = 0; n < RegionBlock::departures - 2; ++n) {
+        ASSERT_EQ(table->detach(data + 128), Status::ok);
+        ASSERT_EQ(table->attach(data + 128, 64, range(2)), Status::ok);
+    }
+    EXPECT_EQ(reach(address_of(data + 64), 64), Reach::mapped);
+    ASSERT_EQ(table->detach(data), Status::ok);
+    EXPECT_EQ(reach(address_of(data + 64), 64), Reach::mapped);
+    EXPECT_EQ(reach(address_of(data), 64), Reach::none);
+    reader.unmap(block, block_range);
+}
+
+/// Of so many nobody has a list.
+TEST_F(RegionTableTest, ManyDetachesAreNoticed)
+{
+    constexpr std::uint64_t most = 3 * RegionBlock::departures;
+    FileRange where;
+    std::byte* data = make(most * 64, where);
+    const auto range = [&](std::uint64_t n) { return FileRange{where.file, n * 64, 64}; };
+    for (std::uint64_t count = 1; count <= most; ++count) {
+        for (std::uint64_t n = 0; n < count; ++n) {
+            ASSERT_EQ(table->attach(data + n * 64, 64, range(n)), Status::ok);
+            ASSERT_EQ(reach(address_of(data + n * 64), 64), Reach::mapped);
+        }
+        for (std::uint64_t n = 0; n < count; ++n) {
+            ASSERT_EQ(table->detach(data + n * 64), Status::ok);
+        }
+        ASSERT_EQ(reach(address_of(data), 64), Reach::none);
+        ASSERT_EQ(reader.mappings(), 1U) << count; // the table's own
+    }
+}
+
 /// What maps such pages beyond the end of their file makes it longer.
 TEST_F(RegionTableTest, AFileOfHugePagesKeepsItsLength)
 {

@@ -111,6 +111,36 @@ bool MappedRegions::refresh() noexcept
 {
     const std::uint64_t generation = root_.generation.load(load_order);
     note({}, nullptr);
+    if (!forget_departed(generation) && !forget_absent()) {
+        return false;
+    }
+    generation_ = generation;
+    return true;
+}
+
+/// By what the owner has written down of each. False: it has detached too many since the last time.
+bool MappedRegions::forget_departed(std::uint64_t generation) noexcept
+{
+    if (open_block() != Look::found || block_.capacity() == 0) {
+        return false;
+    }
+    for (std::uint64_t at = generation_; at != generation; ++at) {
+        const std::uint64_t first = block_.departure(at).first.load(load_order);
+        const std::uint64_t identity = block_.departure(at).identity.load(load_order);
+        if (root_.generation.load(load_order) - at >= RegionBlock::departures) {
+            return false;
+        }
+        const auto region = known_.find(first);
+        if (region != known_.end() && region->second.record.identity == identity) {
+            forget(region);
+        }
+    }
+    return true;
+}
+
+/// By looking each up. False: the owner has stopped in a change.
+bool MappedRegions::forget_absent() noexcept
+{
     for (auto region = known_.begin(); region != known_.end();) {
         const auto next = std::next(region);
         const RegionRecord& record = region->second.record;
@@ -124,7 +154,6 @@ bool MappedRegions::refresh() noexcept
         }
         region = next;
     }
-    generation_ = generation;
     return true;
 }
 

@@ -74,6 +74,8 @@ private:
     };
 
     bool refresh() noexcept;
+    [[nodiscard]] bool forget_departed(std::uint64_t generation) noexcept;
+    [[nodiscard]] bool forget_absent() noexcept;
     Look open_block() noexcept;
     Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
     [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;

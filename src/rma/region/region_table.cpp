@@ -19,61 +19,6 @@ std::uint64_t start_of(const std::byte* base) noexcept
 
 } // namespace
 
-RegionBlock::RegionBlock(std::byte* data, std::uint64_t capacity) noexcept
-    : keys_(reinterpret_cast<Key*>(data)),
-      slots_(reinterpret_cast<RegionSlot*>(data + capacity * sizeof(Key))),
-      capacity_(capacity)
-{}
-
-std::size_t RegionBlock::bytes(std::uint64_t capacity) noexcept
-{
-    return capacity * (sizeof(Key) + sizeof(RegionSlot));
-}
-
-std::uint64_t RegionBlock::not_above(std::uint64_t address, std::uint64_t count) const noexcept
-{
-    std::uint64_t low = 0;
-    std::uint64_t high = count;
-    while (low < high) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        if (keys_[middle].first.load(load_order) <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-RegionRecord RegionBlock::record(std::uint64_t at) const noexcept
-{
-    const RegionSlot& slot = slots_[at];
-    RegionRecord record{.identity = slot.identity.load(load_order),
-                        .slot = at,
-                        .first = slot.first.load(load_order),
-                        .last = slot.last.load(load_order),
-                        .where = std::nullopt};
-    if (const std::uint64_t process = slot.process.load(load_order); process != 0) {
-        record.where = FileRange{unpacked_file(process, slot.inode.load(load_order)),
-                                 slot.offset.load(load_order), record.last - record.first};
-        record.lasting = slot.lasting.load(load_order) != 0;
-    }
-    return record;
-}
-
-bool RegionBlock::reaches(std::uint64_t at, std::uint64_t count, std::uint64_t last) const noexcept
-{
-    std::uint64_t end = keys_[at].first.load(load_order);
-    for (; at < count && keys_[at].first.load(load_order) == end; ++at) {
-        const std::uint64_t slot = keys_[at].slot.load(load_order);
-        end = slot < capacity_ ? slots_[slot].last.load(load_order) : end;
-        if (end >= last) {
-            return true;
-        }
-    }
-    return false;
-}
-
 RegionTable::~RegionTable()
 {
     if (data_ != nullptr) {
@@ -151,6 +96,11 @@ Status RegionTable::grow() noexcept
         to.offset.store(from.offset.load(load_order), store_order);
         to.lasting.store(from.lasting.load(load_order), store_order);
     }
+    for (std::uint64_t gone = 0; old.capacity() != 0 && gone < RegionBlock::departures; ++gone) {
+        RegionBlock::Departure& to = block_.departure(gone);
+        to.first.store(old.departure(gone).first.load(load_order), store_order);
+        to.identity.store(old.departure(gone).identity.load(load_order), store_order);
+    }
     for (std::uint64_t slot = capacity; slot-- > old.capacity();) {
         free_.push_back(slot);
     }
@@ -221,6 +171,17 @@ bool RegionTable::is_there(RegionName name) const noexcept
            rules::is_named(block_.slot(slot).identity.load(load_order), name);
 }
 
+/// Nobody finds it there any more.
+void RegionTable::depart(std::uint64_t slot, std::uint64_t identity) noexcept
+{
+    const std::uint64_t generation = root_.generation.load(std::memory_order_relaxed);
+    RegionBlock::Departure& gone = block_.departure(generation);
+    gone.first.store(block_.slot(slot).first.load(load_order), store_order);
+    gone.identity.store(identity, store_order);
+    root_.generation.store(generation + 1, store_order);
+    free_.push_back(slot);
+}
+
 Status RegionTable::withdraw(RegionName name) noexcept
 {
     if ((name & named_mark) == 0 || !is_there(name)) {
@@ -229,8 +190,7 @@ Status RegionTable::withdraw(RegionName name) noexcept
     begin_change();
     block_.slot(slot_of(name)).identity.store(0, store_order);
     end_change();
-    root_.generation.fetch_add(1, store_order);
-    free_.push_back(slot_of(name));
+    depart(slot_of(name), name);
     return Status::ok;
 }
 
@@ -319,6 +279,7 @@ Status RegionTable::detach(const std::byte* base) noexcept
         return Status::base;
     }
     const std::uint64_t slot = block_.key(after - 1).slot.load(load_order);
+    const std::uint64_t identity = block_.slot(slot).identity.load(load_order);
     begin_change();
     block_.slot(slot).identity.store(0, store_order);
     for (std::uint64_t key = after; key < count_; ++key) {
@@ -326,8 +287,7 @@ Status RegionTable::detach(const std::byte* base) noexcept
     }
     root_.count.store(--count_, store_order);
     end_change();
-    root_.generation.fetch_add(1, store_order);
-    free_.push_back(slot);
+    depart(slot, identity);
     return Status::ok;
 }
 

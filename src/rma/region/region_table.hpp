@@ -10,16 +10,13 @@
 #include "base/shared_memory.hpp"
 #include "base/status.hpp"
 #include "fabric/peer_memory.hpp"
+#include "rma/region/region_block.hpp"
 #include "rma/region/region_name.hpp"
 
 /// The memory attached to a dynamic window by one member, as all members of the node see it. The
 /// owner alone writes, attach and detach being local calls; the others read at any time, without a
 /// lock. See docs/design/user-memory.md.
 namespace sidelight::rma {
-
-/// Of every word below: the owner's stores are seen in their order.
-inline constexpr auto load_order = std::memory_order_acquire;
-inline constexpr auto store_order = std::memory_order_release;
 
 /// In the owner's block of the node's shared memory; all zero: nothing is attached. Every word is
 /// stored by the owner alone: release there pairs with acquire in the readers.
@@ -33,27 +30,6 @@ struct alignas(64) RegionTableRoot {
     std::atomic<std::uint64_t> count;    ///< regions
 };
 
-/// A region as it lies in the block.
-struct RegionSlot {
-    std::atomic<std::uint64_t> identity; ///< of this attach, never given again; 0: free
-    std::atomic<std::uint64_t> first;
-    std::atomic<std::uint64_t> last;
-    std::atomic<std::uint64_t> process; ///< 0: peers cannot map it
-    std::atomic<std::uint64_t> inode;
-    std::atomic<std::uint64_t> offset;
-    std::atomic<std::uint64_t> lasting; ///< not 0: the file lives as long as the owner
-};
-
-/// The same, copied out.
-struct RegionRecord {
-    std::uint64_t identity = 0;
-    std::uint64_t slot = 0;
-    std::uint64_t first = 0; ///< addresses of the owner
-    std::uint64_t last = 0;
-    std::optional<FileRange> where; ///< not set: accesses go by messages
-    bool lasting = false;
-};
-
 /// Addresses of an owner, up to `last` and without it.
 struct AddressRange {
     std::uint64_t first = 0;
@@ -64,37 +40,6 @@ struct AddressRange {
     {
         return first <= other.first && other.last <= last;
     }
-};
-
-/// The words of a block: an index in the order of addresses, and slots that stay where they are.
-class RegionBlock {
-public:
-    struct Key {
-        std::atomic<std::uint64_t> first;
-        std::atomic<std::uint64_t> slot;
-    };
-
-    RegionBlock() = default;
-    RegionBlock(std::byte* data, std::uint64_t capacity) noexcept;
-    [[nodiscard]] static std::size_t bytes(std::uint64_t capacity) noexcept;
-
-    [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] Key& key(std::uint64_t at) const noexcept { return keys_[at]; }
-    [[nodiscard]] RegionSlot& slot(std::uint64_t at) const noexcept { return slots_[at]; }
-    /// How many of the first `count` keys are not above the address. A reader may see keys that are
-    /// being moved, and then any number up to `count`.
-    [[nodiscard]] std::uint64_t not_above(std::uint64_t address,
-                                          std::uint64_t count) const noexcept;
-    [[nodiscard]] RegionRecord record(std::uint64_t slot) const noexcept;
-    /// Whether the region of a key, and those after it that each begin where the one before ends,
-    /// hold all bytes up to `last`. A reader may be told nonsense while keys are being moved.
-    [[nodiscard]] bool reaches(std::uint64_t at, std::uint64_t count,
-                               std::uint64_t last) const noexcept;
-
-private:
-    Key* keys_ = nullptr;
-    RegionSlot* slots_ = nullptr;
-    std::uint64_t capacity_ = 0;
 };
 
 /// The owner's side. Needs the engine, as every call of the window does.
@@ -152,6 +97,7 @@ private:
     void begin_change() noexcept;
     void end_change() noexcept;
     void move_key(std::uint64_t from, std::uint64_t to) noexcept;
+    void depart(std::uint64_t slot, std::uint64_t identity) noexcept;
 
     RegionTableRoot& root_;
     fabric::PeerMemory& memory_;
@@ -167,26 +113,5 @@ private:
     };
     std::vector<Use> used_; ///< regions with a name that the fabric is at; few at any time
 };
-
-[[nodiscard]] inline bool is_same_file(const MemoryFileAddress& one,
-                                       const MemoryFileAddress& other) noexcept
-{
-    return one.owner == other.owner && one.descriptor == other.descriptor &&
-           one.inode == other.inode;
-}
-
-/// A file's address in one word, for the tables above; no process has the number 0.
-[[nodiscard]] constexpr std::uint64_t packed_process(const MemoryFileAddress& file) noexcept
-{
-    return (std::uint64_t{static_cast<std::uint32_t>(file.owner)} << 32) |
-           static_cast<std::uint32_t>(file.descriptor);
-}
-[[nodiscard]] constexpr MemoryFileAddress unpacked_file(std::uint64_t process,
-                                                        std::uint64_t inode) noexcept
-{
-    return {.owner = static_cast<std::int32_t>(process >> 32),
-            .descriptor = static_cast<std::int32_t>(process & 0xFFFFFFFFU),
-            .inode = inode};
-}
 
 } // namespace sidelight::rma
