@@ -143,9 +143,10 @@ int MPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
 
 /* Whether accumulates on this window need no processor of any target: flag is 1 if all operations
  * in ops, on up to max_count elements of the predefined type datatype, are performed by this
- * process itself, each element atomically by instructions for it, whatever the target; else 0. ops
- * is a list of names with commas between them: the second half of the name of a predefined
- * operation, in lower case, as "sum,min"; "replace", "no_op"; and "cas" for
+ * process itself, whatever the target; else 0. Each element is accessed atomically: by an
+ * instruction, or, where it is not aligned or one of many, under a lock that the node's processes
+ * share. ops is a list of names with commas between them: the second half of the name of a
+ * predefined operation, in lower case, as "sum,min"; "replace", "no_op"; and "cas" for
  * MPI_Compare_and_swap. A name that is none is MPI_ERR_OP. Today the answer is 1 where the memory
  * of all members is mapped: on one node, but for dynamic windows and memory that is not shared; not
  * on windows that are left to the host. Local.
@@ -241,8 +242,9 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
 
 /* End what a handle of this process allows, when all operations by it are complete, and spoil its
  * bytes. Local. An operation that comes nevertheless fails with MPI_ERR_RMA_RANGE, in its call, its
- * request or the next flush, and changes nothing; the memory may be used for anything else when
- * this call returns. Handles that are not released end with parentwin. */
+ * request (if it is one of MPIX_Rrput and its like that was freed: nowhere) or the next flush, and
+ * changes nothing; the memory may be used for anything else when this call returns. Handles that
+ * are not released end with parentwin. */
 int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 
 /* --- Progress while the program computes ------------------------------------------------------ */
