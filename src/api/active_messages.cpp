@@ -9,6 +9,7 @@
 #include "api/fortran_arguments.hpp"
 #include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
+#include "api/traced_call.hpp"
 #include "host/crash_line.hpp"
 #include "host/mpi/fit.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -84,11 +85,11 @@ int refuse(MPI_Win win) noexcept
     return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
 }
 
-/// `notification`: of the forms that raise a counter of the target's behind it. `rest` is the
-/// request of the form that has one.
+/// `notification`: of the forms that raise a counter of the target's behind it; `from`: the address
+/// that one of these returns to. `rest` is the request of the form that has one.
 template <class Count, class... Rest>
-int start(const void* input, Count input_count, MPI_Datatype input_type, void* output,
-          Count output_count, MPI_Datatype output_type, Count segments, int target,
+int start(const void* from, const void* input, Count input_count, MPI_Datatype input_type,
+          void* output, Count output_count, MPI_Datatype output_type, Count segments, int target,
           MPI_Datatype target_input_type, MPI_Aint displacement, Count count, MPI_Datatype type,
           MPI_Datatype target_output_type, MPI_Op op, std::optional<int> notification, MPI_Win win,
           Rest... rest) noexcept
@@ -100,17 +101,21 @@ int start(const void* input, Count input_count, MPI_Datatype input_type, void* o
     if (notification && *notification < 0) {
         return host::mpi::answer_window(Status::rma_notification, win);
     }
-    return issue(*object,
-                 ActiveArguments{.input = {input, input_count, input_type, target_input_type},
-                                 .output = {output, output_count, output_type, target_output_type},
-                                 .segments = segments,
-                                 .target = target,
-                                 .displacement = displacement,
-                                 .count = count,
-                                 .type = type,
-                                 .op = op,
-                                 .notification = notification.value_or(-1)},
-                 rest...);
+    const ActiveArguments arguments{
+        .input = {input, input_count, input_type, target_input_type},
+        .output = {output, output_count, output_type, target_output_type},
+        .segments = segments,
+        .target = target,
+        .displacement = displacement,
+        .count = count,
+        .type = type,
+        .op = op,
+        .notification = notification.value_or(-1)};
+    if (!notification) {
+        return issue(*object, arguments, rest...);
+    }
+    const TracedCall traced(trace::CallKind::notify, false, win, target, from);
+    return traced.left(issue(*object, arguments, rest...));
 }
 
 /// Says by an error what nobody may do with it.
@@ -262,15 +267,18 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
                 row(MPI_Aint, displacement) row(Count, count) row(MPI_Datatype, type)              \
                     row(MPI_Datatype, target_output_type) row(MPI_Op, op)
 
-// Of the forms without and with a notification.
+// Of the forms without and with a notification, which is what a trace knows.
 #define SIDELIGHT_PLAIN(row)
+#define SIDELIGHT_PLAIN_FROM nullptr
 #define SIDELIGHT_NOTIFIED(row) row(int, notification)
+#define SIDELIGHT_NOTIFIED_FROM __builtin_return_address(0)
 
 #define SIDELIGHT_ACTIVE(name, request_name, fortran, request_fortran, Count, notified)            \
     SIDELIGHT_ENTRY int name(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_DECLARE, Count)                 \
                                  notified(SIDELIGHT_DECLARE) MPI_Win win)                          \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
+        return start<Count>(notified##_FROM,                                                       \
+                            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
                                 std::optional<int>{notified(SIDELIGHT_PASS)},                      \
                             win);                                                                  \
     }                                                                                              \
@@ -278,7 +286,8 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
                                          notified(SIDELIGHT_DECLARE) MPI_Win win,                  \
                                      MPI_Request* request)                                         \
     {                                                                                              \
-        return start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
+        return start<Count>(notified##_FROM,                                                       \
+                            SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_PASS, Count)                     \
                                 std::optional<int>{notified(SIDELIGHT_PASS)},                      \
                             win, request);                                                         \
     }                                                                                              \
@@ -288,7 +297,8 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
                 win,                                                                               \
         MPI_Fint* error)                                                                           \
     {                                                                                              \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
+        const int code = start<Count>(notified##_FROM,                                             \
+                                      SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
                                           std::optional<int>{notified(SIDELIGHT_CONVERT)},         \
                                       from_fortran<MPI_Win>(win));                                 \
         return_to_fortran(code, error);                                                            \
@@ -300,7 +310,8 @@ SIDELIGHT_PROFILED(Am_win_buffer_detach)
         MPI_Fint* request, MPI_Fint* error)                                                        \
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
-        const int code = start<Count>(SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
+        const int code = start<Count>(notified##_FROM,                                             \
+                                      SIDELIGHT_ACTIVE_PARAMETERS(SIDELIGHT_CONVERT, Count)        \
                                           std::optional<int>{notified(SIDELIGHT_CONVERT)},         \
                                       from_fortran<MPI_Win>(win), &started);                       \
         return_to_fortran(code, started, request, error);                                          \

@@ -3,6 +3,7 @@
 
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
+#include "api/traced_call.hpp"
 #include "base/cpu.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
@@ -118,6 +119,16 @@ int get_value(const WindowObject& object, int index, MPI_Count* value) noexcept
     return MPI_SUCCESS;
 }
 
+/// In a trace, if there is one.
+void note_counter(const WindowObject& object, trace::Event event, int index,
+                  std::uint64_t value) noexcept
+{
+    const trace::Track& track = trace_of(*object.window);
+    if (track) [[unlikely]] {
+        track.note({.event = event, .epoch = static_cast<std::uint32_t>(index), .value = value});
+    }
+}
+
 int reset_value(const WindowObject& object, int index, MPI_Count* value) noexcept
 {
     if (HandlerCaller::inside()) {
@@ -134,6 +145,9 @@ int reset_value(const WindowObject& object, int index, MPI_Count* value) noexcep
     if (status != Status::ok) {
         return host::mpi::answer_window(status, object.handle);
     }
+    if (found != 0) {
+        note_counter(object, trace::Event::counter_reset, index, found);
+    }
     *value = static_cast<MPI_Count>(found);
     return MPI_SUCCESS;
 }
@@ -149,10 +163,12 @@ int with_window(MPI_Win win, const Answer* answer, Call call) noexcept
     return answer != nullptr ? call(*object) : host::mpi::answer_window(Status::argument, win);
 }
 
-int set_number(MPI_Win win, MPI_Info info, int number) noexcept
+int set_number(const void* from, MPI_Win win, MPI_Info info, int number) noexcept
 {
-    return with_window(
-        win, &number, [&](const WindowObject& object) { return set_number(object, info, number); });
+    const TracedCall traced(trace::CallKind::set_num_notify, false, win, -1, from);
+    return traced.left(with_window(win, &number, [&](const WindowObject& object) {
+        return set_number(object, info, number);
+    }));
 }
 
 int get_number(MPI_Win win, int rank, int* number) noexcept
@@ -173,9 +189,11 @@ int reset_value(MPI_Win win, int index, MPI_Count* value) noexcept
         win, value, [&](const WindowObject& object) { return reset_value(object, index, value); });
 }
 
-int await_threshold(MPI_Win win, int index, MPI_Count expected, MPI_Request* request) noexcept
+int await_threshold(const void* from, MPI_Win win, int index, MPI_Count expected,
+                    MPI_Request* request) noexcept
 {
-    return with_window(win, request, [&](const WindowObject& object) {
+    const TracedCall traced(trace::CallKind::notify_threshold, true, win, -1, from);
+    return traced.left(with_window(win, request, [&](const WindowObject& object) {
         if (expected < 0) {
             return host::mpi::answer_window(Status::argument, win);
         }
@@ -184,16 +202,18 @@ int await_threshold(MPI_Win win, int index, MPI_Count expected, MPI_Request* req
                                                          static_cast<std::uint64_t>(expected),
                                                          engine_side);
         };
+        note_counter(object, trace::Event::counter_awaited, index,
+                     static_cast<std::uint64_t>(expected));
         return Runtime::existing()->nonblocking(object, request, await,
                                                 trace::RequestKind::notification);
-    });
+    }));
 }
 
 } // namespace
 
 SIDELIGHT_NOTIFICATION(Win_set_num_notify, MPI_Win win, MPI_Info info, int number)
 {
-    return set_number(win, info, number);
+    return set_number(__builtin_return_address(0), win, info, number);
 }
 SIDELIGHT_NOTIFICATION(Win_get_num_notify, MPI_Win win, int rank, int* number)
 {
@@ -210,7 +230,7 @@ SIDELIGHT_NOTIFICATION(Win_reset_notify_value, MPI_Win win, int index, MPI_Count
 SIDELIGHT_ENTRY int MPIX_Win_notify_ithreshold(MPI_Win win, int index, MPI_Count expected,
                                                MPI_Request* request)
 {
-    return await_threshold(win, index, expected, request);
+    return await_threshold(__builtin_return_address(0), win, index, expected, request);
 }
 SIDELIGHT_PROFILED(Win_notify_ithreshold)
 SIDELIGHT_ENTRY int MPIX_Err_rma_notification() { return host::mpi::class_of_notification(); }
@@ -222,7 +242,8 @@ SIDELIGHT_FORTRAN_NOTIFICATION(win_set_num_notify_, FortranArgument<MPI_Win> win
                                FortranArgument<MPI_Info> info, const MPI_Fint* number,
                                MPI_Fint* error)
 {
-    return_to_fortran(set_number(from_fortran<MPI_Win>(win), from_fortran<MPI_Info>(info), *number),
+    return_to_fortran(set_number(__builtin_return_address(0), from_fortran<MPI_Win>(win),
+                                 from_fortran<MPI_Info>(info), *number),
                       error);
 }
 SIDELIGHT_FORTRAN_NOTIFICATION(win_get_num_notify_, FortranArgument<MPI_Win> win,
@@ -245,7 +266,8 @@ SIDELIGHT_ENTRY void mpix_win_notify_ithreshold_(FortranArgument<MPI_Win> win,
                                                  MPI_Fint* request, MPI_Fint* error)
 {
     MPI_Request started = MPI_REQUEST_NULL;
-    const int code = await_threshold(from_fortran<MPI_Win>(win), *index, *expected, &started);
+    const int code = await_threshold(__builtin_return_address(0), from_fortran<MPI_Win>(win),
+                                     *index, *expected, &started);
     return_to_fortran(code, started, request, error);
 }
 SIDELIGHT_PROFILED_FORTRAN(win_notify_ithreshold_)

@@ -3,6 +3,7 @@
 #include "api/notification_names.hpp"
 #include "api/operation_kinds.hpp"
 #include "api/parameter_lists.hpp"
+#include "api/traced_call.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -24,8 +25,9 @@ namespace {
 /// On mapped memory, in some nanoseconds. Answers whether it has done it. Through a memory handle,
 /// and where operations are watched, it goes the long way.
 template <class Operation, class... Arguments>
-bool notify_directly(const WindowObject& object, std::uint32_t notification,
-                     Arguments... arguments) noexcept
+[[gnu::always_inline]] inline bool notify_directly(const WindowObject& object,
+                                                   std::uint32_t notification,
+                                                   Arguments... arguments) noexcept
 {
     if (object.region != nullptr || object.watched) {
         return false;
@@ -48,9 +50,20 @@ bool notify_directly(const WindowObject& object, std::uint32_t notification,
     return true;
 }
 
-/// What the forms have in common; `rest` is the request of one that has one.
+/// The long way. Those who are traced take no other.
+template <class... Rest>
+[[gnu::noinline]] int issue_notified(const void* from, const WindowObject& object,
+                                     const OperationCall& call, Rest... rest) noexcept
+{
+    const TracedCall traced(trace::CallKind::notify, false, object.handle, call.target, from);
+    return traced.left(issue(object, call, rest...));
+}
+
+/// What the forms have in common; `rest` is the request of one that has one, `from` the address
+/// that the call returns to, which the short way need not know.
 template <class Operation, class... Rest, class... Arguments>
-int notify(std::tuple<Rest...> rest, int notification, Arguments... arguments) noexcept
+[[gnu::always_inline]] inline int notify(const void* from, std::tuple<Rest...> rest,
+                                         int notification, Arguments... arguments) noexcept
 {
     const MPI_Win win = window_among(arguments...);
     const WindowObject* object = window_table::find(win);
@@ -68,17 +81,18 @@ int notify(std::tuple<Rest...> rest, int notification, Arguments... arguments) n
     }
     OperationCall call = Operation::describe(arguments...);
     call.notification = notification;
-    return std::apply([&](auto... request) { return issue(*object, call, request...); }, rest);
+    return std::apply(
+        [&](auto... request) { return issue_notified(from, *object, call, request...); }, rest);
 }
 
 template <class Operation, class... Arguments>
-int start_notify(MPI_Request* request, Arguments... arguments) noexcept
+int start_notify(const void* from, MPI_Request* request, Arguments... arguments) noexcept
 {
     const MPI_Win win = window_among(arguments...);
     if (request == nullptr && window_table::find(win) != nullptr) {
         return host::mpi::answer_window(Status::argument, win);
     }
-    return notify<Operation>(std::tuple(request), arguments...);
+    return notify<Operation>(from, std::tuple(request), arguments...);
 }
 
 } // namespace
@@ -92,13 +106,13 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
     SIDELIGHT_NOTIFICATION(name, parameters(SIDELIGHT_DECLARE, Count) int notification,            \
                            MPI_Win win)                                                            \
     {                                                                                              \
-        return notify<Operation>(std::tuple(),                                                     \
+        return notify<Operation>(__builtin_return_address(0), std::tuple(),                        \
                                  notification parameters(SIDELIGHT_PASS_AFTER, Count), win);       \
     }                                                                                              \
     SIDELIGHT_NOTIFICATION(request_name, parameters(SIDELIGHT_DECLARE, Count) int notification,    \
                            MPI_Win win, MPI_Request* request)                                      \
     {                                                                                              \
-        return start_notify<Operation>(request,                                                    \
+        return start_notify<Operation>(__builtin_return_address(0), request,                       \
                                        notification parameters(SIDELIGHT_PASS_AFTER, Count), win); \
     }
 #define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \
@@ -119,8 +133,8 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
         FortranArgument<MPI_Win> win, MPI_Fint* error)                                             \
     {                                                                                              \
         const int code = notify<Operation>(                                                        \
-            std::tuple(), *notification parameters(SIDELIGHT_CONVERT_AFTER, Count),                \
-            from_fortran<MPI_Win>(win));                                                           \
+            __builtin_return_address(0), std::tuple(),                                             \
+            *notification parameters(SIDELIGHT_CONVERT_AFTER, Count), from_fortran<MPI_Win>(win)); \
         return_to_fortran(code, error);                                                            \
     }                                                                                              \
     SIDELIGHT_FORTRAN_NOTIFICATION(                                                                \
@@ -129,8 +143,8 @@ int start_notify(MPI_Request* request, Arguments... arguments) noexcept
     {                                                                                              \
         MPI_Request started = MPI_REQUEST_NULL;                                                    \
         const int code = start_notify<Operation>(                                                  \
-            &started, *notification parameters(SIDELIGHT_CONVERT_AFTER, Count),                    \
-            from_fortran<MPI_Win>(win));                                                           \
+            __builtin_return_address(0), &started,                                                 \
+            *notification parameters(SIDELIGHT_CONVERT_AFTER, Count), from_fortran<MPI_Win>(win)); \
         return_to_fortran(code, started, request, error);                                          \
     }
 #define SIDELIGHT_NOTIFIED_OPERATION(name, request_name, fortran, request_fortran, Operation,      \

@@ -33,6 +33,10 @@ enum class Event : std::uint8_t {
                    ///< above
     epoch_ungranted, ///< peer: one that has not granted it when it completes, for it had nothing to
                      ///< do there
+    notified,        ///< the operation before it raises a counter of its target: value: which
+    counter_awaited, ///< by the request that the call begins; epoch: which counter; value: until it
+                     ///< has reached that
+    counter_reset,   ///< to zero; epoch: which counter; value: what it was, if that was not zero
 };
 
 /// The calls that a trace knows, and a bit for their nonblocking form.
@@ -53,6 +57,9 @@ enum class CallKind : std::uint8_t {
     flush_local_all,
     free,
     request, ///< one that waits for requests, of which the window's are some: MPI_Wait and its like
+    notify,  ///< a notified operation: MPI_Put_notify and its like
+    notify_threshold,
+    set_num_notify,
     nonblocking = 0x80,
 };
 

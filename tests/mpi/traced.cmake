@@ -5,6 +5,8 @@ foreach(program fence gats locks nonblocking nonblocking_ahead operations atomic
         dynamic_windows memory_handles notifications epoch_errors)
     sidelight_mpi_test(traced.${program} RANKS 3 PROGRAM ${program} TRACED)
 endforeach()
+# The report of its trace: tests/tools/test_report_programs.py.
+sidelight_mpi_test(traced.late_notifications RANKS 3 PROGRAM late_notifications TRACED)
 sidelight_mpi_test(traced.spawned RANKS 2 PROGRAM spawned TRACED
     ENVIRONMENT SIDELIGHT_TEST_SIZE=3
     SKIP_HOSTS mpich4 "starts no processes, as Debian has it"

@@ -46,6 +46,13 @@ void Notebook::open(const Record& record)
     expect(is_new, "two epochs have one number");
 }
 
+bool Notebook::is_of_last_operation(const Record& record) const
+{
+    const Record& before = records_[records_.size() - 2];
+    return before.event == Event::operation && before.peer == record.peer &&
+           before.epoch == record.epoch && before.window == record.window;
+}
+
 void Notebook::follow(const Record& record)
 {
     const auto found = epochs_.find({record.window, record.epoch});
@@ -77,6 +84,9 @@ void Notebook::follow(const Record& record)
     case Event::operation:
         expect(!epoch.closed, "an operation is issued in an epoch that is closed");
         epoch.used.insert(record.peer);
+        break;
+    case Event::notified:
+        expect(is_of_last_operation(record), "a notification is not behind its operation");
         break;
     case Event::epoch_closed:
         expect(!epoch.closed, "an epoch is closed twice");

@@ -14,7 +14,8 @@ namespace sidelight::sim {
 
 /// The trace of one rank, which is held against what a trace promises: each epoch is opened,
 /// activated, granted by each of its peers once, or said not to be where it has no operation there,
-/// closed and completed, in an order that may be; operations name epochs that are open.
+/// closed and completed, in an order that may be; operations name epochs that are open,
+/// notifications the operation before them.
 class Notebook final : public trace::Recorder {
 public:
     /// `now`: the rank's clock.
@@ -44,6 +45,7 @@ private:
 
     void open(const trace::Record& record);
     void follow(const trace::Record& record);
+    [[nodiscard]] bool is_of_last_operation(const trace::Record& record) const;
     void expect(bool holds, const char* otherwise) noexcept;
 
     std::function<std::uint64_t()> now_;

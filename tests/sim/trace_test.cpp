@@ -81,6 +81,28 @@ TEST_P(Traces, ShowATargetThatNeedNotGrant)
     });
 }
 
+/// Behind an operation that raises a counter of its target, and behind no other.
+TEST_P(Traces, ShowWhichOperationsNotify)
+{
+    Draft d = draft(2);
+    d.program().traced = true;
+    d.program().counters = 3;
+    Author origin = d.rank(0);
+    origin.lock(LockType::shared, 1);
+    origin.make_notified(origin.write(Call::put, 1), 2);
+    origin.write(Call::put, 1);
+    origin.unlock(1, blocking);
+    run(d.finish(), [&](World& world) {
+        const auto& records = world.rank(0).notebook().records();
+        const auto is_notified = [](const auto& record) { return record.event == Event::notified; };
+        EXPECT_EQ(std::count_if(records.begin(), records.end(), is_notified), 1);
+        const auto found = std::find_if(records.begin(), records.end(), is_notified);
+        ASSERT_NE(found, records.end());
+        EXPECT_EQ(found->peer, 1);
+        EXPECT_EQ(found->value, 2U);
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(OnNodes, Traces, testing::Values(1, 64));
 
 } // namespace sidelight::sim

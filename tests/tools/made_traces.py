@@ -103,6 +103,22 @@ class Rank:
     def put(self, epoch, time, target, size=8):
         self.note(time, Event.OPERATION, PUT, target, epoch, size)
 
+    def notify(self, epoch, enter, target, counter=0, leave=None):
+        """MPI_Put_notify."""
+        leave = enter + SHORT if leave is None else leave
+        self.call("notify", enter, leave, target)
+        self.put(epoch, leave - 2, target)
+        self.note(leave - 1, Event.NOTIFIED, PUT, target, epoch, counter)
+
+    def threshold(self, time, value, counter=0):
+        """MPIX_Win_notify_ithreshold."""
+        self.call("notify_threshold", time, time + SHORT, nonblocking=True)
+        self.note(time + 1, Event.COUNTER_AWAITED, epoch=counter, value=value)
+        return self.begin_request(time + SHORT - 1, of=1)
+
+    def reset(self, time, value, counter=0):
+        self.note(time, Event.COUNTER_RESET, epoch=counter, value=value)
+
     def post(self, time, *origins, activated=None):
         self.call("post", time, time + SHORT)
         epoch = self.open("exposure", time + 1, origins, activated=activated)

@@ -63,7 +63,9 @@ class Remedies(unittest.TestCase):
     def test_each_pattern_has_some(self):
         for pattern in patterns.PATTERNS:
             with self.subTest(pattern):
-                self.assertTrue(self.named(pattern))
+                # A notification is late for what its own program does before it.
+                nothing = pattern == patterns.LATE_NOTIFICATION
+                self.assertEqual(bool(self.named(pattern)), not nothing)
 
     def test_memory_of_malloc_is_replaced_by_inplace_alone(self):
         (said,) = self.named(patterns.PRIVATE_MEMORY)

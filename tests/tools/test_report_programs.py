@@ -18,6 +18,7 @@ _SIDELIGHT = support.ROOT / "tools" / "sidelight"
 _DELAY = 0.1  # seconds, of --check
 _DELAYED = 4  # repetitions with it, the first one to warm up
 _ATTEMPTS = 3
+_ROUNDS, _LATE = 5, 0.02  # of tests/mpi/late_notifications.c, the latter in seconds
 _HOSTS = [
     name
     for name in ("mpich4", "openmpi4")
@@ -117,6 +118,28 @@ class Programs(unittest.TestCase):
             self.assertEqual(row["caused_by_ranks"][0]["rank"], 0)
 
         self.tried(program)
+
+    def test_late_notifications(self):
+        """Who notifies last of those that are waited for; also behind a reset, and by every way."""
+        for host, (case, late) in itertools.product(
+            _HOSTS, {"first": 1, "second": 2, "behind_a_reset": 2}.items()
+        ):
+            with self.subTest(host=host, case=case):
+                self.tried(lambda _, those=(host, case, late): self.notified_late(*those))
+
+    def notified_late(self, host, case, late):
+        said = report(host, 3, "tests/late_notifications", case)
+        first = said["rows"][0]
+        self.assertEqual(first["pattern"], patterns.LATE_NOTIFICATION)
+        self.assertEqual((first["call"], first["caused_by_call"]), ("request", "put_notify"))
+        self.assertEqual([by["rank"] for by in first["caused_by_ranks"]], [late])
+        self.assertRegex(first["line"], r"^late_notifications\.c:\d+ \(await\)")
+        self.assertRegex(first["caused_at_line"], r"^late_notifications\.c:\d+ \(put_late\)")
+        self.assertEqual(first["times"], _ROUNDS)
+        late_for = first["lost_seconds"] / _ROUNDS
+        self.assertTrue(0.4 * _LATE < late_for < 2 * _LATE, late_for)
+        whole = said["seconds"]
+        self.assertAlmostEqual(said["replayed_seconds"], whole, delta=0.01 * whole)
 
     def test_nonblocking_program(self):
         """Its waits are in MPI_Wait, for rows that the other rank has still to send. With smart

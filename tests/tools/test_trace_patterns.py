@@ -353,6 +353,108 @@ class Progress(Found):
         self.check(trace, {})
 
 
+class Notifications(Found):
+    """Rank 0 has counters, the others put and notify it."""
+
+    def setUp(self):
+        self.trace = Trace(3)
+        origins = self.trace.ranks[1:]
+        self.epochs = [None] + [rank.lock(0, 0, 2, exclusive=False) for rank in origins]
+
+    def notify(self, origin, enter, **how):
+        self.trace[origin].notify(self.epochs[origin], enter, 0, **how)
+
+    def wait(self, enter, leave, value, counter=0):
+        request = self.trace[0].threshold(enter - 20, value, counter)
+        self.trace[0].wait_for(enter, leave, request)
+
+    def test_late_notification(self):
+        self.notify(1, 1000)
+        self.wait(100, 1015, 1)
+        self.check(self.trace, {(patterns.LATE_NOTIFICATION, 0, 1): 900})
+
+    def test_nobody_waits(self):
+        self.notify(1, 50)
+        self.wait(100, 105, 1)
+        self.check(self.trace, {})
+
+    def test_who_makes_it_reach_the_value(self):
+        self.notify(1, 500)
+        self.notify(2, 1000)
+        self.notify(1, 2000)
+        self.wait(100, 1015, 2)
+        self.check(self.trace, {(patterns.LATE_NOTIFICATION, 0, 2): 900})
+
+    def test_each_counter_by_itself(self):
+        self.notify(1, 500, counter=7)
+        self.notify(2, 1000, counter=3)
+        self.wait(100, 1015, 1, counter=3)
+        self.wait(1100, 1105, 1, counter=7)
+        self.check(self.trace, {(patterns.LATE_NOTIFICATION, 0, 2): 900})
+
+    def test_what_was_reset_counts_no_more(self):
+        self.notify(1, 20)
+        self.notify(2, 30)
+        self.trace[0].reset(50, 2)
+        self.notify(2, 1000)
+        self.wait(100, 1015, 1)
+        self.check(self.trace, {(patterns.LATE_NOTIFICATION, 0, 2): 900})
+
+    def test_what_was_set_anew_counts_from_zero(self):
+        """And who comes late to that is waited for, too."""
+        self.notify(1, 20)
+        for rank, enter in zip(self.trace.ranks, (100, 600, 110)):
+            rank.call("set_num_notify", enter, 610)
+        self.notify(2, 2000)
+        self.wait(700, 2015, 1)
+        self.check(self.trace, {
+            (patterns.WAIT_AT_FENCE, 0, 1): 500,
+            (patterns.WAIT_AT_FENCE, 2, 1): 490,
+            (patterns.LATE_NOTIFICATION, 0, 2): 1300,
+        })
+
+    def test_the_last_of_several(self):
+        self.notify(1, 1000)
+        self.notify(2, 500, counter=1)
+        requests = [self.trace[0].threshold(50 + 20 * number, 1, number) for number in (0, 1)]
+        self.trace[0].wait_for(100, 1015, *requests)
+        self.check(self.trace, {(patterns.LATE_NOTIFICATION, 0, 1): 900})
+
+    def test_the_rest_is_for_the_engine_of_who_notifies(self):
+        """It has issued a get, which must come back before it may tell."""
+        self.notify(1, 1000)
+        self.trace[1].moved(1500)
+        self.trace[1].call("flush_all", 1500, 1510)
+        self.wait(100, 1510, 1)
+        self.check(self.trace, {
+            (patterns.LATE_NOTIFICATION, 0, 1): 900,
+            (patterns.WAIT_FOR_PROGRESS, 0, 1): 490,
+        })
+
+    def test_a_value_that_nobody_reaches(self):
+        self.notify(1, 500)
+        self.wait(100, 1000, 2)
+        self.check(self.trace, {})
+
+    def test_names(self):
+        self.notify(1, 1000)
+        self.wait(100, 1015, 1)
+        (loss,) = losses.find(self.trace.job())
+        self.assertEqual(loss.call.label, "MPI_Wait")
+        self.assertEqual(loss.culprit.label, "MPI_Put_notify")
+        labels = {call.label for call in self.trace.job().ranks[0].calls}
+        self.assertIn("MPIX_Win_notify_ithreshold", labels)
+
+    def test_request_of_a_notified_operation(self):
+        """It is the operation's."""
+        self.notify(1, 1000)
+        request = self.trace[1].begin_request(1009)
+        self.trace[1].wait_for(1020, 1030, request)
+        (made,) = self.trace.job().ranks[1].requests
+        self.assertIsNone(made.call)
+        self.assertEqual(made.epoch.kind, "lock")
+
+
 class Formulas(unittest.TestCase):
     def test_spans(self):
         self.assertFalse(Span(3, 3))

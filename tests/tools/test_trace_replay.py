@@ -115,8 +115,27 @@ class Unchanged(unittest.TestCase):
     def test_requests(self):
         self.check(self.pipeline())
 
+    def test_notifications(self):
+        """Each of two waits for the other in turn; counters are reset in between, and set anew."""
+        trace = Trace(2)
+        locks = [rank.lock(0, 1 - rank.number, 2, exclusive=False) for rank in trace.ranks]
+        now = 20
+        for number in range(12):
+            one, other = number % 2, 1 - number % 2
+            if number == 6:
+                for rank, enter in zip(trace.ranks, (now + 100, now + 900)):
+                    rank.call("set_num_notify", enter, now + 910)
+                now += 920
+            request = trace[other].threshold(now, 1)
+            trace[one].notify(locks[one], now + 700, other)
+            trace[other].wait_for(now + 20, now + 715, request)
+            trace[other].reset(now + 720, 1)
+            now += 730
+        self.check(trace)
+
     def test_requests_of_notifications(self):
-        """They are not of the operation that the thread has issued before, nor end with it."""
+        """They are not of the operation that the thread has issued before, nor end with it; in
+        traces that do not say what they wait for they count as computing."""
         trace = Trace(2)
         epoch = trace[0].lock(0, 1, 2)
         trace[0].put(epoch, 15, 1)
@@ -183,6 +202,23 @@ class Changed(unittest.TestCase):
 
     def test_only_the_calls_that_are_meant(self):
         self.check(self.late_post(3000), Change(wait_later=frozenset([("fence", None, 0)])), 4020)
+
+    def test_who_is_notified_by_one_that_does_not_wait(self):
+        """Rank 1 need not wait for the post of rank 2 until 1,000 before it notifies rank 0."""
+        trace = Trace(3)
+        epoch = trace[1].start(0, 2)
+        trace[1].put(epoch, 20, 2)
+        trace[1].grant(epoch, 1001, 2)
+        trace[1].complete(epoch, 50, 1010)
+        lock = trace[1].lock(1020, 0, 1025, exclusive=False)
+        trace[1].notify(lock, 1040, 0)
+        exposure = trace[2].post(1000, 1)
+        trace[2].wait(exposure, 1011, 1020)
+        request = trace[0].threshold(20, 1)
+        trace[0].wait_for(40, 1055, request)
+        trace[0].call("flush_all", 3055, 3060)
+        for change, expected in ((Change(), 3060), (Change(wait_later=None), 2110)):
+            self.check(trace, change, expected)
 
     def late_complete(self):
         trace = Trace(2)

@@ -171,11 +171,17 @@ Status Window::issue(const Operation& operation, Request* request) noexcept
     status = parts_->recording.issue(where, operation, request);
     const trace::Track& trace = parts_->surroundings.trace;
     if (trace && status == Status::ok) [[unlikely]] {
-        trace.note({.event = trace::Event::operation,
-                    .detail = static_cast<std::uint8_t>(operation.kind),
-                    .peer = operation.target,
-                    .epoch = epoch,
-                    .value = operation.layout != nullptr ? data_bytes(operation) : 0});
+        trace::Record record{.event = trace::Event::operation,
+                             .detail = static_cast<std::uint8_t>(operation.kind),
+                             .peer = operation.target,
+                             .epoch = epoch,
+                             .value = operation.layout != nullptr ? data_bytes(operation) : 0};
+        trace.note(record);
+        if (operation.notification >= 0) {
+            record.event = trace::Event::notified;
+            record.value = static_cast<std::uint64_t>(operation.notification);
+            trace.note(record);
+        }
     }
     return status;
 }

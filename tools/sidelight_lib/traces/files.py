@@ -48,6 +48,9 @@ class Event(IntEnum):
     REQUEST_BEGUN = 15
     REQUEST_ENDED = 16
     EPOCH_UNGRANTED = 17
+    NOTIFIED = 18
+    COUNTER_AWAITED = 19
+    COUNTER_RESET = 20
 
 
 class Record(NamedTuple):

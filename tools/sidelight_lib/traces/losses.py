@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from . import patterns
-from .matching import Holds, Meeting, Meetings, Round, fences, meetings
+from .matching import Holds, Meeting, Meetings, Round, fences, meetings, notifiers
 from .model import ALL, Call, Epoch, Job, Rank
 from .patterns import Holding
 from .spans import Span, joined, without
@@ -42,6 +42,7 @@ class _Finder:
         self._transfers = Transfers(job)
         self._meetings: Meetings = meetings(job)
         self._holds = Holds(job)
+        self._notifiers = notifiers(job)
         self._progress = {rank.rank: _Progress(rank) for rank in job.ranks.values()}
 
     def run(self) -> Iterator[Loss]:
@@ -57,6 +58,7 @@ class _Finder:
             "flush_local": self._passive,
             "flush_all": self._passive,
             "flush_local_all": self._passive,
+            "notify_threshold": self._threshold,
         }
         self._locks = {rank.rank: Locks(rank) for rank in self._job.ranks.values()}
         self._waiting = {
@@ -78,15 +80,26 @@ class _Finder:
         for rounds in fences(self._job).values():
             for number, members in enumerate(rounds):
                 yield from self._fence(rounds[number - 1] if number > 0 else None, members)
+        for rounds in fences(self._job, "set_num_notify").values():
+            for members in rounds:
+                yield from self._set_number(members)
 
-    @staticmethod
-    def _waited_for(call: Call) -> list[Call]:
+    def _waited_for(self, call: Call) -> list[Call]:
         """The calls that a blocking call completes: itself, or those whose requests it ends. Of
         several requests it is the last one that it has waited for."""
         if call.name != "request":
             return [call]
         begun = [request.call for request in call.ends if request.call is not None]
-        return sorted(begun, key=_completed)[-1:]
+        return sorted(begun, key=self._completed)[-1:]
+
+    def _completed(self, call: Call) -> float:
+        """When the last of its epochs was; a call that closes none has waited for nobody, but for a
+        counter."""
+        notifier = self._notifiers.get(call)
+        if notifier is not None:
+            return notifier.enter
+        ends = [epoch.completed for epoch in call.closes]
+        return max((float("inf") if end is None else end for end in ends), default=call.enter)
 
     # Access epochs. `of` is the call whose epochs are waited for, in the span of the blocking call.
 
@@ -246,6 +259,28 @@ class _Finder:
         unlocking = released if epoch.closing is None else epoch.closing.enter
         return Holding(granted, max(self._transfers.end(epoch), granted), unlocking, released)
 
+    # Notifications.
+
+    def _threshold(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
+        notifier = self._notifiers.get(of)
+        if notifier is None or notifier.notified is None:
+            return
+        late = patterns.late_notification(span, notifier.enter)
+        if late:
+            yield Loss(patterns.LATE_NOTIFICATION, late, call, notifier.rank, notifier)
+        rest = span.within(Span(notifier.enter, span.end))
+        yield from self._progress_of(call, rest, [notifier.rank], notifier.notified.epoch)
+
+    @staticmethod
+    def _set_number(members: Round) -> Iterator[Loss]:
+        last = max(members.values(), key=lambda call: call.enter)
+        for call in members.values():
+            if call is not last and call.leave is not None:
+                span = Span(call.enter, call.leave)
+                late = patterns.wait_at_fence(span, patterns.NEVER, last.enter)
+                if late:
+                    yield Loss(patterns.WAIT_AT_FENCE, late, call, last.rank, last)
+
     # What every wait may come to.
 
     def _progress_of(
@@ -371,12 +406,6 @@ def _waited_for_grant(call: Call, epoch: Epoch) -> bool:
         and granted <= call.leave
         and not call.nonblocking
     )
-
-
-def _completed(call: Call) -> float:
-    """When the last of its epochs was; a call that closes none has waited for nobody."""
-    ends = [epoch.completed for epoch in call.closes]
-    return max((float("inf") if end is None else end for end in ends), default=call.enter)
 
 
 def _was_deferred(epoch: Epoch) -> bool:

@@ -3,7 +3,7 @@
 
 Nothing in a trace says so: it follows from the order, as it does in MPI. The n-th access epoch of
 an origin at a target meets the n-th exposure of that target to that origin; the n-th fences of all
-members are one.
+members are one; the n-th notified operation at a counter is the one that makes it n.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from .model import Call, Epoch, Job, Window
+from .model import Call, Epoch, Job, Reset, Window
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,43 @@ def fences(job: Job, name: str = "fence") -> dict[Window, list[Round]]:
                 rounds[number][rank.rank] = call
                 counts[call.window] += 1
     return found
+
+
+_Counter = tuple[Window, int, int, int]  # of which rank, between which of its settings, its number
+
+
+def notifiers(job: Job) -> dict[Call, Call]:
+    """Of calls that ask for the value of a counter those whose operations have made it reach that,
+    in the order in which they were issued. A rank's own settings, which it makes together with all
+    others, say since when it counts."""
+    raised: dict[_Counter, list[Call]] = defaultdict(list)
+    awaited: list[tuple[Call, _Counter, int]] = []
+    for rank in job.ranks.values():
+        settings: dict[Window, int] = defaultdict(int)
+        taken: dict[_Counter, int] = defaultdict(int)  # by resets
+        for each in sorted([*rank.calls, *rank.resets], key=_happened):
+            window, setting = each.window, settings[each.window]
+            if isinstance(each, Reset):
+                taken[window, rank.rank, setting, each.counter] += each.value
+            elif each.name == "set_num_notify":
+                settings[window] += 1
+            elif each.notified is not None:
+                _, target, number = each.notified
+                raised[window, target, setting, number].append(each)
+            elif each.awaited is not None and each.awaited.value > 0:
+                counter = (window, rank.rank, setting, each.awaited.counter)
+                awaited.append((each, counter, taken[counter] + each.awaited.value))
+    for calls in raised.values():
+        calls.sort(key=_happened)
+    return {
+        call: raised[counter][count - 1]
+        for call, counter, count in awaited
+        if count <= len(raised[counter])
+    }
+
+
+def _happened(what: Call | Reset) -> float:
+    return what.time if isinstance(what, Reset) else what.enter
 
 
 @dataclass(frozen=True)

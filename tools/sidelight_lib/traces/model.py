@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from .files import Event, Process, Record, Thread, read, without_header
 from .spans import Span, joined, without
@@ -45,12 +46,30 @@ CALL_NAMES = (
     "flush_local_all",
     "free",
     "request",  # MPI_Wait and its like
+    "notify",  # a notified operation: its name has the kind of it before that
+    "notify_threshold",
+    "set_num_notify",
 )
+_NAMES = {
+    "": "",
+    "request": "MPI_Wait",
+    "notify": "notified operation",  # that was refused
+    "put_notify": "MPI_Put_notify",
+    "get_notify": "MPI_Get_notify",
+    "accumulate_notify": "MPI_Accumulate_notify",
+    "active_message_notify": "MPIX_Am_notify",
+    "notify_threshold": "MPIX_Win_notify_ithreshold",
+}
 _NONBLOCKING = 0x80
 _BETWEEN_NAPS = 100e3  # nanoseconds: longer than a wait polls
 _EXCLUSIVE = 0x80
 _OF_A_NOTIFICATION = 1  # the detail of a request
 ALL = -1  # in the place of a peer: all at once
+
+
+def name_in_mpi(name: str, nonblocking: bool = False) -> str:
+    """Of a call; of those that end requests, and of a kind of notified operations, that of one."""
+    return _NAMES.get(name, f"{'MPIX_Win_i' if nonblocking else 'MPI_Win_'}{name}")
 
 
 @dataclass(eq=False)
@@ -86,13 +105,37 @@ class Call:
     closes: list[Epoch] = field(default_factory=list)
     opens: list[Epoch] = field(default_factory=list)
     ends: list[Request] = field(default_factory=list)  # a call that waits for requests
+    notified: Notified | None = None
+    awaited: Awaited | None = None
 
     @property
     def label(self) -> str:
         """Its name in MPI."""
-        if self.name == "request":
-            return "MPI_Wait"
-        return f"{'MPIX_Win_i' if self.nonblocking else 'MPI_Win_'}{self.name}"
+        return name_in_mpi(self.name, self.nonblocking)
+
+
+class Notified(NamedTuple):
+    """What a call does that issues a notified operation of an epoch."""
+
+    epoch: Epoch
+    target: int
+    counter: int  # of the target, which it raises
+
+
+class Awaited(NamedTuple):
+    """What a request waits for: that a counter of its rank reaches a value."""
+
+    counter: int
+    value: int
+
+
+class Reset(NamedTuple):
+    """A rank has set a counter of its own to zero."""
+
+    time: float
+    window: Window
+    counter: int
+    value: int  # before
 
 
 @dataclass(eq=False)
@@ -177,6 +220,7 @@ class Rank:
     calls: list[Call] = field(default_factory=list)
     epochs: list[Epoch] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    resets: list[Reset] = field(default_factory=list)
     sleeps: list[Sleep] = field(default_factory=list)
     moves: list[tuple[float, bool]] = field(default_factory=list)  # sweeps; by a thread of its own?
     wakes: int = 0
@@ -324,6 +368,9 @@ class _Reader:
             Event.WOKEN: self._wake,
             Event.REQUEST_BEGUN: self._begin_request,
             Event.REQUEST_ENDED: self._end_request,
+            Event.NOTIFIED: self._notify,
+            Event.COUNTER_AWAITED: self._await_counter,
+            Event.COUNTER_RESET: self._reset_counter,
         }
 
     def run(self) -> Rank:
@@ -429,12 +476,32 @@ class _Reader:
                 )
             )
 
+    def _notify(self, record: Record) -> None:
+        """The operation before it does."""
+        call, epoch = self._call, self._epoch(record)
+        if call is not None and epoch is not None:
+            target = epoch.window.job_rank(record.peer)
+            call.notified = Notified(epoch, target, record.value)
+            call.name = f"{epoch.operations[-1].kind}_notify"
+
+    def _await_counter(self, record: Record) -> None:
+        if self._call is not None:
+            self._call.awaited = Awaited(record.epoch, record.value)
+
+    def _reset_counter(self, record: Record) -> None:
+        window = self._windows.get(record.window)
+        if window is not None:
+            self._rank.resets.append(Reset(record.time, window, record.epoch, record.value))
+
     def _begin_request(self, record: Record) -> None:
-        if record.detail == _OF_A_NOTIFICATION:
+        call: Call | None = self._call
+        if record.detail == _OF_A_NOTIFICATION and (call is None or call.awaited is None):
             return  # nothing in the trace says when it can be ended
-        epoch = None if self._call is not None else self._operated
-        if self._call is not None or epoch is not None:
-            request = Request(self._call, epoch, record.time)
+        if call is not None and call.notified is not None:
+            call = None  # it is the operation's
+        epoch = None if call is not None else self._operated
+        if call is not None or epoch is not None:
+            request = Request(call, epoch, record.time)
             self._begun.append((record.time, record.value, request))
             self._rank.requests.append(request)
 

@@ -180,7 +180,7 @@ class _Writer:
     def _of_call(self, rank: Rank, call: Call) -> Iterator[tuple[float | None, _Action]]:
         region, win = self._region(call), self._windows[call.window]
         yield call.enter, lambda writer, time: writer.enter(time, region)
-        if call.name in ("fence", "free"):
+        if call.name in ("fence", "free", "set_num_notify"):
             yield call.enter, lambda writer, time: writer.rma_collective_begin(time)
             yield call.leave, self._collective_end(win)
         elif call.name in ("post", "start", "complete", "wait"):

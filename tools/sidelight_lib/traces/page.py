@@ -14,7 +14,7 @@ from typing import Any
 from . import lanes, words
 from .findings import SECOND, Findings, Prediction, Row
 from .losses import Loss
-from .model import EPOCH_KINDS, Call, Epoch, Rank
+from .model import EPOCH_KINDS, Call, Epoch, Rank, name_in_mpi
 from .patterns import PATTERNS
 from .symbols import Place
 
@@ -38,6 +38,7 @@ COLOURS = dict(
             "#1f77b4",
             "#17a2b8",
             "#66727f",
+            "#b8860b",
         ),
     )
 )
@@ -141,7 +142,7 @@ def _table_row(found: Findings, number: int, row: Row) -> str:
     def line(call: str, place: str) -> str:
         if not call:
             return "&mdash;"
-        return f"<code>{words.call_name(call)}</code><br>{html.escape(place)}"
+        return f"<code>{name_in_mpi(call)}</code><br>{html.escape(place)}"
 
     who = html.escape(words.ranks(row.by))
     caused = line(row.culprit, row.culprit_line) if row.culprit else ""

@@ -24,6 +24,7 @@ LOCK_CONTENTION = "Lock Contention"
 WAIT_FOR_PROGRESS = "Wait for Progress"
 PRIVATE_MEMORY = "Private Memory"
 DEFERRED_EPOCH = "Deferred Epoch"
+LATE_NOTIFICATION = "Late Notification"
 
 PATTERNS = (
     LATE_POST,
@@ -37,6 +38,7 @@ PATTERNS = (
     WAIT_FOR_PROGRESS,
     PRIVATE_MEMORY,
     DEFERRED_EPOCH,
+    LATE_NOTIFICATION,
 )
 
 NEVER = float("-inf")
@@ -104,6 +106,11 @@ def lock_contention(wait: Span, holdings: Sequence[Holding], idle: Sequence[Span
     """While a lock is waited for that others use. `idle`: what is Late Unlock."""
     until = max((holding.released for holding in holdings), default=NEVER)
     return without(wait.within(Span(NEVER, until)), idle)
+
+
+def late_notification(call: Span, issued: float) -> Span:
+    """A wait for a counter begins before the operation is issued that makes it reach the value."""
+    return call.within(Span(NEVER, issued))
 
 
 # An engine that looks all the time answers a message sooner than that (nanoseconds).

@@ -15,11 +15,14 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from .losses import Loss, Locks
-from .matching import Holds, Meeting, Meetings, Round, fences, meetings
+from .matching import Holds, Meeting, Meetings, Round, fences, meetings, notifiers
 from .model import Call, Epoch, Job, Request, Window
 from .patterns import PRIVATE_MEMORY, WAIT_FOR_PROGRESS
+from .spans import Span
 
-_Rounds = dict[Call, tuple[Round, float]]  # of fences and frees, with when the last one came
+_TOGETHER = ("fence", "free", "set_num_notify")  # calls that are over when all have come
+# When the last one came, of these; of calls that ask for the value of a counter, when it came.
+_Ends = dict[Call, float]
 Kinds = tuple[Window, str, str]  # of an epoch and a later one
 _UNKNOWN_CALL = 1000.0  # nanoseconds, where a trace has no call that does not wait
 
@@ -33,7 +36,7 @@ class Step:
     own: float  # what it takes if it need not wait
     exit: float = 0.0  # of its own time, what follows the end of the epochs that it closes
     since_operation: float = 0.0  # of the gap, what follows the last operation
-    round: Round | None = None  # of a fence or free: with whom it is one
+    round: Round | None = None  # of a call that all make together: with whom it is one
     waits_for_all: bool = False  # it had not returned when the last of them came
 
 
@@ -60,7 +63,9 @@ class Plan:
     lost_before_grant: dict[Epoch, float] = field(default_factory=dict)  # to progress
     pending_locks: dict[Call, list[Epoch]] = field(default_factory=dict)
     exposures: dict[tuple[int, Window], list[Epoch]] = field(default_factory=dict)
-    rounds: dict[Call, Round] = field(default_factory=dict)  # of fences and frees
+    rounds: dict[Call, Round] = field(default_factory=dict)  # of _TOGETHER
+    # Of calls that ask for the value of a counter those that have made it reach that.
+    notifiers: dict[Call, Call] = field(default_factory=dict)
     # Kinds of epochs of which a later one was active before an earlier one was complete.
     reordered: set[Kinds] = field(default_factory=set)
     short: float = _UNKNOWN_CALL  # what a nonblocking call takes
@@ -78,14 +83,17 @@ def make(job: Job, found: list[Loss]) -> Plan:
         if loss.pattern in (WAIT_FOR_PROGRESS, PRIVATE_MEMORY):
             lost = plan.lost_to_progress
             lost[loss.call] = lost.get(loss.call, 0.0) + loss.span.length
-    rounds = {
-        call: (members, max(each.enter for each in members.values()))
-        for name in ("fence", "free")
+    plan.rounds = {
+        call: members
+        for name in _TOGETHER
         for those in fences(job, name).values()
         for members in those
         for call in members.values()
     }
-    plan.rounds = {call: members for call, (members, _) in rounds.items()}
+    plan.notifiers = notifiers(job)
+    ends = {call: notifier.enter for call, notifier in plan.notifiers.items()}
+    for call, members in plan.rounds.items():
+        ends[call] = max(each.enter for each in members.values())
     for rank in job.ranks.values():
         locks = Locks(rank)
         by_thread: dict[int, list[Call]] = defaultdict(list)
@@ -93,7 +101,7 @@ def make(job: Job, found: list[Loss]) -> Plan:
             by_thread[call.thread].append(call)
             plan.pending_locks[call] = locks.of(call)
         for calls in by_thread.values():
-            plan.threads.append(_thread(calls, job.begin, rank.end, rounds, plan.pending_locks))
+            plan.threads.append(_thread(plan, calls, Span(job.begin, rank.end), ends))
         plan.reordered.update(_reordered(rank.epochs))
         for epoch in rank.epochs:
             if epoch.kind == "exposure":
@@ -137,25 +145,20 @@ def _reordered(epochs: list[Epoch]) -> Iterator[Kinds]:
         pending[epoch.window] = [*left, epoch]
 
 
-def _thread(
-    calls: list[Call],
-    begin: float,
-    end: float,
-    rounds: _Rounds,
-    locks: dict[Call, list[Epoch]],
-) -> Thread:
+def _thread(plan: Plan, calls: list[Call], span: Span, ends_elsewhere: _Ends) -> Thread:
     steps = []
-    now = begin
+    now, end = span
     for call in calls:
         leave = end if call.leave is None else call.leave
-        members, last = rounds.get(call, (None, None))
+        members = plan.rounds.get(call)
+        last = ends_elsewhere[call] if members is not None else None
         step = Step(call, max(call.enter - now, 0.0), leave - call.enter, round=members)
         step.waits_for_all = last is not None and last <= leave
         issued = [epoch.last_operation for epoch in call.closes if epoch.operations]
         latest = max((time for time in issued if time is not None), default=None)
         if latest is not None:
             step.since_operation = min(max(call.enter - latest, 0.0), step.gap)
-        step.own = _own_time(call, leave, last, locks[call], rounds)
+        step.own = _own_time(call, leave, last, plan.pending_locks[call], ends_elsewhere)
         ends = [epoch.completed for epoch in call.closes if epoch.completed is not None]
         step.exit = max(leave - max(ends), 0.0) if ends else 0.0
         steps.append(step)
@@ -163,19 +166,19 @@ def _thread(
     return Thread(calls[0].rank, steps, max(end - now, 0.0))
 
 
-def _ends_of(request: Request, rounds: _Rounds) -> list[float]:
+def _ends_of(request: Request, ends_elsewhere: _Ends) -> list[float]:
     """What must have happened before it can be ended."""
     if request.epoch is not None:
         granted = request.epoch.all_granted
         return [] if granted is None else [granted]
     assert request.call is not None
-    if request.call in rounds:
-        return [rounds[request.call][1]]
+    if request.call in ends_elsewhere:
+        return [ends_elsewhere[request.call]]
     return [epoch.completed for epoch in request.call.closes if epoch.completed is not None]
 
 
 def _own_time(
-    call: Call, leave: float, last: float | None, locks: list[Epoch], rounds: _Rounds
+    call: Call, leave: float, last: float | None, locks: list[Epoch], ends_elsewhere: _Ends
 ) -> float:
     """Of a call that has waited what is left when what it waited for is taken off."""
     happened = call.enter
@@ -184,7 +187,7 @@ def _own_time(
     if last is not None:
         return leave - max(last if last <= leave else call.enter, call.enter)
     if call.name == "request":
-        ends = [time for request in call.ends for time in _ends_of(request, rounds)]
+        ends = [time for request in call.ends for time in _ends_of(request, ends_elsewhere)]
         return leave - max(min(max(ends, default=call.enter), leave), call.enter)
     for epoch in [*call.closes, *call.opens, *locks]:
         granted = epoch.all_granted

@@ -92,6 +92,8 @@ def _early_fence(place: _Place) -> list[Remedy]:
 
 
 def _wait_at_fence(place: _Place) -> list[Remedy]:
+    if any(name == "set_num_notify" for name, _, _ in place.caused_at):
+        return []
     what = "behind the last operation of who comes last; wait where MPI_Win_fence was"
     return [Remedy("MPIX_Win_ifence", what, place.early)]
 
@@ -147,6 +149,7 @@ _KNOWN: dict[str, Callable[[_Place], list[Remedy]]] = {
     patterns.WAIT_FOR_PROGRESS: _wait_for_progress,
     patterns.PRIVATE_MEMORY: _private_memory,
     patterns.DEFERRED_EPOCH: _deferred_epoch,
+    patterns.LATE_NOTIFICATION: lambda _: [],  # but what its own program does before it notifies
 }
 
 

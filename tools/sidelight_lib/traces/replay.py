@@ -158,6 +158,7 @@ class _Play:
         self._closings: dict[tuple[int, Site], list[_Signal]] = defaultdict(list)
         self._turns: dict[tuple[int, Window], int] = defaultdict(int)  # exposures by their calls
         self._posted: dict[tuple[int, Window], int] = defaultdict(int)  # and those opened already
+        self._issued: dict[Call, _Signal] = defaultdict(_Signal)  # notified operations
         self._blocked: dict[_Thread, float] = {}
         self._stuck = 0
         self._ends: dict[int, float] = {}
@@ -254,6 +255,8 @@ class _Play:
         if self._change.progress:
             own = max(own - plan.lost_to_progress.get(call, 0.0), 0.0)
         self._post_first(call)
+        if call.notified is not None:
+            self._issued[call].fire(self._now)
         if call.name == "request":
             for request in call.ends:
                 yield from self._await(request)
@@ -287,6 +290,9 @@ class _Play:
                 yield signal
             return
         assert request.call is not None
+        notifier = self._plan.notifiers.get(request.call)
+        if notifier is not None:
+            yield self._issued[notifier]
         members = self._plan.rounds.get(request.call)
         if members is not None:
             yield self._arrivals(members)[1]
@@ -321,7 +327,7 @@ class _Play:
                 yield closings[-self._change.ahead]
 
     def _meet(self, step: Step, own: float, early: bool) -> _Thread:
-        """A fence, or the end of a window."""
+        """A fence, or another call that all make together."""
         call, members = step.call, step.round
         assert members is not None
         arrived, everybody = self._arrivals(members)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .findings import Findings, Prediction, Row
+from .model import name_in_mpi
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -21,12 +22,6 @@ def seconds(value: float) -> str:
 
 def share(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole > 0 else ""
-
-
-def call_name(name: str) -> str:
-    if name == "request":
-        return "MPI_Wait"
-    return f"MPI_Win_{name}" if name else ""
 
 
 def ranks(by: Sequence[tuple[int, float]]) -> str:
@@ -66,8 +61,8 @@ def summary(found: Findings) -> str:
 
 
 def _row(found: Findings, row: Row) -> list[str]:
-    where = f"{call_name(row.call)} at {row.line}"
-    cause = f", for {call_name(row.culprit)} at {row.culprit_line}" if row.culprit else ""
+    where = f"{name_in_mpi(row.call)} at {row.line}"
+    cause = f", for {name_in_mpi(row.culprit)} at {row.culprit_line}" if row.culprit else ""
     lines = [
         f"{row.pattern}: {seconds(row.lost)} ({share(row.lost, found.rank_time)}) in {where}{cause}"
     ]
