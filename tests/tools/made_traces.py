@@ -5,7 +5,7 @@ microseconds."""
 import random
 
 import support  # noqa: F401 - where the modules are
-from sidelight_lib.traces import files, model
+from sidelight_lib.traces import files, model, reader
 from sidelight_lib.traces.files import Clocks, Event, Process, Record, recorded
 
 CALLS = {name: number for number, name in enumerate(model.CALL_NAMES)}
@@ -34,7 +34,7 @@ class Trace:
     def job(self):
         processes = self.processes()
         files._align(processes)
-        return model.build(processes)
+        return reader.build(processes)
 
     def write(self, folder):
         for process in self.processes():

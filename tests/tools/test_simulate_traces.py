@@ -15,7 +15,7 @@ from pathlib import Path
 import support
 from sidelight_lib import simulate, simulate_lu, simulations
 from sidelight_lib.hosts import HostError
-from sidelight_lib.traces import files, findings, matching, model, patterns, perfetto
+from sidelight_lib.traces import files, findings, matching, patterns, perfetto, reader
 
 _NETWORK = simulations.NETWORKS / "qdr-infiniband.txt"
 
@@ -100,7 +100,7 @@ class Program(Folder):
     def lu(self, ranks, rows, way):
         """What its trace says."""
         self.run_lu(ranks, rows, way, "--trace", self.folder)
-        return model.load(self.folder)
+        return reader.load(self.folder)
 
     def check_whole(self, job, ranks):
         """Nothing is missing."""
@@ -148,7 +148,7 @@ class Program(Folder):
         for options in (("--pending", 1), ("--pending", 8), ("--key",)):
             with self.subTest(options=options):
                 self.run_transactions(*options, "--trace", self.folder)
-                job = model.load(self.folder)
+                job = reader.load(self.folder)
                 self.check_whole(job, 16)
                 for rank in job.ranks.values():
                     locks = [epoch for epoch in rank.epochs if epoch.kind == "lock"]
@@ -208,7 +208,7 @@ class Program(Folder):
         standard, with_key = (self.run_transactions(*many, *way)["microseconds"] / 1e6
                               for way in (("--pending", 1), ("--key",)))
         self.run_transactions(*many, "--pending", 1, "--trace", self.folder)
-        found = findings.analyse(model.load(self.folder), ahead=60)
+        found = findings.analyse(reader.load(self.folder), ahead=60)
         row = found.rows[0]
         self.assertEqual(row.pattern, patterns.LOCK_CONTENTION)
         self.assertAlmostEqual(row.predictions[0].saved / (standard - with_key), 1, delta=0.3)

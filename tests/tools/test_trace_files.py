@@ -9,7 +9,7 @@ import made_traces
 import support
 from made_traces import REAL, Trace
 from sidelight_lib.hosts import HostError
-from sidelight_lib.traces import files, findings, model
+from sidelight_lib.traces import files, findings, model, reader
 from sidelight_lib.traces.files import Clocks, Event, Process, Record, recorded
 
 
@@ -101,7 +101,7 @@ class Files(unittest.TestCase):
         (self.folder / "rank-00002.trace").write_bytes(bytes(files.HEADER_BYTES))
         self.assertEqual([each.rank for each in files.read(self.folder)], [0])
         (note,) = [
-            note for note in findings.analyse(model.load(self.folder)).notes if "files" in note
+            note for note in findings.analyse(reader.load(self.folder)).notes if "files" in note
         ]
         self.assertEqual(note, "In 2 files there is nothing (rank-00001.trace first).")
 
@@ -161,7 +161,7 @@ class Model(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             written = [files.write(Path(folder), each).name for each in parents + children]
             self.assertEqual(written[2:], ["process-one-4002.trace", "process-one-4003.trace"])
-            job = model.load(Path(folder))
+            job = reader.load(Path(folder))
         self.assertEqual(list(job.ranks), [0, 1, 2, 3])
         self.assertEqual(job.windows[0].members, {0: 0, 1: 1, 2: 2, 3: 3})
 

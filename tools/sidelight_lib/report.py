@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import outputs
 from .console import MissingPackage, progress
-from .traces import findings, model, page, picture, words
+from .traces import findings, page, picture, reader, words
 
 _DESCRIPTION = """\
 Reads a trace (`sidelight run --trace DIR`) and writes one HTML page, which needs nothing else: a
@@ -84,9 +84,9 @@ def _analyse(folder: Path, ahead: int) -> findings.Findings:
     try:
         with progress(20, quiet=True) as advance:
             advance("reading the trace")
-            return findings.analyse(model.load(folder), ahead, advance)
+            return findings.analyse(reader.load(folder), ahead, advance)
     except MissingPackage:  # nobody needs a progress bar
-        return findings.analyse(model.load(folder), ahead)
+        return findings.analyse(reader.load(folder), ahead)
 
 
 def _write(path: Path, text: str) -> None:

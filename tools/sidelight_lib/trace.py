@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from .hosts import HostError
-from .traces import model, otf2_archive, perfetto
+from .traces import otf2_archive, perfetto, reader
 
 _DESCRIPTION = """\
 Writes a trace (`sidelight run --trace DIR`) in formats that other tools read: Perfetto's TrackEvent
@@ -34,7 +34,7 @@ def main(arguments: argparse.Namespace) -> int:
         raise HostError("sidelight trace: in which format? --perfetto FILE, --otf2 FOLDER")
     if arguments.otf2 is not None:
         otf2_archive.require(arguments.otf2)
-    job = model.load(arguments.trace)
+    job = reader.load(arguments.trace)
     try:
         if arguments.perfetto is not None:
             with arguments.perfetto.open("wb") as file:
