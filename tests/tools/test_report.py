@@ -67,6 +67,11 @@ class Remedies(unittest.TestCase):
                 nothing = pattern == patterns.LATE_NOTIFICATION
                 self.assertEqual(bool(self.named(pattern)), not nothing)
 
+    def test_counters_have_no_nonblocking_call_that_sets_them(self):
+        setting = frozenset([("set_num_notify", None, None)])
+        found = remedies.for_pattern(patterns.WAIT_AT_FENCE, setting, setting, 4)
+        self.assertEqual(found, [])
+
     def test_memory_of_malloc_is_replaced_by_inplace_alone(self):
         (said,) = self.named(patterns.PRIVATE_MEMORY)
         self.assertIn("SIDELIGHT_SHARE_MEMORY=inplace", said)
