@@ -12,9 +12,9 @@ namespace sidelight::host {
 namespace {
 
 /// Not set where there is no such file, or no number in it ("max").
-std::optional<std::uint64_t> read_number(const std::string& path) noexcept
+std::optional<std::uint64_t> read_number(const char* path) noexcept
 {
-    const TextFile text = open_text(path.c_str());
+    const TextFile text = open_text(path);
     std::uint64_t value = 0;
     return text != nullptr && std::fscanf(text.get(), "%lu", &value) == 1 ? std::optional(value)
                                                                           : std::nullopt;
@@ -22,8 +22,8 @@ std::optional<std::uint64_t> read_number(const std::string& path) noexcept
 
 std::uint64_t left_by(const std::string& limit_path, const std::string& taken_path) noexcept
 {
-    const auto limit = read_number(limit_path);
-    const auto taken = read_number(taken_path);
+    const auto limit = read_number(limit_path.c_str());
+    const auto taken = read_number(taken_path.c_str());
     return limit && taken ? *limit - std::min(*limit, *taken) : UINT64_MAX;
 }
 
@@ -32,6 +32,12 @@ std::uint64_t left_by(const std::string& limit_path, const std::string& taken_pa
 bool overcommit_is_strict() noexcept
 {
     return read_number("/proc/sys/vm/overcommit_memory").value_or(2) == 2;
+}
+
+std::uint64_t most_mappings() noexcept
+{
+    constexpr std::uint64_t unless_set = 65'530;
+    return read_number("/proc/sys/vm/max_map_count").value_or(unless_set);
 }
 
 /// The user may change the mode while programs run; who has begun without counting goes on.

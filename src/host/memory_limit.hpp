@@ -14,6 +14,10 @@ namespace sidelight::host {
 /// where nobody knows.
 [[nodiscard]] bool overcommit_is_strict() noexcept;
 
+/// How many mappings the kernel lets a process have (vm.max_map_count): a thread or a large malloc
+/// takes one too.
+[[nodiscard]] std::uint64_t most_mappings() noexcept;
+
 /// Asks for memory that a file is going to have. The kernel counts pages of files when they are
 /// touched, and ends who touches one too many; where it hands out no more than there is they are
 /// asked for as private ones first, which nobody else gets as long as this lives.

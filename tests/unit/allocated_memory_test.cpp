@@ -19,6 +19,7 @@
 #include "host/allocated/block_sizes.hpp"
 #include "host/allocated/huge_pages.hpp"
 #include "host/memory/shareable.hpp"
+#include "host/memory_limit.hpp"
 #include "unit/processes.hpp"
 
 namespace sidelight::unit {
@@ -113,6 +114,22 @@ TEST(AllocatedMemory, WhatTheSystemHasNotIsRefused)
 {
     EXPECT_EQ(allocate(std::size_t{1} << 46), nullptr);
     EXPECT_EQ(allocate(SIZE_MAX), nullptr);
+}
+
+/// The kernel limits mappings, and neither the program nor its MPI starts a thread without one.
+TEST(AllocatedMemory, MostMappingsAreLeftToOthers)
+{
+    const std::size_t most = host::most_mappings() / 4;
+    std::vector<std::byte*> blocks;
+    while (blocks.size() <= most && (blocks.empty() || blocks.back() != nullptr)) {
+        blocks.push_back(allocate(66'000));
+    }
+    EXPECT_EQ(blocks.back(), nullptr);
+    for (const std::byte* block : blocks) {
+        EXPECT_EQ(memory().free(block), block != nullptr ? Freed::yes : Freed::not_ours);
+    }
+    std::byte* next = allocate(70UL << 20);
+    EXPECT_EQ(memory().free(next), Freed::yes);
 }
 
 /// Untouched memory takes none, so it lies where it is touched first.

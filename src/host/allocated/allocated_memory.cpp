@@ -15,6 +15,7 @@
 #include "base/child_pages.hpp"
 #include "host/allocated/block_sizes.hpp"
 #include "host/allocated/huge_pages.hpp"
+#include "host/memory_limit.hpp"
 
 namespace sidelight::host::allocated {
 namespace {
@@ -92,9 +93,14 @@ std::byte* AllocatedMemory::take(std::size_t block_bytes, std::size_t alignment,
     return block;
 }
 
-/// Its blocks are free then, and the last ones of their size.
+/// Its blocks are free then, and the last ones of their size. A chunk is a mapping of its own; most
+/// of those that a process may have are left to others.
 bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge)
 {
+    static const std::uint64_t most_chunks = most_mappings() / 4;
+    if (chunks_.size() >= most_chunks) {
+        return false;
+    }
     const std::size_t unit = huge ? huge_pages().bytes : page_size();
     const std::size_t count = block_bytes > small_block ? 1 : chunk_bytes / block_bytes;
     const std::size_t bytes = round_up(count * block_bytes, page_size());
