@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -324,6 +326,63 @@ TEST(AllocatedMemory, SoDoesOneWhoseParentHadNoDescriptorLeft)
         EXPECT_EQ(memory().free(allocate_filled()), Freed::yes);
     }
     EXPECT_LE(blocks_of_file(*range), before);
+}
+
+/// What only a child has that has ended, another one's staying.
+TEST(AllocatedMemory, WhatLaterChildrenHadIsGivenBackBesideAnEarlierOne)
+{
+    std::byte* first = allocate_filled();
+    const std::optional<FileRange> range = memory().find(first, not_kept);
+    ASSERT_TRUE(range);
+    const Channel freed;
+    const pid_t early = start_reader(freed, first, false);
+    std::byte* second = allocate_filled();
+    const pid_t late = start_process([] { return pause() == 0; });
+    const blkcnt_t full = blocks_of_file(*range);
+    EXPECT_EQ(memory().free(first), Freed::yes);
+    EXPECT_EQ(memory().free(second), Freed::yes);
+    EXPECT_EQ(blocks_of_file(*range), full);
+    kill(late, SIGKILL);
+    EXPECT_FALSE(went_well(late));
+    EXPECT_EQ(memory().free(allocate(not_kept)), Freed::yes);
+    EXPECT_EQ(blocks_of_file(*range), full - static_cast<blkcnt_t>(not_kept / 512));
+    EXPECT_TRUE(freed.send(true));
+    EXPECT_TRUE(went_well(early));
+}
+
+std::chrono::nanoseconds processor_time()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// What it takes to free as many blocks as that, most of which are not kept.
+std::chrono::nanoseconds time_of_freeing(std::size_t count, bool beside_child)
+{
+    std::vector<std::byte*> blocks(count);
+    for (std::byte*& block : blocks) {
+        block = allocate(200'000);
+        block[0] = std::byte{1};
+    }
+    const pid_t child = beside_child ? start_process([] { return pause() == 0; }) : -1;
+    const auto before = processor_time();
+    for (const std::byte* block : blocks) {
+        EXPECT_EQ(memory().free(block), Freed::yes);
+    }
+    const auto time = processor_time() - before;
+    if (beside_child) {
+        kill(child, SIGKILL);
+        EXPECT_FALSE(went_well(child));
+    }
+    return time;
+}
+
+TEST(AllocatedMemory, AChildOfForkDoesNotMakeFreeingSlow)
+{
+    constexpr std::size_t count = 3000;
+    const auto alone = time_of_freeing(count, false);
+    EXPECT_LT(time_of_freeing(count, true), 6 * alone);
 }
 
 TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)

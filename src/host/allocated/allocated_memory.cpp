@@ -195,22 +195,25 @@ void AllocatedMemory::drop(const Chunk& chunk) noexcept
     munmap(chunk.data, chunk.bytes);
     if (const File& file = file_.file(); file && !inherited_) {
         dropped_.emplace_back(chunk.offset, chunk.bytes);
+        std::push_heap(dropped_.begin(), dropped_.end());
         give_back_dropped(file);
     }
     chunks_.erase(chunk.data);
 }
 
-/// Not while a child reads what it had at its fork.
+/// Not while a child reads what it had at its fork. That is all before some place, so where a block
+/// is held all before it are: no call looks at more than one that stays.
 void AllocatedMemory::give_back_dropped(const File& file) noexcept
 {
-    std::erase_if(dropped_, [&](const auto& block) {
-        const auto& [offset, bytes] = block;
-        const bool is_held = offset < unheld_end_ || has_holder(file, offset, bytes);
-        if (!is_held) {
-            punch(file, offset, bytes);
+    while (!dropped_.empty()) {
+        const auto [offset, bytes] = dropped_.front();
+        if (offset < unheld_end_ || has_holder(file, offset, bytes)) {
+            return;
         }
-        return !is_held;
-    });
+        punch(file, offset, bytes);
+        std::pop_heap(dropped_.begin(), dropped_.end());
+        dropped_.pop_back();
+    }
 }
 
 std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t bytes) noexcept

@@ -71,7 +71,8 @@ private:
     std::map<const std::byte*, Chunk> chunks_; ///< by first address
     std::map<std::size_t, Blocks> blocks_;     ///< by size
     std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
-    /// Dropped, and not given back yet: a child of fork may see them.
+    /// Dropped, and not given back yet: a child of fork may see them. A heap: the last one in the
+    /// file is the first.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped_; ///< offset and bytes
     File of_child_;                ///< across fork; what a child maps by it, it holds
     std::uint64_t unheld_end_ = 0; ///< a child without it may see what lies before
