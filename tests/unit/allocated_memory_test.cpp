@@ -392,12 +392,41 @@ TEST(AllocatedMemory, FreedMemoryIsGivenBackBeyondSome)
         blocks.push_back(allocate(32UL << 20));
         blocks.back()[0] = std::byte{9};
     }
-    const Mapping view = view_of(blocks.back(), page);
+    const Mapping first = view_of(blocks.front(), page);
+    const Mapping last = view_of(blocks.back(), page);
+    ASSERT_TRUE(first && last);
     for (const std::byte* block : blocks) {
         EXPECT_EQ(memory().free(block), Freed::yes);
     }
-    ASSERT_TRUE(view);
-    EXPECT_EQ(view.data()[0], std::byte{0}); // the third and fourth were not kept
+    EXPECT_EQ(first.data()[0], std::byte{0}); // nor was the second kept
+    EXPECT_EQ(last.data()[0], std::byte{9});
+}
+
+TEST(AllocatedMemory, ANewSizeIsKeptWhateverWasFreedBefore)
+{
+    std::vector<std::byte*> before(80);
+    std::generate(before.begin(), before.end(), [] { return allocate(1UL << 20); });
+    for (const std::byte* block : before) {
+        EXPECT_EQ(memory().free(block), Freed::yes);
+    }
+    std::byte* block = allocate(5UL << 20);
+    block[0] = std::byte{7};
+    EXPECT_EQ(memory().free(block), Freed::yes);
+    std::byte* next = allocate(5UL << 20);
+    EXPECT_EQ(next, block);
+    EXPECT_EQ(next[0], std::byte{7});
+    EXPECT_EQ(memory().free(next), Freed::yes);
+}
+
+TEST(AllocatedMemory, AnAlignedBlockIsFoundAgain)
+{
+    std::byte* aligned = allocate(100'000, 4UL << 20);
+    std::byte* other = allocate(100'000);
+    EXPECT_EQ(memory().free(aligned), Freed::yes);
+    EXPECT_EQ(memory().free(other), Freed::yes);
+    std::byte* next = allocate(100'000, 4UL << 20);
+    EXPECT_EQ(next, aligned);
+    EXPECT_EQ(memory().free(next), Freed::yes);
 }
 
 /// Neither blocks that are not kept when they are freed, nor sizes that come once.

@@ -75,19 +75,24 @@ void* AllocatedMemory::allocate(std::size_t bytes, std::size_t alignment, bool h
     }
 }
 
-/// All blocks of a size have the alignments up to a page that such blocks are asked for with.
+/// The one that was freed last of those that are aligned like that; up to a page, all of a size
+/// are.
 std::byte* AllocatedMemory::take(std::size_t block_bytes, std::size_t alignment, bool huge)
 {
     std::vector<std::byte*>& free = blocks_[block_bytes].free;
-    if (free.empty() || alignment > page_size()) {
+    auto found = std::find_if(free.rbegin(), free.rend(), [&](const std::byte* block) {
+        return reinterpret_cast<std::uintptr_t>(block) % alignment == 0;
+    });
+    if (found == free.rend()) {
         if (!make_chunk(block_bytes, alignment, huge)) {
             return nullptr;
         }
+        found = free.rbegin();
     } else if (block_bytes > small_block) {
         cached_ -= block_bytes;
     }
-    std::byte* block = free.back();
-    free.pop_back();
+    std::byte* block = *found;
+    free.erase(std::next(found).base());
     Chunk& chunk = *chunk_around(block);
     chunk.taken[static_cast<std::size_t>(block - chunk.data) / block_bytes] = true;
     return block;
@@ -175,15 +180,40 @@ AllocatedMemory::Freed AllocatedMemory::free(const void* block) noexcept
         return Freed::not_a_block;
     }
     if (bytes > small_block) {
-        if (bytes > cached_block || cached_ + bytes > most_cached) {
+        if (bytes > cached_block) {
             drop(*chunk);
             return Freed::yes;
         }
+        while (cached_ + bytes > most_cached) {
+            drop_oldest();
+        }
         cached_ += bytes;
+        chunk->freed_as = ++frees_;
     }
     chunk->taken[number] = false;
     blocks_.find(bytes)->second.free.push_back(chunk->data + at);
     return Freed::yes;
+}
+
+/// Of the blocks that are kept the one that was freed first. There is one.
+void AllocatedMemory::drop_oldest() noexcept
+{
+    const auto chunk_of_first = [this](const auto& entry) {
+        const auto& free = entry.second.free; // in the order in which they were freed
+        return free.empty() ? nullptr : chunk_around(free.front());
+    };
+    const auto oldest = std::min_element(
+        blocks_.upper_bound(small_block), blocks_.upper_bound(cached_block),
+        [&](const auto& one, const auto& other) {
+            const Chunk* first = chunk_of_first(one);
+            const Chunk* second = chunk_of_first(other);
+            return first != nullptr && (second == nullptr || first->freed_as < second->freed_as);
+        });
+    const Chunk* chunk = chunk_of_first(*oldest);
+    std::vector<std::byte*>& free = oldest->second.free;
+    free.erase(free.begin());
+    cached_ -= chunk->block_bytes;
+    drop(*chunk);
 }
 
 /// One that is a single block.

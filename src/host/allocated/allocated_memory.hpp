@@ -45,11 +45,12 @@ private:
         std::size_t bytes;
         std::uint64_t offset;
         std::size_t block_bytes;
-        std::vector<bool> taken; ///< by the number of the block
+        std::vector<bool> taken;    ///< by the number of the block
+        std::uint64_t freed_as = 0; ///< one that is a single block: by the count of frees
     };
     /// Those of one size.
     struct Blocks {
-        std::vector<std::byte*> free; ///< has room for all
+        std::vector<std::byte*> free; ///< has room for all; the one that was freed last is last
         std::size_t count = 0;        ///< free and taken
     };
 
@@ -58,6 +59,7 @@ private:
     bool make_chunk(std::size_t block_bytes, std::size_t alignment, bool huge);
     bool reach(std::uint64_t end) noexcept;
     [[nodiscard]] Chunk* chunk_around(const void* address) noexcept;
+    void drop_oldest() noexcept;
     void drop(const Chunk& chunk) noexcept;
     void give_back_dropped(const File& file) noexcept;
     void before_fork() noexcept;
@@ -71,6 +73,7 @@ private:
     std::map<const std::byte*, Chunk> chunks_; ///< by first address
     std::map<std::size_t, Blocks> blocks_;     ///< by size
     std::size_t cached_ = 0;                   ///< bytes of chunks that are one block, and free
+    std::uint64_t frees_ = 0;                  ///< of blocks that were kept
     /// Dropped, and not given back yet: a child of fork may see them. A heap: the last one in the
     /// file is the first.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped_; ///< offset and bytes
