@@ -81,6 +81,18 @@ TEST(AllocatedMemory, IsSharedFromItsBirth)
     }
 }
 
+/// What peers are told is known before they ask.
+TEST(AllocatedMemory, SaysWhereItsFileIs)
+{
+    const std::byte* block = allocate(100);
+    const auto range = memory().find(block, 100);
+    ASSERT_TRUE(range);
+    struct stat status {};
+    ASSERT_EQ(fstat(range->file.descriptor, &status), 0);
+    EXPECT_EQ(range->file, (MemoryFileAddress{getpid(), range->file.descriptor, status.st_ino}));
+    EXPECT_EQ(memory().free(block), Freed::yes);
+}
+
 TEST(AllocatedMemory, IsAligned)
 {
     std::vector<std::byte*> blocks;

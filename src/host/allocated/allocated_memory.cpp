@@ -143,6 +143,7 @@ bool AllocatedMemory::reach(std::uint64_t end) noexcept
     constexpr std::uint64_t at_first = std::uint64_t{1} << 30;
     if (size_ == 0) {
         file_ = HeldFile(create_memory_file());
+        address_ = address_of(file_.file());
     }
     const File& file = file_.file();
     if (file) {
@@ -250,15 +251,14 @@ std::optional<FileRange> AllocatedMemory::find(const void* base, std::size_t byt
 {
     const std::lock_guard guard(mutex_);
     const Chunk* chunk = chunk_around(base);
-    const File& file = file_.file();
-    if (chunk == nullptr || inherited_ || !file) {
+    if (chunk == nullptr || inherited_ || !file_.file()) {
         return std::nullopt;
     }
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(base) - chunk->data);
     if (bytes > chunk->bytes - at) {
         return std::nullopt;
     }
-    return FileRange{address_of(file), chunk->offset + at, bytes};
+    return FileRange{address_, chunk->offset + at, bytes};
 }
 
 void AllocatedMemory::before_fork() noexcept

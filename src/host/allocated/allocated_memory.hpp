@@ -68,6 +68,7 @@ private:
 
     std::mutex mutex_; ///< guards all that follows; held across fork
     HeldFile file_;
+    MemoryFileAddress address_;                ///< of file_, in the process that has made it
     std::uint64_t size_ = 0;                   ///< of file_
     std::uint64_t end_ = 0;                    ///< of what was given away of file_; never goes back
     std::map<const std::byte*, Chunk> chunks_; ///< by first address
