@@ -23,10 +23,11 @@ Status describe(const SideArguments& side, MPI_Count segments, std::uint64_t mos
     if (side.count == 0) {
         return Status::ok;
     }
-    const Layout* layout = datatype::layout_of(side.type);
-    const Layout* target = datatype::layout_of(side.target_type);
-    if (layout == nullptr || target == nullptr) {
-        return Status::type;
+    Status why = Status::ok;
+    const Layout* layout = datatype::layout_of(side.type, why);
+    const Layout* target = layout != nullptr ? datatype::layout_of(side.target_type, why) : nullptr;
+    if (target == nullptr) {
+        return why;
     }
     if (side.address == nullptr && segments > 0 && layout->predefined) {
         return Status::buffer;
@@ -74,12 +75,13 @@ Status find_handler(const WindowObject& object, MPI_Op op, std::uint32_t& number
 Status translate(const WindowObject& object, const ActiveArguments& arguments,
                  rma::Operation& operation, rma::ActiveCall& call) noexcept
 {
-    operation.layout = datatype::layout_of(arguments.type);
+    Status status = Status::ok;
+    operation.layout = datatype::layout_of(arguments.type, status);
     if (operation.layout == nullptr) {
-        return Status::type;
+        return status;
     }
     std::uint64_t most = 0;
-    Status status = find_handler(object, arguments.op, call.handler, most);
+    status = find_handler(object, arguments.op, call.handler, most);
     if (status == Status::ok &&
         (arguments.segments < 0 || static_cast<std::uint64_t>(arguments.segments) > most ||
          arguments.count < 0 || static_cast<std::uint64_t>(arguments.count) > most)) {

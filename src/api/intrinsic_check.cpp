@@ -24,7 +24,8 @@ bool has_compare_and_swap(const Layout& layout) noexcept
 
 const Layout* layout_of_predefined(MPI_Datatype type) noexcept
 {
-    const Layout* layout = datatype::layout_of(type);
+    Status why = Status::ok;
+    const Layout* layout = datatype::layout_of(type, why);
     return layout != nullptr && layout->predefined ? layout : nullptr;
 }
 

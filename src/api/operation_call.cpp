@@ -28,14 +28,16 @@ struct KnownOp {
     ReduceOp op;
 };
 
-/// One side of an operation. What it points at is only read where the operation says so.
-Status describe_count(MPI_Count count, const Layout* layout, Buffer& buffer) noexcept
+/// One side of an operation; `why`: it has no layout. What it points at is only read where the
+/// operation says so.
+Status describe_count(MPI_Count count, const Layout* layout, const Status& why,
+                      Buffer& buffer) noexcept
 {
     if (count < 0) {
         return Status::count;
     }
     if (layout == nullptr) {
-        return Status::type;
+        return why;
     }
     buffer = {nullptr, layout, static_cast<std::size_t>(count)};
     return Status::ok;
@@ -43,9 +45,10 @@ Status describe_count(MPI_Count count, const Layout* layout, Buffer& buffer) noe
 
 /// The same for memory of this process; what has more bytes than can be counted fits nothing. A
 /// type that the program has made may hold addresses, and belongs to MPI_BOTTOM then.
-Status describe(const void* address, MPI_Count count, const Layout* layout, Buffer& buffer) noexcept
+Status describe(const void* address, MPI_Count count, const Layout* layout, const Status& why,
+                Buffer& buffer) noexcept
 {
-    const Status status = describe_count(count, layout, buffer);
+    const Status status = describe_count(count, layout, why, buffer);
     std::ptrdiff_t bytes = 0;
     if (status == Status::ok && __builtin_mul_overflow(layout->size, count, &bytes)) {
         return Status::rma_range;
@@ -72,22 +75,24 @@ Status translate(const OperationCall& call, Operation& operation) noexcept
         return Status::op;
     }
     Buffer target{};
-    Status status = describe_count(call.count, datatype::layout_of(call.type), target);
+    Status why = Status::ok;
+    Status status = describe_count(call.count, datatype::layout_of(call.type, why), why, target);
     if (status == Status::ok && call.one_element && !target.layout->predefined) {
         status = Status::type;
     }
     const auto layout_of = [&](MPI_Datatype type) {
-        return type == call.type ? target.layout : datatype::layout_of(type); // mostly the same
+        return type == call.type ? target.layout
+                                 : datatype::layout_of(type, why); // mostly the same
     };
     const bool reads_origin =
         call.kind != OperationKind::accumulate || operation.reduce != ReduceOp::no_op;
     if (status == Status::ok && reads_origin) {
-        status =
-            describe(call.origin, call.origin_count, layout_of(call.origin_type), operation.origin);
+        status = describe(call.origin, call.origin_count, layout_of(call.origin_type), why,
+                          operation.origin);
     }
     if (status == Status::ok && call.fetches) {
-        status =
-            describe(call.result, call.result_count, layout_of(call.result_type), operation.result);
+        status = describe(call.result, call.result_count, layout_of(call.result_type), why,
+                          operation.result);
     }
     if (status == Status::ok && call.kind == OperationKind::compare_and_swap &&
         call.compare == nullptr) {

@@ -2,7 +2,7 @@
 /*
  * One member runs out of memory while a window is made, at each place where it could, for once or
  * from there on: nobody waits for it, all members get a window, Sidelight's or the host's, and it
- * works. The allocations of Sidelight alone fail.
+ * works. So with the first use of a datatype. The allocations of Sidelight alone fail.
  *
  * short_of_memory
  */
@@ -84,6 +84,38 @@ static void fail_everywhere(make_window *make, bool has_memory, int most)
         MPI_Bcast(&failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
     }
     CHECK(places > 1);
+}
+
+/* The first operation with a type looks at what the type is: without memory for that it does not
+ * blame the type. */
+static void put_new_types(int most)
+{
+    int64_t const values[] = {3, 4, 5};
+    int64_t *base;
+    MPI_Win win;
+    CHECK_OK(MPI_Win_allocate(24, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    int places = 0;
+    for (int failed = 1; failed; ++places) {
+        CHECK(places < MOST_PLACES);
+        MPI_Datatype every_other;
+        MPI_Type_vector(2, 1, 2, MPI_INT64_T, &every_other);
+        MPI_Type_commit(&every_other);
+        fail_left = most;
+        failing_in = places;
+        int const code = MPI_Put(values, 1, every_other, check_rank, 0, 1, every_other, win);
+        failed = fail_left < most;
+        failing_in = -1;
+        if (code != MPI_SUCCESS)
+            CHECK_ERROR(code, MPI_ERR_NO_MEM);
+        CHECK(failed || code == MPI_SUCCESS);
+        MPI_Type_free(&every_other);
+    }
+    CHECK(places > 1);
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK(base[0] == 3 && base[2] == 5);
+    CHECK_OK(MPI_Win_free(&win));
 }
 
 static void add_one(void *in, int in_count, MPI_Datatype in_type, void *memory, int count,
@@ -175,6 +207,9 @@ int main(int argc, char **argv)
         check_step("MPI_Win_create_dynamic");
         fail_everywhere(dynamic, false, most[round]);
     }
+    check_step("MPI_Put of a new type");
+    for (int round = 0; round < 2; ++round)
+        put_new_types(most[round]);
     check_step("MPIX_Am_win_op_register");
     for (int round = 0; round < 2 && !emulated; ++round)
         count_registrations(most[round]);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 
 #include "datatype/mpi/contents.hpp"
 #include "datatype/mpi/flatten.hpp"
@@ -118,11 +119,12 @@ const Layout* make_layout(MPI_Datatype type)
 
 } // namespace
 
-const Layout* layout_of(MPI_Datatype type) noexcept
+const Layout* layout_of(MPI_Datatype type, Status& why) noexcept
 {
     if (const Layout* layout = layout_of_predefined(type)) {
         return layout;
     }
+    why = Status::type;
     if (type == MPI_DATATYPE_NULL) {
         return nullptr;
     }
@@ -131,6 +133,9 @@ const Layout* layout_of(MPI_Datatype type) noexcept
     }
     try {
         return make_layout(type);
+    } catch (const std::bad_alloc&) {
+        why = Status::no_memory;
+        return nullptr;
     } catch (...) {
         return nullptr;
     }

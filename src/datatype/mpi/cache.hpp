@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "base/status.hpp"
 #include "datatype/layout.hpp"
 #include "datatype/mpi/predefined.hpp"
 
@@ -10,10 +11,10 @@ namespace sidelight::datatype {
 
 /// The layout of any datatype, flattened at first use and cached on it as an attribute, so that it
 /// goes when the type goes. Valid while the type is; `acquire` it to keep it longer.
-/// Null, which means Status::type, for MPI_DATATYPE_NULL, for an uncommitted type if the host can
-/// tell (see `set_commit_probe`), and for one that cannot be described; also when memory is out.
-/// Any thread may call it.
-[[nodiscard]] const Layout* layout_of(MPI_Datatype type) noexcept;
+/// Null, and `why` is Status::type, for MPI_DATATYPE_NULL, for an uncommitted type if the host can
+/// tell (see `set_commit_probe`), and for one that cannot be described; Status::no_memory when
+/// memory is out; with a layout `why` says nothing. Any thread may call it.
+[[nodiscard]] const Layout* layout_of(MPI_Datatype type, Status& why) noexcept;
 
 /// A communicator with at least one process and error handler MPI_ERRORS_RETURN. With it, a type's
 /// first use asks the host, by an empty send to MPI_PROC_NULL, whether the type is committed.
