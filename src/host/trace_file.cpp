@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/trace_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -69,6 +71,67 @@ void* map(const File& file, std::uint64_t from, std::size_t bytes) noexcept
     return pages == MAP_FAILED ? nullptr : pages;
 }
 
+/// The chunk that a thread fills, and of which file it is. It has no destructor, so that a thread
+/// may still note something when others of its destructors run.
+struct Filled {
+    std::uint64_t file = 0;
+    trace::Chunk* chunk = nullptr;
+};
+thread_local Filled filled;
+
+/// Chunks of threads that have ended, for those that begin later: a chunk for each thread that
+/// there ever was would fill the file.
+struct LeftChunks {
+    std::mutex mutex;
+    std::vector<Filled> all;
+
+    void add(const Filled& left) noexcept
+    try {
+        const std::scoped_lock lock(mutex);
+        all.push_back(left);
+    } catch (const std::bad_alloc&) {
+        // nobody fills it up
+    }
+    /// Null: there is none.
+    trace::Chunk* take(std::uint64_t file, bool own) noexcept
+    {
+        const std::scoped_lock lock(mutex);
+        const auto found = std::find_if(all.begin(), all.end(), [=](const Filled& left) {
+            return left.file == file && (left.chunk->head.own != 0) == own;
+        });
+        if (found == all.end()) {
+            return nullptr;
+        }
+        trace::Chunk* chunk = found->chunk;
+        all.erase(found);
+        return chunk;
+    }
+};
+
+LeftChunks& left_chunks()
+{
+    static auto* chunks = new LeftChunks; // threads end until the process does
+    return *chunks;
+}
+
+struct LeavesChunk {
+    /// The first thread ends with its process, which may be a child that was forked while another
+    /// thread had the lock.
+    ~LeavesChunk()
+    {
+        if (filled.chunk != nullptr && gettid() != getpid()) {
+            left_chunks().add(filled);
+        }
+        filled = {};
+    }
+};
+
+std::uint64_t next_number() noexcept
+{
+    static std::atomic<std::uint64_t> files{0};
+    return ++files;
+}
+
 } // namespace
 
 std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, std::uint64_t limit,
@@ -110,6 +173,7 @@ TraceFile::TraceFile(File file, trace::FileHeader* header, std::uint64_t limit,
     : header_(header),
       limit_(limit),
       maps_(std::move(maps)),
+      number_(next_number()),
       file_(std::move(file)),
       end_(header_bytes)
 {}
@@ -122,12 +186,11 @@ TraceFile::~TraceFile()
 
 void TraceFile::note(trace::Record record) noexcept
 {
-    thread_local const TraceFile* filled = nullptr;
-    thread_local trace::Chunk* chunk = nullptr;
-    if (filled != this || chunk == nullptr || chunk->head.records == trace::most_records)
+    trace::Chunk* chunk = filled.chunk;
+    if (filled.file != number_ || chunk == nullptr || chunk->head.records == trace::most_records)
         [[unlikely]] {
-        chunk = next_chunk(filled == this ? chunk : nullptr);
-        filled = this;
+        chunk = next_chunk(filled.file == number_ ? chunk : nullptr);
+        filled = {.file = number_, .chunk = chunk};
         if (chunk == nullptr) {
             return;
         }
@@ -156,18 +219,22 @@ trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
     if (full != nullptr) {
         return append(*full) ? full : nullptr;
     }
+    thread_local const LeavesChunk at_the_end;
+    if (trace::Chunk* left = left_chunks().take(number_, trace::own_thread); left != nullptr) {
+        return left->head.records < trace::most_records || append(*left) ? left : nullptr;
+    }
     const std::uint64_t from = reserve();
-    void* pages = nullptr;
     if (from == 0) {
         return nullptr;
     }
     const File& file = file_.file();
+    void* pages = nullptr;
     if (!allocate(file, from, chunk_bytes) || (pages = map(file, from, chunk_bytes)) == nullptr) {
         stop(std::strerror(errno));
         return nullptr;
     }
     auto* chunk = static_cast<trace::Chunk*>(pages);
-    chunk->head.thread = static_cast<std::uint32_t>(gettid());
+    chunk->head.thread = ++threads_;
     chunk->head.own = trace::own_thread ? 1 : 0;
     return chunk;
 }

@@ -23,9 +23,10 @@ struct TracedProcess {
 /// The trace of this process, in a file that grows by chunks. Each thread fills one of its own,
 /// which is mapped, and when it is full a copy of it goes to the end of the file: what was noted is
 /// there even if the process is killed, and pages of the file are not touched for the first time
-/// again and again, which takes longer than a note. A file that has
-/// reached its limit, for which the disk has no more room, or which the program has closed, takes
-/// nothing more; the log says so once. Format: docs/reference/trace-format.md.
+/// again and again, which takes longer than a note. A thread that begins when another one has ended
+/// goes on in its chunk. A file that has reached its limit, for which the disk has no more room, or
+/// which the program has closed, takes nothing more; the log says so once. Format:
+/// docs/reference/trace-format.md.
 class TraceFile final : public trace::Recorder {
 public:
     /// Makes the folder, if it is not there, and the file in it; null, and a line in the log, where
@@ -51,10 +52,12 @@ private:
 
     trace::FileHeader* header_;
     std::uint64_t limit_;
-    std::string maps_; ///< the file beside it
-    std::mutex mutex_; ///< of what follows
+    std::string maps_;     ///< the file beside it
+    std::uint64_t number_; ///< of all files of this process
+    std::mutex mutex_;     ///< of what follows
     HeldFile file_;
     std::uint64_t end_;
+    std::uint32_t threads_ = 0; ///< that have a chunk; one may have been several, one after another
     std::atomic<bool> full_{false};
     std::atomic<std::uint64_t> looked_at_{0}; ///< in ticks; written under the lock
 };

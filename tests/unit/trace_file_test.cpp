@@ -140,6 +140,43 @@ TEST_F(TraceFiles, SayWhoseTheyAreAndKeepTheOrderOfEachThread)
     EXPECT_TRUE(std::filesystem::exists(folder_ + "/rank-00003.maps"));
 }
 
+/// Some programs have a thread for each task.
+TEST_F(TraceFiles, HoldManyThreadsThatEndInTheRoomOfOne)
+{
+    constexpr std::uint64_t threads = 10'000; // more than there are records in a chunk
+    const auto file = create();
+    ASSERT_NE(file, nullptr);
+    for (std::uint64_t number = 0; number < threads; ++number) {
+        std::thread([&] { note(*file, 1, number); }).join();
+    }
+    std::uint64_t expected = 0;
+    auto chunks = chunks_of(contents());
+    ASSERT_EQ(chunks.size(), 2U);
+    std::swap(chunks.front(), chunks.back()); // the one that is filled lies before the full one
+    for (const auto& chunk : chunks) {
+        for (const trace::Record& record : chunk) {
+            EXPECT_EQ(record.value, expected++);
+        }
+    }
+    EXPECT_EQ(expected, threads);
+}
+
+TEST_F(TraceFiles, DoNotMixThreadsOfTheLibraryWithOthers)
+{
+    const auto file = create();
+    ASSERT_NE(file, nullptr);
+    std::thread([&] { note(*file, 1, 0); }).join();
+    std::thread([&] {
+        trace::own_thread = true;
+        note(*file, 1, 1);
+    }).join();
+    std::thread([&] { note(*file, 1, 2); }).join();
+    const auto chunks = chunks_of(contents());
+    ASSERT_EQ(chunks.size(), 2U);
+    EXPECT_EQ(chunks.front().size(), 2U);
+    EXPECT_EQ(chunks.back().size(), 1U);
+}
+
 /// Somebody else may write to the folder, and know the name.
 TEST_F(TraceFiles, TakeThePlaceOfALinkAndDoNotFollowIt)
 {
