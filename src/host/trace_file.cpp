@@ -64,6 +64,12 @@ bool allocate(const File& file, std::uint64_t from, std::size_t bytes) noexcept
     });
 }
 
+void cut(const File& file, std::uint64_t end) noexcept
+{
+    [[maybe_unused]] const bool done =
+        insist([&] { return ftruncate(file.descriptor(), static_cast<off_t>(end)) == 0; });
+}
+
 void* map(const File& file, std::uint64_t from, std::size_t bytes) noexcept
 {
     void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(),
@@ -227,9 +233,8 @@ trace::Chunk* TraceFile::next_chunk(trace::Chunk* full) noexcept
     if (from == 0) {
         return nullptr;
     }
-    const File& file = file_.file();
-    void* pages = nullptr;
-    if (!allocate(file, from, chunk_bytes) || (pages = map(file, from, chunk_bytes)) == nullptr) {
+    void* pages = map(file_.file(), from, chunk_bytes);
+    if (pages == nullptr) {
         stop(std::strerror(errno));
         return nullptr;
     }
@@ -274,8 +279,10 @@ std::uint64_t TraceFile::reserve() noexcept
         stop("it has reached SIDELIGHT_TRACE_LIMIT");
         return 0;
     }
-    if (!insist([&] { return grow(file, end_ + chunk_bytes); })) {
+    if (!insist([&] { return grow(file, end_ + chunk_bytes); }) ||
+        !allocate(file, end_, chunk_bytes)) {
         stop(std::strerror(errno));
+        cut(file, end_); // who reads a page that the disk has no room for is ended, too
         return 0;
     }
     look_at_clocks();

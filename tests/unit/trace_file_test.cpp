@@ -324,6 +324,22 @@ TEST_F(TraceFiles, AreNotLeftWhereTheDiskIsFull)
     EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
+/// Who reads a file that is longer than what the disk has for it is ended by a signal.
+TEST_F(TraceFiles, AreNoLongerThanTheDiskHasRoomFor)
+{
+    const auto file = create();
+    ASSERT_NE(file, nullptr);
+    note(*file, records_of_chunk, 0);
+    disk_is_full = true;
+    std::thread([&] { note(*file, 1, 0); }).join();
+    note(*file, 1, records_of_chunk);
+    disk_is_full = false;
+    const std::string bytes = contents();
+    EXPECT_EQ(bytes.size(), header_bytes + chunk_bytes);
+    EXPECT_EQ(read<std::uint32_t>(bytes, 24), 1U);
+    EXPECT_EQ(chunks_of(bytes).front().size(), records_of_chunk);
+}
+
 TEST_F(TraceFiles, AreNotMadeWhereTheFolderCannotBe)
 {
     EXPECT_EQ(TraceFile::create("/proc/no-such-folder", no_limit, {}), nullptr);

@@ -198,8 +198,8 @@ def _notes(job: Job) -> list[str]:
     full = [rank.rank for rank in job.ranks.values() if rank.full]
     if full:
         notes.append(
-            f"{len(full)} traces reached SIDELIGHT_TRACE_LIMIT (rank {full[0]} first): what came "
-            "later is missing."
+            f"{len(full)} traces ended early, at SIDELIGHT_TRACE_LIMIT or for want of room on the "
+            f"disk (rank {full[0]} first): what came later is missing."
         )
     expected = {member for window in job.windows for member in window.members.values()}
     missing = sorted(expected - set(job.ranks))
