@@ -46,7 +46,7 @@ enum class CallKind : std::uint8_t {
     start,
     complete,
     wait,
-    test,
+    test, ///< if it has ended the exposure, or failed; noted behind that
     lock,
     unlock,
     lock_all,

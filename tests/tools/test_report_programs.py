@@ -2,6 +2,7 @@
 """Programs that make processes wait on purpose, traced and reported: the report names the pattern
 that each was written for, and who caused it."""
 
+import contextlib
 import itertools
 import json
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import support
 from sidelight_lib import hosts
-from sidelight_lib.traces import patterns
+from sidelight_lib.traces import model, patterns
 
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
 _DELAY = 0.1  # seconds, of --check
@@ -45,14 +46,20 @@ def sidelight(*arguments):
         raise AssertionError(f"{arguments}: {ended.stderr[-2000:]}")
 
 
-def report(host, ranks, program, *arguments, progress="auto"):
+@contextlib.contextmanager
+def traced(host, ranks, program, *arguments, progress="auto"):
     """`program`: where it is built."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        folder = Path(name)
         path = hosts.build_directory() / host / program
-        trace, table = folder / "trace", folder / "table.json"
+        trace = Path(name) / "trace"
         how = ("--host", host, "--trace", trace, "--progress", progress, "-n", ranks)
         sidelight("run", *how, path, *arguments)
+        yield trace
+
+
+def report(*what, **how):
+    with traced(*what, **how) as trace:
+        table = trace.parent / "table.json"
         sidelight("report", trace, "--json", table)
         return json.loads(table.read_text())
 
@@ -140,6 +147,18 @@ class Programs(unittest.TestCase):
         self.assertTrue(0.4 * _LATE < late_for < 2 * _LATE, late_for)
         whole = said["seconds"]
         self.assertAlmostEqual(said["replayed_seconds"], whole, delta=0.01 * whole)
+
+    def test_tests_that_end_nothing(self):
+        """A program that polls would fill its trace with them."""
+
+        def program(host):
+            with traced(host, 3, "tests/gats") as trace:
+                calls = [call for rank in reader.load(trace).ranks.values() for call in rank.calls]
+            tests = [call for call in calls if call.name == "test"]
+            self.assertTrue(tests)
+            self.assertTrue(all(call.closes for call in tests))
+
+        self.tried(program)
 
     def test_nonblocking_program(self):
         """Its waits are in MPI_Wait, for rows that the other rank has still to send. With smart

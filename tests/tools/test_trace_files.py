@@ -140,6 +140,18 @@ class Model(unittest.TestCase):
         self.assertEqual((epoch.closing.enter, epoch.closing.leave), (200e3, 300e3))
         self.assertEqual(job.windows[0].members, {0: 0, 1: 1})
 
+    def test_a_test_that_has_ended_an_exposure(self):
+        """It is noted behind that."""
+        trace = Trace(2)
+        exposure = trace[1].post(0, 0)
+        trace[1].close(exposure, 400, 401)
+        trace[1].call("test", 402, 403)
+        rank = trace.job().ranks[1]
+        call = rank.calls[-1]
+        self.assertEqual((call.label, call.enter, call.leave), ("MPI_Win_test", 400e3, 403e3))
+        self.assertEqual(call.closes, rank.epochs)
+        self.assertIs(rank.epochs[0].closing, call)
+
     def test_ranks_are_those_of_the_job(self):
         """Rank 0 of the window is rank 1 of the job, and the other way round."""
         trace = Trace(2)

@@ -107,6 +107,7 @@ class _Reader:
         self._ended: list[tuple[float, int, Call | None]] = []
         self._call: Call | None = None  # that the thread is in
         self._operated: Epoch | None = None  # of its last operation
+        self._tested: Epoch | None = None  # closed in no call: by a test, which is noted later
         self._asleep: float | None = None
         self._maps = Maps.read(process.maps)
         self._places: dict[int, Place] = {}
@@ -143,7 +144,7 @@ class _Reader:
 
     def run(self) -> Rank:
         for thread in self._threads:
-            self._call, self._operated, self._asleep = None, None, None
+            self._call, self._operated, self._asleep, self._tested = None, None, None, None
             self._number, self._own = thread.number, thread.own
             for record in thread.records:
                 taker = self._takers.get(record.event)  # type: ignore[call-overload]
@@ -184,6 +185,10 @@ class _Reader:
             record.time,
         )
         self._rank.calls.append(self._call)
+        if self._call.name == "test" and self._tested is not None:
+            self._call.enter = self._tested.closed or record.time
+            self._close_in(self._call, self._tested)
+            self._tested = None
 
     def _place(self, address: int) -> Place:
         if address not in self._places:
@@ -222,9 +227,16 @@ class _Reader:
     def _close(self, record: Record) -> None:
         epoch = self._epoch(record)
         if epoch is not None:
-            epoch.closed, epoch.closing = record.time, self._call
+            epoch.closed = record.time
             if self._call is not None:
-                self._call.closes.append(epoch)
+                self._close_in(self._call, epoch)
+            else:
+                self._tested = epoch
+
+    @staticmethod
+    def _close_in(call: Call, epoch: Epoch) -> None:
+        epoch.closing = call
+        call.closes.append(epoch)
 
     def _complete(self, record: Record) -> None:
         epoch = self._epoch(record)
