@@ -13,7 +13,7 @@ from pathlib import Path
 
 import support
 from sidelight_lib import hosts
-from sidelight_lib.traces import model, patterns
+from sidelight_lib.traces import patterns, reader
 
 _SIDELIGHT = support.ROOT / "tools" / "sidelight"
 _DELAY = 0.1  # seconds, of --check

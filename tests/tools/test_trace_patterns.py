@@ -97,6 +97,17 @@ class PostStartCompleteWait(Found):
         trace[1].wait(exposure, 50, 5005)
         self.check(trace, {(patterns.EARLY_WAIT, 1, 0): 150, (patterns.LATE_COMPLETE, 1, 0): 4800})
 
+    def test_late_complete_that_wakes_the_target(self):
+        """Which takes longer than the transfer, and shows nothing of it."""
+        trace = Trace(2)
+        exposure = trace[1].post(0, 0)
+        access(trace, 0, 1, 100, 200, 110, 5000, 5032)
+        trace[1].wait(exposure, 50, 5035)
+        self.check(trace, {
+            (patterns.EARLY_WAIT, 1, 0): 150,
+            (patterns.LATE_COMPLETE, 1, 0): 4800,
+        })
+
     def test_late_complete_at_one_of_several_targets(self):
         """Its data need not wait for the target that posts last."""
         trace = Trace(3)
@@ -273,6 +284,12 @@ class Locks(Found):
             trace,
             {(patterns.LATE_UNLOCK, 1, 0): 4895},
         )
+
+    def test_late_unlock_that_wakes_who_waits(self):
+        trace = Trace(3)
+        self.hold(trace, 0, 0, 5, 100, 5000, 5042)
+        self.hold(trace, 1, 50, 5004, 70, 80, 5010)
+        self.check(trace, {(patterns.LATE_UNLOCK, 1, 0): 4895})
 
     def test_shared_locks_do_not_wait_for_each_other(self):
         trace = Trace(3)

@@ -93,8 +93,9 @@ def _ready(last: float | None, granted: float | None) -> float | None:
 
 
 def _closed_before_the_end(epoch: Epoch, ready: float) -> bool:
-    """Whether its transfers, and nothing else, were waited for when it was closed. A fence waits
-    for the others, too."""
+    """Whether its transfers, and nothing else, were waited for when it was closed, for most of
+    their time: to wake somebody takes a while, too. A fence waits for the others as well."""
     if epoch.kind == "fence" or epoch.closed is None or epoch.completed is None:
         return False
-    return epoch.completed - max(epoch.closed, ready) > _LATENCY
+    tail = epoch.completed - max(epoch.closed, ready)
+    return tail > _LATENCY and tail > 0.5 * (epoch.completed - ready)
