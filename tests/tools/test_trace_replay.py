@@ -87,6 +87,15 @@ class Unchanged(unittest.TestCase):
             trace[rank].unlock(epoch, unlock, unlock + 3, 2)
         self.check(trace)
 
+    def test_locks_that_are_complete_when_the_next_one_is_granted(self):
+        """The unlock wakes who waits, and takes two milliseconds for that."""
+        trace = Trace(3)
+        for rank, granted, unlock in ((0, 5, 1000), (1, 1004, 2000), (0, 3100, 4000)):
+            epoch = trace[rank].lock(3010 if granted > 3000 else rank, 2, granted)
+            trace[rank].put(epoch, granted + 20, 2)
+            trace[rank].unlock(epoch, unlock, unlock + 2003, 2)
+        self.check(trace)
+
     def pipeline(self, ahead=4, rounds=20, work=300):
         """Exposures that are posted ahead, and waited for when their turn has come."""
         trace = Trace(2)

@@ -52,13 +52,15 @@ class Plan:
     """Times of epochs: `lag` of an access or a lock from when it is closed and granted until it is
     complete, of an exposure from when its origins' are, or, if none is known, from when it is
     closed; `notice` of an exposure that an origin waits for
-    until it hears of it; `handover` of a lock from when it could be granted until it is."""
+    until it hears of it; `handover` of a lock from when it could be granted until it is, and
+    `released_before_end` from when others may have it until it is complete."""
 
     threads: list[Thread] = field(default_factory=list)
     met: Meetings = field(default_factory=Meetings)
     lag: dict[Epoch, float] = field(default_factory=dict)
     notice: dict[Meeting, float] = field(default_factory=dict)
     handover: dict[Epoch, float] = field(default_factory=dict)
+    released_before_end: dict[Epoch, float] = field(default_factory=dict)
     lost_to_progress: dict[Call, float] = field(default_factory=dict)
     lost_before_grant: dict[Epoch, float] = field(default_factory=dict)  # to progress
     pending_locks: dict[Call, list[Epoch]] = field(default_factory=dict)
@@ -218,7 +220,7 @@ def _add_lags(plan: Plan, job: Job) -> None:
                 continue
             plan.lag[epoch] = tail(epoch)
             if epoch.kind == "lock" and epoch.activated is not None:
-                plan.handover[epoch] = _handover(holds, epoch, epoch.activated)
+                _add_handover(plan, holds, epoch, epoch.activated)
     typical = median(usual) if usual else 0.0
     plan.lag.update(dict.fromkeys(unknown, typical))
 
@@ -251,11 +253,14 @@ def done_at_target(met: Meetings, exposure: Epoch) -> float | None:
     return max(times, default=None)
 
 
-def _handover(holds: Holds, epoch: Epoch, activated: float) -> float:
+def _add_handover(plan: Plan, holds: Holds, epoch: Epoch, activated: float) -> None:
+    """Who has let the lock go may note that only later, when it has woken the next."""
     target, granted = max(epoch.granted.items(), key=lambda item: item[1], default=(-1, activated))
-    before = [
-        hold.released
-        for hold in holds.in_the_way(epoch, target, activated, granted)
-        if hold.released <= granted
-    ]
-    return max(granted - max([activated, *before]), 0.0)
+    free = activated
+    for hold in holds.in_the_way(epoch, target, activated, granted):
+        closed = hold.epoch.closed
+        if closed is not None and closed <= granted:
+            free = max(free, min(hold.released, granted))
+            known = plan.released_before_end.get(hold.epoch, 0.0)
+            plan.released_before_end[hold.epoch] = max(known, hold.released - granted)
+    plan.handover[epoch] = max(granted - free, 0.0)

@@ -451,6 +451,7 @@ class _Play:
     def _arrange_lock(self, epoch: Epoch, state: _State) -> None:
         targets = [target for target in epoch.granted if target >= 0] or [epoch.rank]
         lag = self._lag_of_grant(epoch, self._plan.handover.get(epoch, 0.0))
+        earlier = self._plan.released_before_end.get(epoch, 0.0)
         for target in targets:
             server = self._servers[epoch.window, target]
             granted = state.granted[target]
@@ -462,16 +463,16 @@ class _Play:
                 server.release(epoch, self._now)
 
             self._later(state.activated, ask)
-            self._later(state.done[target], release)
+            self._later(state.done[target], release, earlier)
         self._end_when_closed(epoch, state, targets)
 
     def _lag_of_grant(self, epoch: Epoch, lag: float) -> float:
         lost = self._plan.lost_before_grant.get(epoch, 0.0) if self._change.progress else 0.0
         return max(lag - lost, 0.0)
 
-    def _later(self, signal: _Signal, act: Callable[[], None]) -> None:
-        """When it happens, rather than when it is known."""
-        signal.then(lambda: self._at(signal.time or 0.0, act))
+    def _later(self, signal: _Signal, act: Callable[[], None], earlier: float = 0.0) -> None:
+        """When it happens, or so much earlier, rather than when it is known."""
+        signal.then(lambda: self._at((signal.time or 0.0) - earlier, act))
 
     def _end_when_closed(self, epoch: Epoch, state: _State, peers: Iterable[int]) -> None:
         """Its transfers run when it is closed and granted: in a call of its rank, which performs
