@@ -148,6 +148,9 @@ try {
     const std::string name = path + ".trace";
     File file;
     void* header = nullptr;
+    if (access(name.c_str(), F_OK) == 0) {
+        log(LogLevel::warn, "%s takes the place of an older one", name.c_str());
+    }
     const bool made = insist([&] {
         unlink(name.c_str()); // an old one may be another program's that still writes to it
         file = File(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));

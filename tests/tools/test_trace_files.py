@@ -105,6 +105,20 @@ class Files(unittest.TestCase):
         ]
         self.assertEqual(note, "In 2 files there is nothing (rank-00001.trace first).")
 
+    def test_files_of_several_runs(self):
+        """A rank of an earlier program is left, of more ranks, or of as many."""
+        now, before = Clocks(0, 0, REAL), Clocks(0, 0, REAL - 500)
+        end, end_before = Clocks(100, 100, REAL + 100), Clocks(100, 100, REAL - 400)
+        for ranks, begin, until, mixed in (
+            (2, now, end, False), (3, now, end, True), (2, before, end_before, True)
+        ):
+            other = process(1, begin, until)
+            other.ranks = ranks
+            files.write(self.folder, process())
+            files.write(self.folder, other)
+            notes = findings.analyse(model.load(self.folder)).notes
+            self.assertEqual(any("several runs" in note for note in notes), mixed)
+
     def test_refusals(self):
         with self.assertRaisesRegex(HostError, "has no trace"):
             files.read(self.folder)

@@ -166,6 +166,15 @@ def without_header(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.trace")) if _is_empty(path)]
 
 
+def are_of_several_runs(processes: Iterable[Process]) -> bool:
+    """Whether not all ranks have been of one job, at one time."""
+    ranks = [each for each in processes if each.rank >= 0]
+    if not ranks:
+        return False
+    begun, ended = max(each.begin.real for each in ranks), min(each.end.real for each in ranks)
+    return len({each.ranks for each in ranks}) > 1 or begun > ended
+
+
 def _is_empty(path: Path) -> bool:
     try:
         with path.open("rb") as file:

@@ -245,6 +245,7 @@ class Job:
     ranks: dict[int, Rank]
     windows: list[Window]
     empty: list[str] = field(default_factory=list)  # files in which nothing is
+    of_several_runs: bool = False
 
     @property
     def begin(self) -> float:

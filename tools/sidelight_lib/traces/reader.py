@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
 
-from .files import Event, Process, Record, Thread, read, without_header
+from .files import Event, Process, Record, Thread, are_of_several_runs, read, without_header
 from .model import (
     CALL_NAMES,
     EPOCH_KINDS,
@@ -33,7 +33,9 @@ _OF_A_NOTIFICATION = 1  # the detail of a request
 
 
 def load(folder: Path) -> Job:
-    job = build(read(folder))
+    processes = read(folder)
+    job = build(processes)
+    job.of_several_runs = are_of_several_runs(processes)
     job.empty = [path.name for path in without_header(folder)]
     return job
 
