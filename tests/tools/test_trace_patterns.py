@@ -242,6 +242,12 @@ class Fences(Found):
             {(patterns.WAIT_AT_FENCE, 1, 0): 4890},
         )
 
+    def test_a_refused_fence_is_no_round(self):
+        trace = self.two((5000, 100), (5005, 5005))
+        trace[1].note(1, Event.CALL_ENTERED, CALLS["fence"])
+        trace[1].note(2, Event.CALL_LEFT, CALLS["fence"], value=50)
+        self.check(trace, {(patterns.WAIT_AT_FENCE, 1, 0): 4900})
+
     def test_wait_at_fence_without_operations(self):
         self.check(self.two((5000, 100), (5005, 5005)), {(patterns.WAIT_AT_FENCE, 1, 0): 4900})
 

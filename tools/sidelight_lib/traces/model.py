@@ -97,6 +97,7 @@ class Call:
     place: Place  # where it was called from
     enter: float
     leave: float | None = None
+    failed: bool = False  # it has ended with an error
     closes: list[Epoch] = field(default_factory=list)
     opens: list[Epoch] = field(default_factory=list)
     ends: list[Request] = field(default_factory=list)  # a call that waits for requests

@@ -199,7 +199,7 @@ class _Reader:
 
     def _leave(self, record: Record) -> None:
         if self._call is not None:
-            self._call.leave = record.time
+            self._call.leave, self._call.failed = record.time, record.value != 0
             self._call = None
 
     def _open(self, record: Record) -> None:
