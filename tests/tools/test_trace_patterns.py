@@ -291,6 +291,17 @@ class Locks(Found):
             {(patterns.LATE_UNLOCK, 1, 0): 4895},
         )
 
+    def test_a_request_of_an_operation(self):
+        """Who waits for it waits for the lock."""
+        trace = Trace(3)
+        self.hold(trace, 0, 0, 5, 100, 5000, 5003)
+        epoch = trace[1].lock(50, 2, 5004, exclusive=False)
+        trace[1].put(epoch, 70, 2)
+        request = trace[1].begin_request(72)
+        trace[1].wait_for(80, 5010, request)
+        trace[1].unlock(epoch, 5020, 5022, 2)
+        self.check(trace, {(patterns.LATE_UNLOCK, 1, 0): 4895})
+
     def test_late_unlock_that_wakes_who_waits(self):
         trace = Trace(3)
         self.hold(trace, 0, 0, 5, 100, 5000, 5042)

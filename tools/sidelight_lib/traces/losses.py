@@ -76,6 +76,7 @@ class _Finder:
                     finder = by_call.get(of.name)
                     if finder is not None:
                         yield from finder(call, span, of)
+                yield from self._operations(call, span)
             yield from self._early_transfers(rank)
         for rounds in fences(self._job).values():
             for number, members in enumerate(rounds):
@@ -101,6 +102,17 @@ class _Finder:
         ends = [epoch.completed for epoch in call.closes]
         return max((float("inf") if end is None else end for end in ends), default=call.enter)
 
+    def _operations(self, call: Call, span: Span) -> Iterator[Loss]:
+        """A call that ends requests of operations alone waits as a flush does, or as the end of an
+        access epoch: for the one that is granted last."""
+        epochs = [each.epoch for each in call.ends if each.epoch is not None]
+        if not epochs or len(epochs) < len(call.ends):
+            return
+        last = max(epochs, key=lambda epoch: epoch.all_granted or 0.0)
+        wait = self._access_wait if last.kind == "access" else self._lock_wait
+        if last.kind != "fence":
+            yield from wait(call, span, last)
+
     # Access epochs. `of` is the call whose epochs are waited for, in the span of the blocking call.
 
     def _start(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
@@ -110,11 +122,14 @@ class _Finder:
 
     def _complete(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
         for epoch in of.closes:
-            yield from self._grants(call, span, epoch)
-            granted = epoch.all_granted
-            if granted is not None:
-                rest = span.within(Span(granted, span.end))
-                yield from self._progress_of(call, rest, epoch.granted, epoch)
+            yield from self._access_wait(call, span, epoch)
+
+    def _access_wait(self, call: Call, span: Span, epoch: Epoch) -> Iterator[Loss]:
+        yield from self._grants(call, span, epoch)
+        granted = epoch.all_granted
+        if granted is not None:
+            rest = span.within(Span(granted, span.end))
+            yield from self._progress_of(call, rest, epoch.granted, epoch)
 
     def _grants(self, call: Call, span: Span, epoch: Epoch) -> Iterator[Loss]:
         """What passes until the last target grants it."""
