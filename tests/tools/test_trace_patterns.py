@@ -370,6 +370,18 @@ class Progress(Found):
     def test_a_target_that_computes(self):
         self.check(self.unlock_at(), {(patterns.WAIT_FOR_PROGRESS, 0, 1): 2900})
 
+    def test_who_copies_waits_for_nobody(self):
+        """On mapped memory, while the target computes and then does something else."""
+        trace = self.unlock_at()
+        trace[0].sleep(4000, 4100)
+        self.check(trace, {})
+
+    def test_naps_of_who_waits(self):
+        trace = self.unlock_at()
+        for nap in range(110, 3000, 500):
+            trace[0].sleep(nap, nap + 450)
+        self.check(trace, {(patterns.WAIT_FOR_PROGRESS, 0, 1): 2890})
+
     def test_private_memory(self):
         self.check(self.unlock_at("create"), {(patterns.PRIVATE_MEMORY, 0, 1): 2900})
 

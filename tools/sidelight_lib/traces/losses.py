@@ -307,11 +307,17 @@ class _Finder:
             progress = self._progress.get(peer)
             if progress is not None and peer != call.rank:
                 parts = progress.waited_for(span)
+                parts = [nap for part in parts for nap in self._asleep(call, part)]
                 length = sum(part.length for part in parts)
                 longest = max(longest, (length, peer, parts))
         _, peer, parts = longest
         for part in parts:
             yield Loss(self._progress_pattern(call, peer, epoch), part, call, peer)
+
+    def _asleep(self, call: Call, span: Span) -> list[Span]:
+        """The part of it in which the call did not copy by itself. Simulated ranks never sleep."""
+        rank = self._job.ranks[call.rank]
+        return rank.asleep(call, span) if rank.sleeps else [span]
 
     def _progress_pattern(self, call: Call, peer: int, epoch: Epoch | None) -> str:
         nodes = [self._job.ranks[rank].node for rank in (call.rank, peer)]

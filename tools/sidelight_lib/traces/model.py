@@ -221,6 +221,18 @@ class Rank:
     moves: list[tuple[float, bool]] = field(default_factory=list)  # sweeps; by a thread of its own?
     wakes: int = 0
 
+    def asleep(self, call: Call, within: Span) -> list[Span]:
+        """When the call slept, with the pauses between naps that follow each other closely."""
+        first = bisect_left(self.sleeps, call.enter, key=lambda nap: nap.begin)
+        last = bisect_left(self.sleeps, within.end, key=lambda nap: nap.begin)
+        naps = joined(
+            Span(nap.begin, nap.end + _BETWEEN_NAPS)
+            for nap in self.sleeps[first:last]
+            if nap.thread == call.thread
+        )
+        spans = (Span(nap.begin, nap.end - _BETWEEN_NAPS).within(within) for nap in naps)
+        return [span for span in spans if span]
+
     def asleep_elsewhere(self) -> list[Span]:
         """When a thread of the program slept in no call on a window: it waited in another call of
         MPI, whose naps are joined where they follow each other closely."""
