@@ -9,7 +9,7 @@ import made_traces
 import support
 from made_traces import REAL, Trace
 from sidelight_lib.hosts import HostError
-from sidelight_lib.traces import files, findings, model, reader
+from sidelight_lib.traces import files, findings, folders, model, reader
 from sidelight_lib.traces.files import Clocks, Event, Process, Record, recorded
 
 
@@ -118,6 +118,14 @@ class Files(unittest.TestCase):
             files.write(self.folder, other)
             notes = findings.analyse(model.load(self.folder)).notes
             self.assertEqual(any("several runs" in note for note in notes), mixed)
+
+    def test_a_trace_that_is_too_large_to_report(self):
+        files.write(self.folder, process(records=[Record(1, Event.MOVED)]))
+        memory = self.folder / "meminfo"
+        for available, said in ((1000, True), (100_000, False)):  # kilobytes; it needs 3 MB
+            memory.write_text(f"MemTotal: 9 kB\nMemAvailable:   {available} kB\n")
+            self.assertEqual(folders.beyond_memory(self.folder, memory) is not None, said)
+        self.assertIsNone(folders.beyond_memory(self.folder, self.folder / "none"))
 
     def test_refusals(self):
         with self.assertRaisesRegex(HostError, "has no trace"):

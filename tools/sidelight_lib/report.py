@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import sys
 from pathlib import Path
 
 from . import outputs
 from .console import MissingPackage, progress
-from .traces import findings, page, picture, reader, words
+from .traces import findings, folders, page, picture, reader, words
 
 _DESCRIPTION = """\
 Reads a trace (`sidelight run --trace DIR`) and writes one HTML page, which needs nothing else: a
@@ -64,6 +65,9 @@ def main(arguments: argparse.Namespace) -> int:
     output = arguments.output
     if output is None and arguments.json is None and arguments.png is None:
         output = Path("report.html")
+    beyond = folders.beyond_memory(arguments.trace)
+    if beyond is not None:
+        print(f"sidelight report: {beyond}", file=sys.stderr)
     gc.disable()  # millions of objects, none of which ends before the command does
     found = _analyse(arguments.trace, arguments.ahead)
     html = page.render(found, str(arguments.trace)) if output or arguments.png else ""
