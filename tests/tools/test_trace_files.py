@@ -116,7 +116,7 @@ class Files(unittest.TestCase):
             other.ranks = ranks
             files.write(self.folder, process())
             files.write(self.folder, other)
-            notes = findings.analyse(model.load(self.folder)).notes
+            notes = findings.analyse(reader.load(self.folder)).notes
             self.assertEqual(any("several runs" in note for note in notes), mixed)
 
     def test_a_trace_that_is_too_large_to_report(self):
