@@ -61,6 +61,7 @@ struct Steps {
 thread_local Steps steps;
 thread_local Time turn_began{}; ///< of those that it asks for in turn
 thread_local unsigned steps_since_host_poll = 0;
+thread_local unsigned calls_that_poll = 0;
 
 int polls_before_sleep(bool crowded) noexcept
 {
@@ -400,6 +401,14 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
         pause_crowded(poll, context);
     }
     steps.last = now();
+}
+
+void Waiter::give_way() noexcept
+{
+    constexpr unsigned calls_per_yield = 64;
+    if (++calls_that_poll % calls_per_yield == 0 && crowded()) {
+        sched_yield();
+    }
 }
 
 /// A turn ends where a thing comes again: each is passed over once in it. What is passed over is no

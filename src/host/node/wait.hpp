@@ -66,6 +66,10 @@ public:
     /// the host's sake, but no pause.
     void pause(bool moved, bool (*poll)(void* context) noexcept, void* context) noexcept;
 
+    /// In a call by which a program polls memory, and which is over at once: where ranks outnumber
+    /// cores one of many gives the core to whoever wants it, who may be the one waited for.
+    void give_way() noexcept;
+
     /// Whether this thread is to sweep and pause before it is told about a thing that it asks for:
     /// of several that it asks for in turn, one after the other, only once in a turn. `asked`: when
     /// any thread has asked for that thing last; at first 0.
