@@ -382,6 +382,34 @@ class Progress(Found):
             trace[0].sleep(nap, nap + 450)
         self.check(trace, {(patterns.WAIT_FOR_PROGRESS, 0, 1): 2890})
 
+    def request_under_a_lock_of_all(self):
+        """Its target computes until 3000; another one was asked later. Its wait is in the host's
+        loop, which does not sleep."""
+        trace = Trace(3)
+        epoch = trace[0].open("lock_all", 1, [-1])
+        trace[0].sleep(4000, 4100)
+        trace[0].grant(epoch, 10, 1)
+        trace[0].put(epoch, 11, 1)
+        trace[0].grant(epoch, 20, 2)
+        trace[0].put(epoch, 21, 2)
+        trace[0].put(epoch, 30, 1)
+        request = trace[0].begin_request(32)
+        trace[1].moved(3000)
+        for rank in range(3):
+            trace[rank].free(6000, 6010)
+        return trace, request
+
+    def test_the_target_of_a_request(self):
+        trace, request = self.request_under_a_lock_of_all()
+        trace[0].wait_for(100, 3010, request)
+        self.check(trace, {(patterns.WAIT_FOR_PROGRESS, 0, 1): 2900})
+
+    def test_the_target_of_a_flush(self):
+        trace, _ = self.request_under_a_lock_of_all()
+        trace[0].call("flush", 100, 3010, 1)
+        trace[0].sleep(101, 3009)
+        self.check(trace, {(patterns.WAIT_FOR_PROGRESS, 0, 1): 2899})
+
     def test_private_memory(self):
         self.check(self.unlock_at("create"), {(patterns.PRIVATE_MEMORY, 0, 1): 2900})
 

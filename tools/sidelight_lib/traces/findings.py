@@ -206,7 +206,7 @@ def _notes(job: Job) -> list[str]:
     if missing:
         notes.append(f"Of {len(missing)} members there is no file (rank {missing[0]} first).")
     if job.of_several_runs:
-        notes.append("The files are of several runs, and what follows mixes them.")
+        notes.append("The files may be of several runs, and what follows mixes them.")
     if job.empty:
         notes.append(f"In {len(job.empty)} files there is nothing ({job.empty[0]} first).")
     if not job.windows:

@@ -105,13 +105,14 @@ class _Finder:
     def _operations(self, call: Call, span: Span) -> Iterator[Loss]:
         """A call that ends requests of operations alone waits as a flush does, or as the end of an
         access epoch: for the one that is granted last."""
-        epochs = [each.epoch for each in call.ends if each.epoch is not None]
-        if not epochs or len(epochs) < len(call.ends):
+        waited = [(each.epoch, each.target) for each in call.ends if each.epoch is not None]
+        if not waited or len(waited) < len(call.ends):
             return
-        last = max(epochs, key=lambda epoch: epoch.all_granted or 0.0)
-        wait = self._access_wait if last.kind == "access" else self._lock_wait
-        if last.kind != "fence":
-            yield from wait(call, span, last)
+        last, target = max(waited, key=lambda each: each[0].all_granted or 0.0)
+        if last.kind == "access":
+            yield from self._access_wait(call, span, last)
+        elif last.kind != "fence":
+            yield from self._lock_wait(call, span, last, target)
 
     # Access epochs. `of` is the call whose epochs are waited for, in the span of the blocking call.
 
@@ -240,9 +241,12 @@ class _Finder:
 
     def _passive(self, call: Call, span: Span, of: Call) -> Iterator[Loss]:
         for epoch in self._locks[call.rank].of(of):
-            yield from self._lock_wait(call, span, epoch)
+            yield from self._lock_wait(call, span, epoch, of.peer)
 
-    def _lock_wait(self, call: Call, span: Span, epoch: Epoch) -> Iterator[Loss]:
+    def _lock_wait(
+        self, call: Call, span: Span, epoch: Epoch, of_target: int = ALL
+    ) -> Iterator[Loss]:
+        """For that target, or for the one that has granted last."""
         asked = max(epoch.activated or epoch.opened or 0.0, span.begin)
         if epoch.activated is not None and _was_deferred(epoch):
             deferred = patterns.deferred_epoch(span, epoch.activated)
@@ -251,6 +255,8 @@ class _Finder:
         if not epoch.granted:
             return
         target, granted = max(epoch.granted.items(), key=lambda item: item[1])
+        if of_target in epoch.granted:
+            target, granted = of_target, epoch.granted[of_target]
         wait = Span(asked, granted).within(span)
         explained: list[Span] = []
         if wait:
@@ -306,18 +312,22 @@ class _Finder:
         for peer in peers if span else ():
             progress = self._progress.get(peer)
             if progress is not None and peer != call.rank:
-                parts = progress.waited_for(span)
-                parts = [nap for part in parts for nap in self._asleep(call, part)]
+                parts = self._idle(call, span, progress.waited_for(span))
                 length = sum(part.length for part in parts)
                 longest = max(longest, (length, peer, parts))
         _, peer, parts = longest
         for part in parts:
             yield Loss(self._progress_pattern(call, peer, epoch), part, call, peer)
 
-    def _asleep(self, call: Call, span: Span) -> list[Span]:
-        """The part of it in which the call did not copy by itself. Simulated ranks never sleep."""
+    def _idle(self, call: Call, span: Span, parts: list[Span]) -> list[Span]:
+        """Those of the parts of it in which the call did not copy by itself. One that waits for
+        requests never does, and may be in the host's loop, which does not sleep; simulated ranks
+        never sleep."""
         rank = self._job.ranks[call.rank]
-        return rank.asleep(call, span) if rank.sleeps else [span]
+        if call.name == "request" or not rank.sleeps or not parts:
+            return parts
+        naps = rank.asleep(call, span)
+        return [cut for nap in naps for part in parts if (cut := nap.within(part))]
 
     def _progress_pattern(self, call: Call, peer: int, epoch: Epoch | None) -> str:
         nodes = [self._job.ranks[rank].node for rank in (call.rank, peer)]

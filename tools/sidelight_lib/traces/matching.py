@@ -71,13 +71,14 @@ Round = dict[int, Call]  # by rank
 
 
 def fences(job: Job, name: str = "fence") -> dict[Window, list[Round]]:
-    """The n-th calls of that name of all members, without those that have failed: they are refused
+    """The n-th calls of that name of all members, without fences that have failed: they are refused
     before anybody hears of them."""
     found: dict[Window, list[Round]] = defaultdict(list)
     for rank in job.ranks.values():
         counts: dict[Window, int] = defaultdict(int)
         for call in rank.calls:
-            if call.name == name and not (call.failed and not call.closes and not call.opens):
+            refused = name == "fence" and call.failed and not call.closes and not call.opens
+            if call.name == name and not refused:
                 rounds, number = found[call.window], counts[call.window]
                 if number == len(rounds):
                     rounds.append({})

@@ -143,6 +143,7 @@ class Request:
     begun: float
     ended: float | None = None
     waiting: Call | None = None  # that has ended it, if it was no test
+    target: int = ALL  # of the operation
 
 
 @dataclass

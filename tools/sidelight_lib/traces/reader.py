@@ -284,6 +284,8 @@ class _Reader:
         epoch = None if call is not None else self._operated
         if call is not None or epoch is not None:
             request = Request(call, epoch, record.time)
+            if epoch is not None and epoch.operations:
+                request.target = epoch.operations[-1].target
             self._begun.append((record.time, record.value, request))
             self._rank.requests.append(request)
 
