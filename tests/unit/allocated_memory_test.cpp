@@ -134,11 +134,15 @@ TEST(AllocatedMemory, WhatTheSystemHasNotIsRefused)
 TEST(AllocatedMemory, MostMappingsAreLeftToOthers)
 {
     const std::size_t most = host::most_mappings() / 4;
+    if (most > 50'000) {
+        GTEST_SKIP() << "a process may have too many";
+    }
     std::vector<std::byte*> blocks;
     while (blocks.size() <= most && (blocks.empty() || blocks.back() != nullptr)) {
         blocks.push_back(allocate(66'000));
     }
     EXPECT_EQ(blocks.back(), nullptr);
+    EXPECT_GT(blocks.size(), most / 2);
     for (const std::byte* block : blocks) {
         EXPECT_EQ(memory().free(block), block != nullptr ? Freed::yes : Freed::not_ours);
     }

@@ -112,7 +112,9 @@ bool AllocatedMemory::make_chunk(std::size_t block_bytes, std::size_t alignment,
     const std::uint64_t offset = round_up(end_, unit);
     Blocks& blocks = blocks_[block_bytes];
     blocks.free.reserve(blocks.count + count);
-    dropped_.reserve(dropped_.size() + chunks_.size() + 1);
+    if (const std::size_t most = dropped_.size() + chunks_.size() + 1; dropped_.capacity() < most) {
+        dropped_.reserve(2 * most); // all of them may be dropped while a child sees them
+    }
     std::map<const std::byte*, Chunk> made; // the last that needs memory: it is mapped behind that
     Chunk& chunk =
         made[nullptr] = {nullptr, bytes, offset, block_bytes, std::vector<bool>(count, false)};

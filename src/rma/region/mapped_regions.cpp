@@ -121,7 +121,12 @@ bool MappedRegions::refresh() noexcept
 /// By what the owner has written down of each. False: it has detached too many since the last time.
 bool MappedRegions::forget_departed(std::uint64_t generation) noexcept
 {
-    if (open_block() != Look::found || block_.capacity() == 0) {
+    Look opened = open_block();
+    for (int tries = 0; opened == Look::busy && tries < most_tries; ++tries) {
+        relax_cpu();
+        opened = open_block();
+    }
+    if (opened != Look::found || block_.capacity() == 0) {
         return false;
     }
     for (std::uint64_t at = generation_; at != generation; ++at) {
