@@ -2,8 +2,10 @@
 #include "host/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -114,9 +116,11 @@ struct LeftChunks {
     }
 };
 
-LeftChunks& left_chunks()
+/// Never destroyed: threads end until the process does.
+LeftChunks& left_chunks() noexcept
 {
-    static auto* chunks = new LeftChunks; // threads end until the process does
+    alignas(LeftChunks) static std::array<std::byte, sizeof(LeftChunks)> place;
+    static auto* chunks = new (place.data()) LeftChunks;
     return *chunks;
 }
 
