@@ -39,6 +39,16 @@ def ping_pong(rounds=6, work=1000, transfer=4):
     return trace
 
 
+def late_post(trace, origin, target, granted):
+    """The origin waits in its complete for the post, and the target for the data."""
+    epoch = trace[origin].start(0, target)
+    trace[origin].put(epoch, 20, target)
+    trace[origin].grant(epoch, granted, target)
+    trace[origin].complete(epoch, 50, 1010)
+    exposure = trace[target].post(1000, origin)
+    trace[target].wait(exposure, 1011, 1020)
+
+
 class Unchanged(unittest.TestCase):
     def check(self, trace):
         job = trace.job()
@@ -49,12 +59,7 @@ class Unchanged(unittest.TestCase):
 
     def test_late_post(self):
         trace = Trace(2)
-        epoch = trace[0].start(0, 1)
-        trace[0].put(epoch, 20, 1)
-        trace[0].grant(epoch, 1005, 1)
-        trace[0].complete(epoch, 50, 1010)
-        exposure = trace[1].post(1000, 0)
-        trace[1].wait(exposure, 1011, 1020)
+        late_post(trace, 0, 1, 1005)
         self.check(trace)
 
     def test_an_epoch_that_needed_no_grant(self):
@@ -179,13 +184,8 @@ class Changed(unittest.TestCase):
     def late_post(self, work):
         """The origin waits for the post until 1,000, and works; the target waits for the data."""
         trace = Trace(2)
-        epoch = trace[0].start(0, 1)
-        trace[0].put(epoch, 20, 1)
-        trace[0].grant(epoch, 1001, 1)
-        trace[0].complete(epoch, 50, 1010)
+        late_post(trace, 0, 1, 1001)
         trace[0].free(1010 + work, 1020 + work)
-        exposure = trace[1].post(1000, 0)
-        trace[1].wait(exposure, 1011, 1020)
         trace[1].free(1025, 1020 + work)
         return trace
 
@@ -197,13 +197,8 @@ class Changed(unittest.TestCase):
     def test_who_performs_what_is_pending(self):
         """The origin, in its next call, which comes at 3,060; with progress nobody needs it."""
         trace = Trace(2)
-        epoch = trace[0].start(0, 1)
-        trace[0].put(epoch, 20, 1)
-        trace[0].grant(epoch, 1001, 1)
-        trace[0].complete(epoch, 50, 1010)
+        late_post(trace, 0, 1, 1001)
         trace[0].call("flush_all", 4010, 4015)
-        exposure = trace[1].post(1000, 0)
-        trace[1].wait(exposure, 1011, 1020)
         for progress, expected in ((False, 3070), (True, 1020)):
             change = Change(wait_later=None, progress=progress)
             ends = played(trace, change).ends
@@ -215,14 +210,9 @@ class Changed(unittest.TestCase):
     def test_who_is_notified_by_one_that_does_not_wait(self):
         """Rank 1 need not wait for the post of rank 2 until 1,000 before it notifies rank 0."""
         trace = Trace(3)
-        epoch = trace[1].start(0, 2)
-        trace[1].put(epoch, 20, 2)
-        trace[1].grant(epoch, 1001, 2)
-        trace[1].complete(epoch, 50, 1010)
+        late_post(trace, 1, 2, 1001)
         lock = trace[1].lock(1020, 0, 1025, exclusive=False)
         trace[1].notify(lock, 1040, 0)
-        exposure = trace[2].post(1000, 1)
-        trace[2].wait(exposure, 1011, 1020)
         request = trace[0].threshold(20, 1)
         trace[0].wait_for(40, 1055, request)
         trace[0].call("flush_all", 3055, 3060)

@@ -406,7 +406,7 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
 void Waiter::give_way() noexcept
 {
     constexpr unsigned calls_per_yield = 64;
-    if (++calls_that_poll % calls_per_yield == 0 && crowded()) {
+    if (crowded() && ++calls_that_poll % calls_per_yield == 0) {
         sched_yield();
     }
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .files import Event, Process, Record, Thread, are_of_several_runs, read, without_header
 from .model import (
+    ALL,
     CALL_NAMES,
     EPOCH_KINDS,
     FLAVORS,
@@ -283,9 +284,8 @@ class _Reader:
             call = None  # it is the operation's
         epoch = None if call is not None else self._operated
         if call is not None or epoch is not None:
-            request = Request(call, epoch, record.time)
-            if epoch is not None and epoch.operations:
-                request.target = epoch.operations[-1].target
+            target = ALL if epoch is None else epoch.operations[-1].target
+            request = Request(call, epoch, record.time, target=target)
             self._begun.append((record.time, record.value, request))
             self._rank.requests.append(request)
 
