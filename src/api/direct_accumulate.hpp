@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/operation_call.hpp"
+#include "base/last_access.hpp"
 #include "datatype/mpi/predefined.hpp"
 #include "rma/operation/mapped.hpp"
 
@@ -16,6 +17,12 @@ namespace sidelight::api::direct {
 
 using datatype::Basic;
 using datatype::Layout;
+
+/// After it. `result`: null where nothing is fetched.
+inline void note_access(const void* memory, const void* result) noexcept
+{
+    result != nullptr ? LastAccess::fetched(memory, result) : LastAccess::moved();
+}
 
 /// Where one aligned element is at the target; null: go the long way.
 [[nodiscard, gnu::always_inline]] inline std::byte*
@@ -44,10 +51,12 @@ void add_word(void* memory, const void* from, void* result) noexcept
     std::memcpy(&value, from, sizeof value);
     if (result == nullptr) {
         __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
+        LastAccess::moved();
         return;
     }
     const Word old = __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);
+    LastAccess::fetched(memory, result);
 }
 
 /// One element added to an integer of 8 bytes, the operation that counters are made of.
@@ -90,6 +99,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
     mapped.made_atomic_access();
     const rma::ElementAccess access = mapped.element(rank);
     kernel(memory, from, result, 1);
+    note_access(memory, result);
     return true;
 }
 
@@ -121,6 +131,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
     }
     mapped.made_plain_access();
     kernel(memory, from, result, elements);
+    note_access(memory, result);
     rows.release();
     return true;
 }
@@ -152,6 +163,7 @@ compare_and_swap_word(rma::Mapped& mapped, const void* from, const void* compare
     __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);
+    LastAccess::fetched(memory, result);
     return true;
 }
 

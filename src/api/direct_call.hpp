@@ -3,6 +3,7 @@
 
 #include "api/operation_call.hpp"
 #include "base/bytes.hpp"
+#include "base/last_access.hpp"
 #include "datatype/mpi/predefined.hpp"
 #include "rma/operation/mapped.hpp"
 
@@ -65,6 +66,7 @@ struct Elements {
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
     std::byte* memory = block(mapped, from, rank, displacement, bytes);
+    LastAccess::moved();
     return memory != nullptr && store_few_bytes(memory, from, static_cast<std::uint64_t>(bytes));
 }
 
@@ -75,7 +77,12 @@ struct Elements {
 {
     const std::int64_t bytes = contiguous_bytes(origin, target);
     const std::byte* memory = block(mapped, to, rank, displacement, bytes);
-    return memory != nullptr && store_few_bytes(to, memory, static_cast<std::uint64_t>(bytes));
+    if (memory == nullptr || !store_few_bytes(to, memory, static_cast<std::uint64_t>(bytes)))
+        [[unlikely]] {
+        return false;
+    }
+    LastAccess::fetched(memory, to);
+    return true;
 }
 
 /// A put of any number of bytes.
@@ -87,6 +94,7 @@ struct Elements {
     if (memory == nullptr) {
         return false;
     }
+    LastAccess::moved();
     store_bytes(memory, from, static_cast<std::uint64_t>(bytes));
     return true;
 }
@@ -100,6 +108,7 @@ struct Elements {
         return false;
     }
     store_bytes(to, memory, static_cast<std::uint64_t>(bytes));
+    LastAccess::fetched(memory, to);
     return true;
 }
 

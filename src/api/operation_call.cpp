@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "api/intrinsic_check.hpp"
+#include "base/last_access.hpp"
 #include "base/settings.hpp"
 #include "datatype/beginning.hpp"
 #include "datatype/mpi/cache.hpp"
@@ -167,6 +168,11 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
     if (object.watched && settings().check_intrinsic && call.kind != OperationKind::put &&
         call.kind != OperationKind::get) [[unlikely]] {
         check_intrinsic(object, call);
+    }
+    if (call.fetches || call.kind == OperationKind::get) {
+        LastAccess::fetches(call.fetches ? call.result : call.origin);
+    } else {
+        LastAccess::moved();
     }
     Operation operation;
     operation.thread = flushing_thread(object);

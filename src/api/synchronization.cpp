@@ -180,7 +180,6 @@ SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
     if (runtime.engine().process().busy() && !HandlerCaller::inside()) {
         runtime.waiting().sweep();
     }
-    runtime.waiting().waiter().give_way();
     Runtime::pass_by();
     return MPI_SUCCESS;
 }

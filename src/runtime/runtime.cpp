@@ -57,6 +57,9 @@ void Runtime::look_around() noexcept
     if (all) {
         host::mpi::poll_host();
     }
+    if (LastAccess::is_repeated()) {
+        waiting_.waiter().give_way();
+    }
 }
 
 bool Runtime::wait_for(MPI_Request handle) noexcept

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/last_access.hpp"
 #include "host/mpi/errors.hpp"
 #include "runtime/attendance.hpp"
 #include "runtime/helpers.hpp"
@@ -105,6 +106,9 @@ public:
         }
         if (status != Status::ok) [[unlikely]] {
             return status;
+        }
+        if (!complete) {
+            LastAccess::moved();
         }
         pass_by(complete ? 1 : calls_of_a_wait);
         return told(object, request.status);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
@@ -49,6 +50,12 @@ constexpr unsigned steps_per_host_poll = 32;
 constexpr unsigned crowded_steps_per_host_poll = 8;
 constexpr std::chrono::nanoseconds longest_step = 5us;
 
+/// Whoever polls and yields in vain although the kernel has taken its core lately is in a
+/// scheduling group of its own. It naps now and then, about as long as it has polled, so that a
+/// program that only looks like one that polls loses no more than half of its time.
+constexpr unsigned yields_per_nap = 16;
+constexpr unsigned longest_memory_of_taken = 8000; // some 100 ms: a slice shows it again
+
 /// The fruitless polls of one wait in steps.
 struct Steps {
     unsigned count = 0;
@@ -58,15 +65,30 @@ struct Steps {
     Time last{};
 };
 
+/// Of a thread that polls by calls that are over at once.
+struct Polling {
+    long switches = 0;                          ///< when it was asked to give way last
+    unsigned in_vain = longest_memory_of_taken; ///< yields since the kernel has taken its core
+};
+
 thread_local Steps steps;
+thread_local Polling polling;
 thread_local Time turn_began{}; ///< of those that it asks for in turn
 thread_local unsigned steps_since_host_poll = 0;
-thread_local unsigned calls_that_poll = 0;
 
 int polls_before_sleep(bool crowded) noexcept
 {
     const int set = settings().spin;
     return set >= 0 ? set : crowded ? polls_crowded : polls_alone;
+}
+
+/// How often the kernel has taken the core from this thread, or found another one for it in a
+/// yield.
+long switches() noexcept
+{
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
 }
 
 void note(trace::Recorder* recorder, const trace::Record& record) noexcept
@@ -405,10 +427,21 @@ void Waiter::pause(bool moved, bool (*poll)(void*) noexcept, void* context) noex
 
 void Waiter::give_way() noexcept
 {
-    constexpr unsigned calls_per_yield = 64;
-    if (crowded() && ++calls_that_poll % calls_per_yield == 0) {
-        sched_yield();
+    if (!crowded()) {
+        return;
     }
+    const long before = switches();
+    sched_yield();
+    const long after = switches();
+    if (after == before && settings().sleep) {
+        polling.in_vain = before != polling.switches ? 0 : polling.in_vain + 1;
+        const bool is_wanted = polling.in_vain < longest_memory_of_taken;
+        if (is_wanted && polling.in_vain % yields_per_nap == yields_per_nap - 1) {
+            nap(
+                bell_, [](void*) noexcept { return false; }, nullptr, first_nap_alone);
+        }
+    }
+    polling.switches = after;
 }
 
 /// A turn ends where a thing comes again: each is passed over once in it. What is passed over is no

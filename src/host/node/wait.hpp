@@ -66,8 +66,8 @@ public:
     /// the host's sake, but no pause.
     void pause(bool moved, bool (*poll)(void* context) noexcept, void* context) noexcept;
 
-    /// In a call by which a program polls memory, and which is over at once: where ranks outnumber
-    /// cores one of many gives the core to whoever wants it, who may be the one waited for.
+    /// For a thread that polls by calls that are over at once, after some of them: where ranks
+    /// outnumber cores it gives the core to whoever wants it, who may be the one waited for.
     void give_way() noexcept;
 
     /// Whether this thread is to sweep and pause before it is told about a thing that it asks for:
