@@ -136,10 +136,23 @@ void add_word(void* memory, const void* from, void* result) noexcept
     return true;
 }
 
+/// Whether an accumulate of no element is allowed. One at the end of the memory is for the long
+/// way.
+[[nodiscard]] inline bool accumulate_nothing(rma::Mapped& mapped, MPI_Datatype type, int rank,
+                                             MPI_Aint displacement, MPI_Op op) noexcept
+{
+    rma::ReduceOp reduce = rma::ReduceOp::sum;
+    return datatype::layout_of_predefined(type) != nullptr && find_reduce_op(op, reduce) &&
+           mapped.memory(rank, displacement, 1) != nullptr;
+}
+
 [[nodiscard]] inline bool accumulate(rma::Mapped& mapped, const void* from, void* result,
                                      MPI_Count count, MPI_Datatype type, int rank,
                                      MPI_Aint displacement, MPI_Op op) noexcept
 {
+    if (count == 0) {
+        return accumulate_nothing(mapped, type, rank, displacement, op);
+    }
     return count == 1 ? accumulate_element(mapped, from, result, type, rank, displacement, op)
                       : accumulate_row(mapped, from, result, count, type, rank, displacement, op);
 }

@@ -85,6 +85,16 @@ struct Elements {
     return true;
 }
 
+/// Whether an operation on predefined types moves nothing, and is allowed. One at the end of the
+/// memory is for the long way.
+[[nodiscard]] inline bool is_empty(rma::Mapped& mapped, Elements origin, int rank,
+                                   MPI_Aint displacement, Elements target) noexcept
+{
+    return origin.count == 0 && target.count == 0 && datatype::contiguous_size(origin.type) != 0 &&
+           datatype::contiguous_size(target.type) != 0 &&
+           mapped.memory(rank, displacement, 1) != nullptr;
+}
+
 /// A put of any number of bytes.
 [[nodiscard]] inline bool put(rma::Mapped& mapped, const void* from, Elements origin, int rank,
                               MPI_Aint displacement, Elements target) noexcept
@@ -92,7 +102,7 @@ struct Elements {
     const std::int64_t bytes = contiguous_bytes(origin, target);
     std::byte* memory = block(mapped, from, rank, displacement, bytes);
     if (memory == nullptr) {
-        return false;
+        return is_empty(mapped, origin, rank, displacement, target);
     }
     LastAccess::moved();
     store_bytes(memory, from, static_cast<std::uint64_t>(bytes));
@@ -105,7 +115,7 @@ struct Elements {
     const std::int64_t bytes = contiguous_bytes(origin, target);
     const std::byte* memory = block(mapped, to, rank, displacement, bytes);
     if (memory == nullptr) {
-        return false;
+        return is_empty(mapped, origin, rank, displacement, target);
     }
     store_bytes(to, memory, static_cast<std::uint64_t>(bytes));
     LastAccess::fetched(memory, to);

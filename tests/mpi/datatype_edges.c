@@ -102,6 +102,32 @@ static void nothing(struct window *w)
     MPI_Type_free(&empty);
 }
 
+/* No elements of predefined types, inside of the memory and at its end, which change nothing; and
+ * what is wrong with them is wrong without elements, too. */
+static void no_elements(struct window *w)
+{
+    int const target = (w->rank + 1) % w->size, offsets[] = {0, 8, BYTES};
+    int value = 7;
+    for (int i = 0; i < 3; ++i) {
+        MPI_Aint const at = window_at(w, target, offsets[i]);
+        CHECK_OK(MPI_Put(NULL, 0, MPI_INT, target, at, 0, MPI_DOUBLE, w->win));
+        CHECK_OK(MPI_Get(&value, 0, MPI_INT, target, at, 0, MPI_INT, w->win));
+        CHECK_OK(MPI_Accumulate(NULL, 0, MPI_INT, target, at, 0, MPI_INT, MPI_BAND, w->win));
+        CHECK_OK(MPI_Get_accumulate(&value, 0, MPI_INT, &value, 0, MPI_INT, target, at, 0, MPI_INT,
+                                    MPI_SUM, w->win));
+        CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+        CHECK_ERROR(MPI_Accumulate(&value, 0, MPI_INT, target, at, 0, MPI_INT, MPI_OP_NULL, w->win),
+                    MPI_ERR_OP);
+        CHECK_ERROR(MPI_Put(&value, 0, MPI_INT, w->size, at, 0, MPI_INT, w->win), MPI_ERR_RANK);
+        CHECK_ERROR(MPI_Put(&value, 0, MPI_INT, target, at, -1, MPI_INT, w->win), MPI_ERR_COUNT);
+        CHECK_ERROR(MPI_Put(&value, 0, MPI_DATATYPE_NULL, target, at, 0, MPI_INT, w->win),
+                    MPI_ERR_TYPE);
+        CHECK_OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_ARE_FATAL));
+    }
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_EQ(value, 7);
+}
+
 /* The last bytes of the window, and a type that reaches below its origin down to the first. */
 static void bounds(struct window *w)
 {
@@ -331,6 +357,7 @@ static void everything(struct window *w)
     records(w);
     packed(w);
     nothing(w);
+    no_elements(w);
     bounds(w);
     if (!host_is_alone()) {
         backwards(w); /* Open MPI takes its own bounds of such a type for true */
