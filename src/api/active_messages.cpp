@@ -77,14 +77,6 @@ int issue(const WindowObject& object, const ActiveArguments& arguments,
     return host::mpi::answer_window(status, object.handle);
 }
 
-int refuse(MPI_Win win) noexcept
-{
-    if (!host::mpi::fits_host()) {
-        return MPI_ERR_OTHER;
-    }
-    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
-}
-
 /// `notification`: of the forms that raise a counter of the target's behind it; `from`: the address
 /// that one of these returns to. `rest` is the request of the form that has one.
 template <class Count, class... Rest>

@@ -4,7 +4,6 @@
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
 #include "api/pass_through.hpp"
-#include "host/mpi/fit.hpp"
 #include "runtime/window_duplicate.hpp"
 
 /// More handles of one window (P2, section III). What the call promises: include/sidelight.h.
@@ -30,13 +29,8 @@ Status duplicate(const WindowObject& parent, MPI_Info info, MPI_Win* newwin) noe
 SIDELIGHT_ENTRY int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win* newwin)
 {
     const WindowObject* parent = window_table::find(win);
-    if (parent != nullptr) {
-        return host::mpi::answer_window(duplicate(*parent, info, newwin), win);
-    }
-    if (!host::mpi::fits_host()) {
-        return MPI_ERR_OTHER;
-    }
-    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
+    return parent != nullptr ? host::mpi::answer_window(duplicate(*parent, info, newwin), win)
+                             : refuse(win);
 }
 SIDELIGHT_PROFILED(Win_dup_with_info)
 

@@ -139,8 +139,6 @@ SIDELIGHT_ENTRY void mpix_win_op_intrinsic_(const char* ops, const MPI_Aint* max
     if (code == MPI_SUCCESS) {
         *flag = intrinsic ? 1 : 0;
     }
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(code, error);
 }
 SIDELIGHT_PROFILED_FORTRAN(win_op_intrinsic_)

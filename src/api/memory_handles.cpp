@@ -4,7 +4,6 @@
 #include "api/entry.hpp"
 #include "api/fortran_arguments.hpp"
 #include "api/pass_through.hpp"
-#include "host/mpi/fit.hpp"
 #include "runtime/memory_handles.hpp"
 
 /// Memory handles (P2, section 4.2). What the calls promise: include/sidelight.h.
@@ -16,18 +15,11 @@ namespace {
 
 static_assert(rma::memory_handle_bytes <= MPIX_MAX_MEMHANDLE_SIZE);
 
-/// The host has no such call, so its windows have no memory handles.
 template <class Call>
 int with_parent(MPI_Win parent, Call call) noexcept
 {
-    if (WindowObject* object = window_table::find(parent); object != nullptr) {
-        return host::mpi::answer_window(call(*object), parent);
-    }
-    if (!host::mpi::fits_host()) {
-        return MPI_ERR_OTHER;
-    }
-    return pass_through(parent,
-                        [&] { return host::mpi::answer_window(Status::unsupported, parent); });
+    WindowObject* object = window_table::find(parent);
+    return object != nullptr ? host::mpi::answer_window(call(*object), parent) : refuse(parent);
 }
 
 Status create(WindowObject& parent, void* base, MPI_Aint size, MPI_Info info, void* memhandle,

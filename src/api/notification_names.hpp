@@ -2,8 +2,6 @@
 #pragma once
 
 #include "api/entry.hpp"
-#include "api/pass_through.hpp"
-#include "host/mpi/fit.hpp"
 
 /// The calls of notifications (MPI-5.1, 12.6) have their names in the standard, which no host knows
 /// yet, and the same as MPIX_ and PMPIX_. The functions have other ones in here, so that a host
@@ -28,16 +26,3 @@
     SIDELIGHT_ENTRY void profiled_other_fortran_##name(__VA_ARGS__) noexcept asm("pmpix_" #name)   \
         __attribute__((alias("mpi_" #name)));                                                      \
     void fortran_##name(__VA_ARGS__) noexcept
-
-namespace sidelight::api {
-
-/// For a window that is not ours: its host has no notifications.
-[[nodiscard]] inline int refuse_notification(MPI_Win win) noexcept
-{
-    if (!host::mpi::fits_host()) {
-        return MPI_ERR_OTHER;
-    }
-    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
-}
-
-} // namespace sidelight::api

@@ -3,6 +3,7 @@
 
 #include "api/fortran_arguments.hpp"
 #include "api/notification_names.hpp"
+#include "api/pass_through.hpp"
 #include "api/traced_call.hpp"
 #include "base/cpu.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -158,7 +159,7 @@ int with_window(MPI_Win win, const Answer* answer, Call call) noexcept
 {
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return refuse_notification(win);
+        return refuse(win);
     }
     return answer != nullptr ? call(*object) : host::mpi::answer_window(Status::argument, win);
 }

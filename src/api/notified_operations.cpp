@@ -3,6 +3,7 @@
 #include "api/notification_names.hpp"
 #include "api/operation_kinds.hpp"
 #include "api/parameter_lists.hpp"
+#include "api/pass_through.hpp"
 #include "api/traced_call.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
@@ -68,7 +69,7 @@ template <class Operation, class... Rest, class... Arguments>
     const MPI_Win win = window_among(arguments...);
     const WindowObject* object = window_table::find(win);
     if (object == nullptr) {
-        return refuse_notification(win);
+        return refuse(win);
     }
     if (notification < 0) {
         return host::mpi::answer_window(Status::rma_notification, win);

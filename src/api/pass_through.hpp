@@ -3,6 +3,7 @@
 
 #include "api/entry.hpp"
 #include "host/mpi/errors.hpp"
+#include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
 #include "runtime/window_table.hpp"
 
@@ -27,6 +28,15 @@ template <auto host_function, class... Arguments>
 int pass_on(MPI_Win win, Arguments... arguments) noexcept
 {
     return pass_through(win, [&] { return (host::mpi::table().*host_function)(arguments...); });
+}
+
+/// For a call that no host has, and a window that is not ours.
+[[nodiscard]] inline int refuse(MPI_Win win) noexcept
+{
+    if (!host::mpi::fits_host()) {
+        return MPI_ERR_OTHER;
+    }
+    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
 }
 
 } // namespace sidelight::api

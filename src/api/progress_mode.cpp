@@ -2,10 +2,12 @@
 #include <sidelight.h>
 
 #include "api/entry.hpp"
+#include "api/fortran_arguments.hpp"
 #include "runtime/runtime.hpp"
 
 /// Who moves operations on while the program computes, chosen while it runs (P4).
 using namespace sidelight;
+using namespace sidelight::api;
 using namespace sidelight::runtime;
 
 static_assert(static_cast<int>(Progress::automatic) == MPIX_PROGRESS_AUTO &&
@@ -59,10 +61,7 @@ SIDELIGHT_PROFILED(Progress_counts)
 
 SIDELIGHT_ENTRY void mpix_progress_set_(const MPI_Fint* mode, MPI_Fint* error)
 {
-    const int code = MPIX_Progress_set(*mode);
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(MPIX_Progress_set(*mode), error);
 }
 SIDELIGHT_PROFILED_FORTRAN(progress_set_)
 
@@ -71,18 +70,13 @@ SIDELIGHT_ENTRY void mpix_progress_get_(MPI_Fint* mode, MPI_Fint* error)
     int found = 0;
     const int code = MPIX_Progress_get(&found);
     *mode = found;
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(code, error);
 }
 SIDELIGHT_PROFILED_FORTRAN(progress_get_)
 
 SIDELIGHT_ENTRY void mpix_progress_counts_(MPI_Count* calls, MPI_Count* messages, MPI_Count* futile,
                                            MPI_Count* delay, MPI_Fint* error)
 {
-    const int code = MPIX_Progress_counts(calls, messages, futile, delay);
-    if (error != nullptr) {
-        *error = code;
-    }
+    return_to_fortran(MPIX_Progress_counts(calls, messages, futile, delay), error);
 }
 SIDELIGHT_PROFILED_FORTRAN(progress_counts_)

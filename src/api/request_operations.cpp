@@ -7,7 +7,6 @@
 #include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "host/mpi/completed_request.hpp"
-#include "host/mpi/fit.hpp"
 #include "runtime/runtime.hpp"
 
 /// Operations with a request, which work in every kind of epoch, though the standard asks for a
@@ -72,13 +71,9 @@ int start_remote(MPI_Request* request, Arguments... arguments) noexcept
 {
     const MPI_Win win = window_among(arguments...);
     const WindowObject* object = window_table::find(win);
-    if (object != nullptr) {
-        return issue_with<Operation, FlushScope::remote>(request, *object, arguments...);
-    }
-    if (!host::mpi::fits_host()) {
-        return MPI_ERR_OTHER;
-    }
-    return pass_through(win, [&] { return host::mpi::answer_window(Status::unsupported, win); });
+    return object != nullptr
+               ? issue_with<Operation, FlushScope::remote>(request, *object, arguments...)
+               : refuse(win);
 }
 
 } // namespace
