@@ -102,7 +102,7 @@ Wanted Process::wanted() noexcept
 Doorbell* Process::barrier_bell() noexcept
 {
     Window* window = shared_.busy.front();
-    const bool only = window != nullptr && !messages_ && shared_.busy.after(*window) == nullptr;
+    const bool only = window != nullptr && !messages() && shared_.busy.after(*window) == nullptr;
     return only ? window->barrier_bell() : nullptr;
 }
 

@@ -85,12 +85,11 @@ public:
     /// thread, also without the engine.
     void set_messages(bool messages) noexcept
     {
-        messages_.store(messages, std::memory_order_relaxed);
         shared_.operations.room.serves_messages.store(messages, std::memory_order_relaxed);
     }
     [[nodiscard]] bool messages() const noexcept
     {
-        return messages_.load(std::memory_order_relaxed);
+        return shared_.operations.room.serves_messages.load(std::memory_order_relaxed);
     }
 
     /// Lets messages leave that a call has sent and the fabric holds back. Whoever has called the
@@ -149,7 +148,6 @@ private:
     bool sweeps_ = false; ///< another thread may sweep
     bool many_threads_ = false;
     unsigned active_taken_ = 0; ///< active messages and pieces
-    std::atomic<bool> messages_{false};
     Window* latest_ = nullptr; ///< the one that a message named last
     std::vector<std::unique_ptr<Window>> windows_;
     std::unordered_map<std::uint64_t, Window*> by_id_;
