@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/settings.hpp"
+#include "host/mpi/errors.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/table.hpp"
 #include "host/open_sessions.hpp"
@@ -103,15 +104,6 @@ bool environment_sets_level() noexcept
 {
     return std::getenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL") != nullptr ||
            std::getenv("OMPI_MPI_THREAD_LEVEL") != nullptr;
-}
-
-bool world_is_up() noexcept
-{
-    int initialized = 0;
-    int finalized = 0;
-    const auto& mpi = host::mpi::table();
-    return mpi.Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&
-           mpi.Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
 }
 
 /// Or goes on, since the host has refused to end it.
@@ -213,7 +205,7 @@ SIDELIGHT_OWN Word own_Session_finalize(MPI_Session* session) noexcept
     if (!level) {
         return hand_on(Call::Session_finalize, session);
     }
-    sessions.end(world_is_up(), [](bool last) {
+    sessions.end(host::mpi::world_is_up(), [](bool last) {
         if (last) {
             Messages::end(true);
         }

@@ -148,7 +148,7 @@ private:
     bool sweeps_ = false; ///< another thread may sweep
     bool many_threads_ = false;
     unsigned active_taken_ = 0; ///< active messages and pieces
-    Window* latest_ = nullptr; ///< the one that a message named last
+    Window* latest_ = nullptr;  ///< the one that a message named last
     std::vector<std::unique_ptr<Window>> windows_;
     std::unordered_map<std::uint64_t, Window*> by_id_;
     std::unordered_map<std::uint64_t, int> left_; ///< windows with lost members: the rank in them
