@@ -76,7 +76,4 @@ constexpr bool barrier_is_carried(bool leads) noexcept { return leads; }
 /// lock_admits.
 constexpr bool admitted_by_low_half(LockType type) noexcept { return type == LockType::shared; }
 
-/// Whether a process whose windows others reach by messages is called by them: to serve them.
-constexpr bool messages_are_awaited(bool open_to_messages) noexcept { return open_to_messages; }
-
 } // namespace sidelight::rma::rules

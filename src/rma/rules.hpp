@@ -173,13 +173,15 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
 /// is sent is still read there. Those who receive it may have given up waiting.
 constexpr bool memory_is_free(std::uint64_t lent) noexcept { return lent == 0; }
 
-/// Whether a window may be destroyed: its last epoch is complete, with an error or without.
+/// Whether a window may be destroyed: its last epoch is complete, with an error or without. Told
+/// which so that a wrong rule can tell them apart.
 constexpr bool may_be_destroyed(bool last_complete, bool /*failed*/) noexcept
 {
     return last_complete;
 }
 
-/// Whether a member that learns of a loss tells others, which may never talk to the lost one.
+/// Whether a member that learns of a loss tells others, which may never talk to the lost one. A
+/// rule so that a wrong one can say no.
 constexpr bool passes_loss_on() noexcept { return true; }
 
 } // namespace sidelight::rma::rules

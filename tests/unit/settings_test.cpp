@@ -84,10 +84,11 @@ TEST(Settings, ASwitchSetsItselfOnly)
     }
 }
 
-TEST(Settings, ProgressTakesOneOfThreeWords)
+TEST(Settings, ProgressTakesOneOfFourWords)
 {
     EXPECT_EQ(with("SIDELIGHT_PROGRESS", "calls").progress, Progress::calls);
     EXPECT_EQ(with("SIDELIGHT_PROGRESS", "thread").progress, Progress::thread);
+    EXPECT_EQ(with("SIDELIGHT_PROGRESS", "smart").progress, Progress::smart);
     for (const char* automatic : {"auto", "", "threads", "1"}) {
         EXPECT_EQ(with("SIDELIGHT_PROGRESS", automatic).progress, Progress::automatic);
     }

@@ -62,10 +62,7 @@ constexpr bool active_pass_is_of_use(std::uint32_t pieces_under_way) noexcept
 }
 
 /// Whether room in the attached buffer is handed out: first come, first served.
-constexpr bool reservation_is_served(bool first_in_line, bool fits) noexcept
-{
-    return first_in_line && fits;
-}
+constexpr bool reservation_is_served(bool first_in_line) noexcept { return first_in_line; }
 
 /// How much of a gap in the attached buffer a reservation gets; 0: it waits for a larger one.
 /// `most` is what two pieces take. A sliver would be the message's for good: it would go on in the
@@ -93,7 +90,8 @@ constexpr bool active_answer_may_wait(bool same_origin, bool next_is_short,
     return same_origin && next_is_short && !others_wait_long;
 }
 
-/// Whether an operation that is performed later than it comes holds back the notices behind it.
+/// Whether an operation that is performed later than it comes holds back the notices behind it. A
+/// rule so that a wrong one can say no.
 constexpr bool active_is_answered() noexcept { return true; }
 
 } // namespace sidelight::rma::rules

@@ -55,7 +55,7 @@ void ActiveBuffer::serve() noexcept
             waiting_.remove(wanted);
             answer(*wanted);
             pool_.give_back(wanted);
-        } else if (rules::reservation_is_served(first, true) && place(*wanted)) {
+        } else if (rules::reservation_is_served(first) && place(*wanted)) {
             answer(*wanted);
         } else {
             first = false;

@@ -26,7 +26,7 @@ struct ActivePiece {
 
 /// An active message at its target, from its first piece to its last.
 struct ActiveIncoming {
-    Channel* from = nullptr; ///< null: it is lost
+    Channel* from = nullptr;
     std::uint64_t operation = 0;
     ActiveRange range{};
     std::byte* persistent = nullptr;
@@ -50,7 +50,7 @@ struct ActiveIncoming {
 
 /// Room in the attached buffer that an origin has, or waits for.
 struct ActiveReservation {
-    Channel* from = nullptr; ///< null: it is lost
+    Channel* from = nullptr;
     std::uint64_t operation = 0;
     std::uint64_t place = 0;
     std::uint64_t bytes = 0; ///< 0: it waits

@@ -364,7 +364,7 @@ void ActiveTarget::finish(ActiveIncoming& message) noexcept
     message.run += piece->body.number;
     message.latest = message.latest == piece ? nullptr : message.latest;
     with_.channels.end_reading();
-    if (message.from != nullptr && !message.from->lost) {
+    if (!message.from->lost) {
         answer(*message.from, *piece);
         --message.from->active->here;
     }

@@ -42,7 +42,7 @@ Event event_in(const EpochSurroundings& with, EventClass kind, int rank,
 
 WantedEvents::WantedEvents(bool open_to_messages) noexcept
 {
-    if (rules::messages_are_awaited(open_to_messages)) {
+    if (open_to_messages) { // to be served
         wanted_.events |= message_event;
     }
 }

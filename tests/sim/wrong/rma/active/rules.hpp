@@ -94,10 +94,9 @@ inline bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
     return right_active_may_pass(earlier_begun, earlier_needs_reservation, keeps_order && !forgets);
 }
 
-inline bool reservation_is_served(bool first_in_line, bool fits) noexcept
+inline bool reservation_is_served(bool first_in_line) noexcept
 {
-    const bool early = wrong_active == WrongActive::served_early;
-    return right_reservation_is_served(first_in_line || early, fits);
+    return wrong_active == WrongActive::served_early || right_reservation_is_served(first_in_line);
 }
 
 inline std::uint64_t reservation_takes(std::uint64_t gap, std::uint64_t least, std::uint64_t most,
