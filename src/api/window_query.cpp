@@ -233,7 +233,7 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
         WindowInfo changed = info_in_force(*object);
         changed.update(info, object->duplicate ? KeyScope::handle : KeyScope::window);
         const EngineToken token(Runtime::existing()->engine());
-        object->info = std::move(changed);
+        window_table::take_over(*object, std::move(changed));
         if (!object->duplicate) {
             object->window->set_reorder(object->info.reorder());
             apply_early_return(*object);
@@ -241,9 +241,6 @@ SIDELIGHT_OWN int own_Win_set_info(MPI_Win win, MPI_Info info)
     } catch (const std::bad_alloc&) {
         return host::mpi::answer_window(Status::no_memory, win);
     }
-    object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
-    object->active_order = object->info.active_ordering();
-    window_table::set_ordered(*object, object->info.ordered());
     return MPI_SUCCESS;
 }
 

@@ -40,10 +40,7 @@ WindowObject* prepare(const WindowRequest& request) noexcept
         object = &window_table::take();
         body->original = object;
         object->body = std::move(body);
-        object->info = std::move(info);
-        object->thread_scope.store(object->info.thread_scope(), std::memory_order_relaxed);
-        object->ordered = object->info.ordered();
-        object->active_order = object->info.active_ordering();
+        window_table::take_over(*object, std::move(info));
     });
     return worked ? object : nullptr;
 }

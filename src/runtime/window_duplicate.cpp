@@ -44,10 +44,7 @@ WindowObject& prepare_handle(const WindowObject& parent, MPI_Info info)
     WindowObject& object = window_table::take();
     object.window = parent.window;
     object.body = parent.body;
-    object.ordered = keys.ordered();
-    object.active_order = keys.active_ordering();
-    object.thread_scope.store(keys.thread_scope(), std::memory_order_relaxed);
-    object.info = std::move(keys);
+    window_table::take_over(object, std::move(keys));
     object.duplicate = true;
     return object;
 }

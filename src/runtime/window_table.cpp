@@ -64,6 +64,13 @@ void make_orphans(WindowBody& body) noexcept
     }
 }
 
+/// To the shortest way, once its handle is in the table.
+void open_shortest(WindowObject& object) noexcept
+{
+    object.shortest.store(object.ordered ? no_handle : object.key.load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
+}
+
 std::atomic<bool> any_window{false}; ///< written with the lock
 
 constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
@@ -144,15 +151,17 @@ void insert(WindowObject& object)
     object.synchronizing.store(object.region != nullptr || traced ? no_handle : key,
                                std::memory_order_relaxed);
     object.any.store(key, std::memory_order_relaxed);
-    set_ordered(object, object.ordered);
+    open_shortest(object);
     slots[slot_of(key)].store(&object, std::memory_order_release);
 }
 
-void set_ordered(WindowObject& object, bool ordered) noexcept
+void take_over(WindowObject& object, WindowInfo info) noexcept
 {
-    object.ordered = ordered;
-    object.shortest.store(ordered ? no_handle : object.key.load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
+    object.info = std::move(info);
+    object.thread_scope.store(object.info.thread_scope(), std::memory_order_relaxed);
+    object.active_order = object.info.active_ordering();
+    object.ordered = object.info.ordered();
+    open_shortest(object);
 }
 
 void retire(const WindowObject& object) noexcept

@@ -80,8 +80,9 @@ void give_back(WindowObject& object) noexcept;
 
 /// Makes it findable by `object.handle`. Throws std::bad_alloc.
 void insert(WindowObject& object);
-/// Whether its operations keep their order, from the next one on. Nobody uses the window meanwhile.
-void set_ordered(WindowObject& object, bool ordered) noexcept;
+/// Its info from now on, and what that says of its own operations, from the next one on. Nobody
+/// uses the window meanwhile.
+void take_over(WindowObject& object, WindowInfo info) noexcept;
 /// Its handle is about to be freed, and counts as freed as soon as `remove` has been called, unless
 /// the host has by then used it again. Until then the window is still found.
 void retire(const WindowObject& object) noexcept;
