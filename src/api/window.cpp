@@ -178,10 +178,7 @@ SIDELIGHT_OWN int own_Win_free(MPI_Win* win)
             return code;
         }
     }
-    window_table::retire(*object);
-    const int freed = attribute_keys::free_handle(*object, win);
-    if (freed != MPI_SUCCESS) {
-        window_table::keep(*object);
+    if (const int freed = attribute_keys::free_handle(*object, win); freed != MPI_SUCCESS) {
         return freed;
     }
     discard_window(*object);

@@ -11,6 +11,7 @@
 #include "host/mpi/errors.hpp"
 #include "host/mpi/handle.hpp"
 #include "host/mpi/table.hpp"
+#include "runtime/window_table.hpp"
 
 namespace sidelight::runtime::attribute_keys {
 
@@ -180,12 +181,15 @@ void note_deleted(WindowObject& object, int keyval) noexcept
 
 int free_handle(WindowObject& object, MPI_Win* handle) noexcept
 {
-    if (host::mpi::destroys_under_lock) {
-        if (const int code = delete_all(object, *handle); code != MPI_SUCCESS) {
-            return code;
-        }
+    window_table::retire(object);
+    int code = host::mpi::destroys_under_lock ? delete_all(object, *handle) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS) {
+        code = host::mpi::destroy_handle(handle);
     }
-    return host::mpi::destroy_handle(handle);
+    if (code != MPI_SUCCESS) {
+        window_table::keep(object);
+    }
+    return code;
 }
 
 int copy(const WindowObject& from, WindowObject& to) noexcept

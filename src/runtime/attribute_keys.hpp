@@ -24,7 +24,8 @@ void retire(int keyval) noexcept;
 void note_set(WindowObject& object, int keyval);
 void note_deleted(WindowObject& object, int keyval) noexcept;
 
-/// As host::mpi::destroy_handle, and where that takes a lock the attributes go before it: a delete
+/// As host::mpi::destroy_handle; the table has the handle as retired meanwhile, and from then on
+/// unless it fails. Where destroy_handle takes a lock the attributes go before it: a delete
 /// callback may wait for threads that make or free windows. Those that Fortran's bindings have set,
 /// and those of freed keys, go with the handle.
 [[nodiscard]] int free_handle(WindowObject& object, MPI_Win* handle) noexcept;

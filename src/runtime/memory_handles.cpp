@@ -221,12 +221,10 @@ Status create_handle_window(const WindowObject& parent, const MemoryHandle& hand
 int free_handle_window(WindowObject& object, MPI_Win* window) noexcept
 {
     const bool keeps = object.keeps_handle && object.attribute_keys.empty();
-    window_table::retire(object);
-    if (!keeps) {
-        if (const int code = attribute_keys::free_handle(object, window); code != MPI_SUCCESS) {
-            window_table::keep(object);
-            return code;
-        }
+    if (keeps) {
+        window_table::retire(object);
+    } else if (const int code = attribute_keys::free_handle(object, window); code != MPI_SUCCESS) {
+        return code;
     }
     window_table::remove(object);
     drop_region(object);

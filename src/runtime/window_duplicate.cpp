@@ -93,10 +93,7 @@ Status duplicate_window(const WindowObject& parent, MPI_Info info, MPI_Win* hand
 
 int free_duplicate(WindowObject& object, MPI_Win* handle) noexcept
 {
-    window_table::retire(object);
-    const int code = attribute_keys::free_handle(object, handle);
-    if (code != MPI_SUCCESS) {
-        window_table::keep(object);
+    if (const int code = attribute_keys::free_handle(object, handle); code != MPI_SUCCESS) {
         return code;
     }
     window_table::remove(object);
