@@ -160,25 +160,26 @@ private:
     Engine& engine_;
 };
 
-/// The same for a helper, which may be refused.
-class HelperToken {
+/// The same for a thread that may be refused.
+template <auto acquire, auto release>
+class RefusableToken {
 public:
-    explicit HelperToken(Engine& engine) noexcept
-        : engine_(engine), held_(engine.lock().acquire_as_helper())
+    explicit RefusableToken(Engine& engine) noexcept
+        : engine_(engine), held_((engine.lock().*acquire)())
     {
         if (held_) {
             engine_.begin_use();
         }
     }
-    ~HelperToken()
+    ~RefusableToken()
     {
         if (held_) {
             engine_.end_use();
-            engine_.lock().release_as_helper();
+            (engine_.lock().*release)();
         }
     }
-    HelperToken(const HelperToken&) = delete;
-    HelperToken& operator=(const HelperToken&) = delete;
+    RefusableToken(const RefusableToken&) = delete;
+    RefusableToken& operator=(const RefusableToken&) = delete;
 
     explicit operator bool() const noexcept { return held_; }
 
@@ -186,5 +187,10 @@ private:
     Engine& engine_;
     bool held_;
 };
+
+/// For a helper.
+using HelperToken = RefusableToken<&EngineLock::acquire_as_helper, &EngineLock::release_as_helper>;
+/// For a thread in the host's loop, which may be entered by a call of ours that holds the engine.
+using HostLoopToken = RefusableToken<&EngineLock::try_acquire, &EngineLock::release>;
 
 } // namespace sidelight::runtime

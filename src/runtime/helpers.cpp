@@ -20,52 +20,28 @@ namespace {
 /// Whether the last sweep has left the fabric close to the next message. Relaxed: a hint.
 std::atomic<bool> messages_are_close{false};
 
-/// The engine for a thread in the host's loop. The loop may be entered by a call of ours that holds
-/// it: then it is refused.
-class HostLoopToken {
-public:
-    explicit HostLoopToken(Engine& engine) noexcept
-        : engine_(engine), held_(engine.lock().try_acquire())
-    {
-        if (held_) {
-            engine_.begin_use();
-        }
-    }
-    ~HostLoopToken()
-    {
-        if (held_) {
-            engine_.end_use();
-            engine_.lock().release();
-        }
-    }
-    HostLoopToken(const HostLoopToken&) = delete;
-    HostLoopToken& operator=(const HostLoopToken&) = delete;
-
-    explicit operator bool() const noexcept { return held_; }
-
-private:
-    Engine& engine_;
-    bool held_;
-};
-
 /// Tries, and never waits.
 bool sweep_for_host() noexcept
 {
     Runtime& runtime = *Runtime::existing();
     Engine& engine = runtime.engine();
     const bool completed = !Requests::host_is_locked() && runtime.requests().complete_found();
-    if (!engine.process().busy() || !engine.lock().try_acquire()) {
+    if (!engine.process().busy()) {
         return completed;
     }
-    if (engine.notes_calls() && !host::mpi::is_in_poll()) [[unlikely]] {
-        engine.recall().is_in_host();
+    bool moved = false;
+    {
+        const HostLoopToken token(engine);
+        if (!token) {
+            return completed;
+        }
+        if (engine.notes_calls() && !host::mpi::is_in_poll()) [[unlikely]] {
+            engine.recall().is_in_host();
+        }
+        engine.answer_call();
+        moved = engine.process().progress();
+        messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
     }
-    engine.begin_use();
-    engine.answer_call();
-    const bool moved = engine.process().progress();
-    messages_are_close.store(runtime.waiting().messages_are_close(), std::memory_order_relaxed);
-    engine.end_use();
-    engine.lock().release();
     return run_active<HostLoopToken>(engine) || moved || completed;
 }
 
