@@ -70,11 +70,15 @@ public:
     [[nodiscard]] T* front() const noexcept { return first_; }
     [[nodiscard]] static T* after(const T& object) noexcept { return (object.*member).after; }
 
-    void push(T* object) noexcept
+    void push(T* object) noexcept { insert_before(object, nullptr); }
+
+    /// `behind`: null for the end.
+    void insert_before(T* object, T* behind) noexcept
     {
-        (object->*member) = {last_, nullptr};
-        (last_ != nullptr ? (last_->*member).after : first_) = object;
-        last_ = object;
+        T*& before = behind != nullptr ? (behind->*member).before : last_;
+        (object->*member) = {before, behind};
+        (before != nullptr ? (before->*member).after : first_) = object;
+        before = object;
     }
 
     void push_front(T* object) noexcept
@@ -90,6 +94,17 @@ public:
         (before != nullptr ? (before->*member).after : first_) = after;
         (after != nullptr ? (after->*member).before : last_) = before;
         (object->*member) = {};
+    }
+
+    /// Visits all, in order. The one that is visited may leave.
+    template <class Visit>
+    void for_each(Visit visit) noexcept
+    {
+        for (T* object = first_; object != nullptr;) {
+            T* next = after(*object);
+            visit(*object);
+            object = next;
+        }
     }
 
 private:

@@ -122,12 +122,35 @@ TEST(List, LosesAndGainsAnywhere)
             ASSERT_EQ(node.links.before, nullptr);
             ASSERT_EQ(node.links.after, nullptr);
         } else {
-            list.push(&node);
-            expected.push_back(node.number);
+            const auto at = static_cast<std::ptrdiff_t>(random.below(expected.size() + 1));
+            const auto behind = expected.begin() + at;
+            list.insert_before(&node, behind != expected.end()
+                                          ? &nodes[static_cast<std::size_t>(*behind)]
+                                          : nullptr);
+            expected.insert(behind, node.number);
         }
         ASSERT_EQ(numbers(list), std::vector<int>(expected.begin(), expected.end()));
         ASSERT_EQ(list.empty(), expected.empty());
     }
+}
+
+TEST(List, VisitsAllThoughSomeLeave)
+{
+    std::array<Node, 5> nodes;
+    Linked list;
+    for (int i = 0; i < 5; ++i) {
+        nodes[static_cast<std::size_t>(i)].number = i;
+        list.push(&nodes[static_cast<std::size_t>(i)]);
+    }
+    std::vector<int> visited;
+    list.for_each([&](Node& node) {
+        visited.push_back(node.number);
+        if (node.number % 2 == 0) {
+            list.remove(&node);
+        }
+    });
+    EXPECT_EQ(visited, (std::vector<int>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(numbers(list), (std::vector<int>{1, 3}));
 }
 
 TEST(Pool, GivesOutNoObjectTwice)

@@ -46,22 +46,19 @@ void ActiveBuffer::reserve(Channel& from, const ActiveReservationBody& body) noe
 /// Those that can never be served are told so; the first of the others waits until there is room.
 void ActiveBuffer::serve() noexcept
 {
-    ActiveReservation* wanted = waiting_.front();
     bool first = true;
-    while (wanted != nullptr) {
-        ActiveReservation* next = Reservations::after(*wanted);
-        const bool never = wanted->least > bytes();
+    waiting_.for_each([&](ActiveReservation& wanted) {
+        const bool never = wanted.least > bytes();
         if (never) {
-            waiting_.remove(wanted);
-            answer(*wanted);
-            pool_.give_back(wanted);
-        } else if (rules::reservation_is_served(first) && place(*wanted)) {
-            answer(*wanted);
+            waiting_.remove(&wanted);
+            answer(wanted);
+            pool_.give_back(&wanted);
+        } else if (rules::reservation_is_served(first) && place(wanted)) {
+            answer(wanted);
         } else {
             first = false;
         }
-        wanted = next;
-    }
+    });
 }
 
 /// The first gap that is large enough.
@@ -83,19 +80,7 @@ bool ActiveBuffer::place(ActiveReservation& wanted) noexcept
         begin = round_up(behind->place + behind->bytes, active_granule);
     }
     waiting_.remove(&wanted);
-    Reservations sorted;
-    while (!given_.empty()) { // there are few
-        ActiveReservation* given = given_.front();
-        given_.remove(given);
-        if (given == behind) {
-            sorted.push(&wanted);
-        }
-        sorted.push(given);
-    }
-    if (behind == nullptr) {
-        sorted.push(&wanted);
-    }
-    given_ = sorted;
+    given_.insert_before(&wanted, behind);
     return true;
 }
 

@@ -56,14 +56,12 @@ private:
     template <class Gone>
     void remove_if(Reservations& list, Gone gone) noexcept
     {
-        for (ActiveReservation* held = list.front(); held != nullptr;) {
-            ActiveReservation* next = Reservations::after(*held);
-            if (gone(*held)) {
-                list.remove(held);
-                pool_.give_back(held);
+        list.for_each([&](ActiveReservation& held) {
+            if (gone(held)) {
+                list.remove(&held);
+                pool_.give_back(&held);
             }
-            held = next;
-        }
+        });
     }
     void serve() noexcept;
     [[nodiscard]] bool place(ActiveReservation& wanted) noexcept;

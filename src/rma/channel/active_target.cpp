@@ -408,15 +408,13 @@ void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
 template <class Wanted>
 void ActiveTarget::fail_if(Wanted wanted, Status failure) noexcept
 {
-    for (ActiveIncoming* message = turn_.front(); message != nullptr;) {
-        ActiveIncoming* next = Turn::after(*message);
-        if (wanted(*message)) {
-            message->failed = true;
-            message->failure = failure;
-            end_if_over(*message);
+    turn_.for_each([&](ActiveIncoming& message) {
+        if (wanted(message)) {
+            message.failed = true;
+            message.failure = failure;
+            end_if_over(message);
         }
-        message = next;
-    }
+    });
 }
 
 void ActiveTarget::refuse_region(RegionName name) noexcept

@@ -142,15 +142,21 @@ void ActiveHere::end(ActiveMessage& message, Status status) noexcept
     life_.end(*message.op, status);
 }
 
+/// Those of the wanted ones that do not run.
+template <class Wanted>
+void ActiveHere::end_if(Wanted wanted, Status status) noexcept
+{
+    waiting_.for_each([&](ActiveMessage& message) {
+        if (!message.running && wanted(message)) {
+            end(message, status);
+        }
+    });
+}
+
 void ActiveHere::refuse_region(RegionName name) noexcept
 {
-    for (ActiveMessage* message = waiting_.front(); message != nullptr;) {
-        ActiveMessage* next = Waiting::after(*message);
-        if (is_about(*message, name) && !message->running) {
-            end(*message, Status::rma_range);
-        }
-        message = next;
-    }
+    end_if([&](const ActiveMessage& message) { return is_about(message, name); },
+           Status::rma_range);
 }
 
 bool ActiveHere::runs_in(RegionName name) const noexcept
@@ -166,13 +172,8 @@ bool ActiveHere::runs_in(RegionName name) const noexcept
 
 void ActiveHere::abandon(int rank) noexcept
 {
-    for (ActiveMessage* message = waiting_.front(); message != nullptr;) {
-        ActiveMessage* next = Waiting::after(*message);
-        if (message->op->operation.target == rank && !message->running) {
-            end(*message, Status::lost);
-        }
-        message = next;
-    }
+    end_if([&](const ActiveMessage& message) { return message.op->operation.target == rank; },
+           Status::lost);
 }
 
 } // namespace sidelight::rma

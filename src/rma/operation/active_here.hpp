@@ -47,6 +47,8 @@ private:
     using Waiting = List<ActiveMessage, &ActiveMessage::in_list>;
     [[nodiscard]] bool has_turn(const ActiveMessage& message) const noexcept;
     void end(ActiveMessage& message, Status status) noexcept;
+    template <class Wanted>
+    void end_if(Wanted wanted, Status status) noexcept;
 
     OperationLife& life_;
     Exclusion& exclusion_;
