@@ -10,14 +10,6 @@ using datatype::Cursor;
 
 namespace {
 
-/// Why a fragment was not performed, as far as the target's word for it is one.
-Status reason_of(std::uint8_t status) noexcept
-{
-    const bool known = status != static_cast<std::uint8_t>(Status::ok) &&
-                       status <= static_cast<std::uint8_t>(Status::other);
-    return known ? static_cast<Status>(status) : Status::other;
-}
-
 /// Whether the operation has asked for those data.
 bool asked_for(const Flight& flight, std::uint64_t position, std::uint64_t bytes) noexcept
 {
@@ -95,10 +87,10 @@ void Acknowledgements::take_refused(Channel& from, const RefusedBody& body) noex
     }
     if (body.acknowledged != 0) {
         const bool open = flight->unacknowledged && flight->status == Status::ok;
-        flight->status = open ? reason_of(body.status) : flight->status;
+        flight->status = open ? failure_of(body.status) : flight->status;
     } else if (flight->replies != 0) {
         note_placed(from, body.placed);
-        life_.fragment_answered(*flight, reason_of(body.status));
+        life_.fragment_answered(*flight, failure_of(body.status));
         origin_.launch_more(from);
     }
 }

@@ -429,8 +429,7 @@ void ActiveOrigin::take_done(Channel& from, const ActiveDoneBody& body,
     }
     const ActiveImage image = image_of(message->call.output, piece->number);
     if (body.status != 0) {
-        const bool known = body.status <= static_cast<std::uint8_t>(Status::other);
-        fail(*message, known ? static_cast<Status>(body.status) : Status::other);
+        fail(*message, failure_of(body.status));
     } else if (!take_bytes(*message, *piece, body.position, payload) ||
                message->arrived != image.bytes) {
         fail(*message, Status::other);

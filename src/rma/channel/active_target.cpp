@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/bytes.hpp"
 #include "rma/active/rules.hpp"
 
 namespace sidelight::rma {
@@ -18,12 +19,6 @@ ActiveRange active_range_of(const ActiveBody& body) noexcept
 {
     return {body.address + static_cast<std::uint64_t>(body.first),
             body.address + static_cast<std::uint64_t>(body.last)};
-}
-
-/// What somebody else says how far away it is, maybe nowhere.
-std::byte* moved(std::byte* from, std::uint64_t bytes) noexcept
-{
-    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) + bytes);
 }
 
 /// The region of a memory handle that it is about: a release waits for what runs there.
@@ -224,9 +219,10 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         }
         return;
     }
-    message->persistent = extent != 0
-                              ? moved(persistent, ~static_cast<std::uint64_t>(body.first) + 1)
-                              : moved(persistent, body.address);
+    // What somebody else says how far away it is, maybe nowhere.
+    const std::uint64_t distance =
+        extent != 0 ? ~static_cast<std::uint64_t>(body.first) + 1 : body.address;
+    message->persistent = displaced(persistent, static_cast<std::ptrdiff_t>(distance));
     *piece = {.body = body, .memory = memory, .received = payload.size()};
     if (!payload.empty()) {
         std::memcpy(memory, payload.data(), payload.size());
@@ -322,14 +318,13 @@ void ActiveTarget::describe(const ActiveIncoming& message,
     const ActivePiece& piece = *message.pieces.front();
     const ActiveBody& body = piece.body;
     invocation = {.handler = with_.handlers[message.handler],
-                  .input = moved(piece.memory, static_cast<std::uint64_t>(body.input_start)),
+                  .input = displaced(piece.memory, body.input_start),
                   .input_count = body.input_count,
                   .input_type = body.input_type,
                   .persistent = message.persistent,
                   .persistent_count = body.persistent_count,
                   .persistent_type = body.persistent_type,
-                  .output = moved(piece.memory,
-                                  body.output_at + static_cast<std::uint64_t>(body.output_start)),
+                  .output = displaced(piece.memory + body.output_at, body.output_start),
                   .output_count = body.output_count,
                   .output_type = body.output_type,
                   .segments = body.number,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "rma/channel/wire.hpp"
 
 namespace sidelight::rma {
@@ -41,7 +42,7 @@ private:
     };
     [[nodiscard]] static std::size_t padded(std::size_t bytes) noexcept
     {
-        return (bytes + alignof(Entry) - 1) / alignof(Entry) * alignof(Entry);
+        return round_up(bytes, alignof(Entry));
     }
     [[nodiscard]] Entry entry_at(std::size_t at) const noexcept;
 

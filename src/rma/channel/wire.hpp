@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "fabric/fabric.hpp"
 #include "rma/channel/framed.hpp"
 #include "rma/region/region_name.hpp"
@@ -163,6 +164,14 @@ struct alignas(16) AccumulateScatteredBody {
 static_assert(sizeof(PutBody) == 32 && sizeof(AccumulateBody) == 48 &&
                   sizeof(CompareAndSwapBody) == 32,
               "a region takes no room of its own");
+
+/// Why something was not performed, as far as the target's word for it is one.
+[[nodiscard]] constexpr Status failure_of(std::uint8_t status) noexcept
+{
+    const bool known = status != static_cast<std::uint8_t>(Status::ok) &&
+                       status <= static_cast<std::uint8_t>(Status::other);
+    return known ? static_cast<Status>(status) : Status::other;
+}
 
 /// Data bytes in one message that is not zero-copy, at most. A multiple of the size of every basic
 /// type without holes.

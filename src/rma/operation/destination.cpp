@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
 #include "datatype/cursor.hpp"
 #include "rma/accumulate/transfer.hpp"
 #include "rma/active/call.hpp"
@@ -120,8 +121,7 @@ Status locate(const Operation& operation, const Target& target, const OwnMemory&
     }
     destination.address = scale.first + static_cast<std::size_t>(offset);
     destination.mapped = target.mapped;
-    destination.memory = reinterpret_cast<std::byte*>(
-        reinterpret_cast<std::uintptr_t>(target.base) + destination.address);
+    destination.memory = displaced(target.base, static_cast<std::ptrdiff_t>(destination.address));
     if (touched.overflow) {
         return Status::rma_range;
     }
