@@ -31,6 +31,8 @@ struct BasicShape {
     std::uint8_t size;   ///< bytes of data; less than the extent where there are holes
     std::uint8_t extent; ///< bytes from one element to the next
     std::uint8_t atomic;
+
+    [[nodiscard]] constexpr bool has_holes() const noexcept { return size != extent; }
 };
 
 inline constexpr std::size_t basic_count = static_cast<std::size_t>(Basic::count_);

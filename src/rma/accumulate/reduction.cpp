@@ -172,7 +172,7 @@ template <ReduceOp op, typename E>
 template <Basic basic>
 constexpr bool fills_rows() noexcept
 {
-    return Element<basic>::kind != Kind::pair && shape_of(basic).size == shape_of(basic).extent;
+    return Element<basic>::kind != Kind::pair && !shape_of(basic).has_holes();
 }
 
 template <ReduceOp op, Basic basic>
@@ -326,9 +326,8 @@ std::uint64_t exchange_elements(std::uint64_t* target, const std::byte* origin) 
 
 /// Elements of which several lie in a word, and which fill it.
 template <Basic basic>
-constexpr bool fill_words = mixed_widths_are_atomic&& shape_of(basic).atomic < 8 &&
-                            shape_of(basic).size == shape_of(basic).extent&& Element<basic>::kind
-                                != Kind::pair;
+constexpr bool
+    fill_words = mixed_widths_are_atomic&& shape_of(basic).atomic < 8 && fills_rows<basic>();
 
 /// A row whose words are done at once: a byte takes an eighth of the time. Moves `at` to what is
 /// left, and returns how many elements that are.

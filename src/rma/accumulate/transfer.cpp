@@ -28,7 +28,7 @@ class ElementCursor {
 public:
     ElementCursor(const Buffer& buffer, const BasicShape& shape) noexcept
         : present_(buffer.layout != nullptr),
-          holes_(shape.size != shape.extent),
+          holes_(shape.has_holes()),
           size_(shape.size),
           cursor_(buffer)
     {}
@@ -183,7 +183,7 @@ void Combination::scattered(const Buffer& origin, const Buffer& result,
 /// Whether the elements of a side are all one extent apart; so is a side that is not there.
 bool is_row(const Buffer& buffer, const BasicShape& shape) noexcept
 {
-    return buffer.layout == nullptr || (buffer.layout->contiguous && shape.size == shape.extent);
+    return buffer.layout == nullptr || (buffer.layout->contiguous && !shape.has_holes());
 }
 
 bool fits(const Buffer& buffer, std::size_t bytes) noexcept

@@ -11,13 +11,6 @@ namespace sidelight::rma {
 
 namespace {
 
-/// Elements of which a message brings one, whether the program's own have their holes or not.
-bool has_holes(datatype::Basic basic) noexcept
-{
-    const datatype::BasicShape shape = datatype::shape_of(basic);
-    return shape.size != shape.extent;
-}
-
 std::byte* at(const datatype::Blocks& blocks, std::size_t index) noexcept
 {
     return displaced(blocks.address, static_cast<std::ptrdiff_t>(index) * blocks.stride);
@@ -42,9 +35,9 @@ bool is_one_fragment(const Operation& operation) noexcept
         return false;
     }
     const std::size_t bytes = data_bytes(operation);
-    const datatype::Basic basic = operation.layout->basic;
-    const bool one_by_one = operation.kind == OperationKind::accumulate && has_holes(basic) &&
-                            bytes != datatype::shape_of(basic).size;
+    const datatype::BasicShape shape = datatype::shape_of(operation.layout->basic);
+    const bool one_by_one =
+        operation.kind == OperationKind::accumulate && shape.has_holes() && bytes != shape.size;
     return bytes != 0 && bytes <= fragment_bytes && !one_by_one && operation.layout->contiguous &&
            operation.origin.layout->contiguous && operation.origin.bytes() == bytes;
 }
@@ -54,9 +47,9 @@ std::size_t next_fragment(const Flight& flight) noexcept
     const Operation& operation = flight.op->operation;
     const std::size_t stretch = flight.target.piece().length;
     if (operation.kind == OperationKind::accumulate) {
-        const datatype::Basic basic = operation.layout->basic;
-        return has_holes(basic) ? datatype::shape_of(basic).size
-                                : std::min(stretch, fragment_bytes);
+        // Elements of which a message brings one, whether the program's have their holes or not.
+        const datatype::BasicShape shape = datatype::shape_of(operation.layout->basic);
+        return shape.has_holes() ? shape.size : std::min(stretch, fragment_bytes);
     }
     const std::size_t both = std::min(stretch, flight.data.piece().length);
     return both >= zero_copy_bytes && !flight.copied ? both : std::min(stretch, fragment_bytes);
@@ -67,7 +60,8 @@ Scattered next_blocks(const Flight& flight, std::span<std::byte, scattered_bytes
     const Operation& operation = flight.op->operation;
     const std::size_t first = flight.target.piece().length;
     if (first > scattered_block_bytes || flight.position + first == data_bytes(operation) ||
-        (operation.kind == OperationKind::accumulate && has_holes(operation.layout->basic))) {
+        (operation.kind == OperationKind::accumulate &&
+         datatype::shape_of(operation.layout->basic).has_holes())) {
         return {};
     }
     Scattered found;

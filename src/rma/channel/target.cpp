@@ -75,7 +75,7 @@ std::size_t reach_of(const AccumulateBody& body) noexcept
     const datatype::BasicShape shape = datatype::shape_of(basic);
     const bool whole = body.bytes != 0 && body.bytes <= fragment_bytes &&
                        body.bytes % shape.size == 0 &&
-                       (shape.size == shape.extent || body.bytes == shape.size);
+                       (!shape.has_holes() || body.bytes == shape.size);
     const auto last = static_cast<std::size_t>(datatype::basic_layout(basic).true_ub);
     return whole ? (body.bytes / shape.size - 1) * shape.extent + last : 0;
 }

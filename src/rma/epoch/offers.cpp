@@ -77,7 +77,7 @@ std::uint64_t word_of(const Epoch& epoch, const PeerEpoch& peer) noexcept
 bool without_holes(datatype::Basic basic) noexcept
 {
     const datatype::BasicShape shape = datatype::shape_of(basic);
-    return shape.size != 0 && shape.size == shape.extent;
+    return shape.size != 0 && !shape.has_holes();
 }
 
 /// What is said by pieces: it returns nothing, or bytes whose order nobody sees.
