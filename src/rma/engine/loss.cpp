@@ -73,9 +73,8 @@ void Losses::leave_broken() noexcept
     give_up_lost();
     for (std::size_t next = 0; next < with_.contacts.met().size(); ++next) {
         const int rank = with_.contacts.met()[next];
-        if (rank != with_.contacts.rank() && !with_.contacts.target(rank).lost) {
-            with_.channels.send(with_.contacts.channel(rank), MessageKind::lost,
-                                LostBody{.rank = with_.contacts.rank()});
+        if (!with_.contacts.target(rank).lost) {
+            tell(rank, with_.contacts.rank());
         }
     }
 }

@@ -15,7 +15,7 @@ Control& meet_neighbours(Contacts& contacts)
             throw std::bad_alloc();
         }
     }
-    return *contacts.peer(contacts.rank()).control;
+    return contacts.own();
 }
 
 AccumulateTarget own_accumulates(Contacts& contacts)

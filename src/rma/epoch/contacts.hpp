@@ -76,6 +76,8 @@ public:
     [[nodiscard]] const Target& target(int rank) const noexcept { return targets_[rank]; }
     [[nodiscard]] Peer& peer(int rank) noexcept { return peers_[rank]; }
     [[nodiscard]] const Peer& peer(int rank) const noexcept { return peers_[rank]; }
+    /// This member's own block.
+    [[nodiscard]] Control& own() const noexcept { return *peers_[with_.rank].control; }
     [[nodiscard]] Channel& channel(int rank) noexcept
     {
         return with_.channels.open(rank, targets_[rank].peer);

@@ -134,6 +134,11 @@ struct Epoch {
     {
         return state == EpochState::active_open || state == EpochState::active_closed;
     }
+    /// Of a peer of it, in a lock_all epoch.
+    [[nodiscard]] bool has_asked(const PeerEpoch& peer) const noexcept
+    {
+        return &peer < peers.data() + peers_asked;
+    }
     /// For a new epoch, before its peers are named. An earlier one has left all lists.
     void begin(EpochKind as) noexcept
     {

@@ -36,7 +36,7 @@ struct EpochSurroundings {
     }
 
     /// This member's block.
-    [[nodiscard]] Control& own() const noexcept { return *contacts.peer(contacts.rank()).control; }
+    [[nodiscard]] Control& own() const noexcept { return contacts.own(); }
 };
 
 /// What an open and granted epoch lets through.

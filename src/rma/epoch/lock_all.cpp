@@ -22,8 +22,7 @@ bool lock_all_granted(const EpochSurroundings& with, const Epoch& epoch,
     if (epoch.no_check) {
         return true;
     }
-    const bool asked = &peer < epoch.peers.data() + epoch.peers_asked;
-    return asked && place_admitted(with, epoch, peer);
+    return epoch.has_asked(peer) && place_admitted(with, epoch, peer);
 }
 
 void lock_all_enters(const EpochSurroundings& with, Epoch& epoch, const PeerEpoch& peer) noexcept

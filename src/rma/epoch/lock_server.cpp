@@ -38,7 +38,7 @@ void LockServer::leave_announced(Peer& sender) noexcept
 {
     for (const LockType type : {LockType::shared, LockType::exclusive}) {
         for (std::uint32_t& leaving = sender.leaving_of(type); leaving != 0; --leaving) {
-            leave(contacts_.rank(), *contacts_.peer(contacts_.rank()).control, type);
+            leave(contacts_.rank(), contacts_.own(), type);
         }
     }
 }
@@ -52,7 +52,7 @@ void LockServer::leave_all(int rank) noexcept
             own().depart(type);
         }
     }
-    pass_on(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
+    pass_on(contacts_.rank(), contacts_.own());
 }
 
 /// Of those who compute it calls the ones alone who are admitted now.
@@ -71,9 +71,8 @@ void LockServer::pass_on(int rank, const Control& control) noexcept
 
 bool LockServer::owes_grants() const noexcept
 {
-    const LockQueue& queue = contacts_.peer(contacts_.rank()).control->lock;
     for (const LockWaiter* waiter = waiting_.front(); waiter != nullptr; waiter = waiter->next) {
-        if (queue.admits(waiter->type, waiter->place)) {
+        if (own().admits(waiter->type, waiter->place)) {
             return true;
         }
     }
@@ -106,7 +105,7 @@ bool LockServer::grant_waiting() noexcept
         granted = true;
     }
     if (left) {
-        tell_neighbours(contacts_.rank(), *contacts_.peer(contacts_.rank()).control);
+        tell_neighbours(contacts_.rank(), contacts_.own());
     }
     attention_.set(Reason::waiting_for_lock, !waiting_.empty());
     return granted;

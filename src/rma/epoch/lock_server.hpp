@@ -52,10 +52,7 @@ public:
 private:
     bool admit(const LockWaiter& waiter) noexcept;
     void tell_neighbours(int rank, const Control& control) noexcept;
-    [[nodiscard]] LockQueue& own() noexcept
-    {
-        return contacts_.peer(contacts_.rank()).control->lock;
-    }
+    [[nodiscard]] LockQueue& own() const noexcept { return contacts_.own().lock; }
 
     Contacts& contacts_;
     Channels& channels_;

@@ -30,7 +30,7 @@ public:
 private:
     [[nodiscard]] PeerNotices& from_peer(const Channel& from) noexcept
     {
-        return contacts_.peer(contacts_.rank()).control->notices(from.rank);
+        return contacts_.own().notices(from.rank);
     }
 
     Contacts& contacts_;

@@ -61,6 +61,15 @@ Epoch* SettledEpochs::take(Epoch*& kept, EpochKind kind, std::size_t peers) noex
     return epoch;
 }
 
+inline void SettledEpochs::keep(Epoch*& kept, Epoch& epoch) noexcept
+{
+    if (kept == nullptr) {
+        kept = &epoch;
+    } else {
+        queue_.give_back(epoch);
+    }
+}
+
 /// Between two fence epochs, with nothing recorded in the first, where all members pass the barrier
 /// soon: the epoch goes on as the next one, if its messages exclude one another as that one's do.
 bool SettledEpochs::fence(int polls) noexcept
@@ -121,11 +130,7 @@ bool SettledEpochs::wait(int polls) noexcept
     }
     open_.exposure = nullptr;
     queue_.note_completed();
-    if (exposure_ == nullptr) {
-        exposure_ = epoch;
-    } else {
-        queue_.give_back(*epoch);
-    }
+    keep(exposure_, *epoch);
     return true;
 }
 
@@ -179,11 +184,7 @@ bool SettledEpochs::complete() noexcept
         target.done = peer.number;
         with_.contacts.publish_done(peer.rank, target.done);
     }
-    if (access_ == nullptr) {
-        access_ = epoch;
-    } else {
-        queue_.give_back(*epoch);
-    }
+    keep(access_, *epoch);
     return true;
 }
 

@@ -102,6 +102,8 @@ private:
     }
     /// One for so many peers, from those kept ready; null: no memory.
     [[nodiscard]] Epoch* take(Epoch*& kept, EpochKind kind, std::size_t peers) noexcept;
+    /// Ready for the next call, if there is none yet.
+    void keep(Epoch*& kept, Epoch& epoch) noexcept;
     void prepare(Epoch& epoch) noexcept;
 
     // Of the contacts, so that a call finds its peer by few loads.

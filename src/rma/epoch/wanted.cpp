@@ -104,8 +104,7 @@ void WantedEvents::add_grant(const EpochSurroundings& with, const Epoch& epoch,
         if (!peer.recorded.empty() || is_closed(epoch)) {
             wanted_.add(event_in(with, EventClass::grant, peer.rank, peer.number));
         }
-    } else if (!epoch.no_check &&
-               (epoch.kind == EpochKind::lock || &peer < epoch.peers.data() + epoch.peers_asked)) {
+    } else if (!epoch.no_check && (epoch.kind == EpochKind::lock || epoch.has_asked(peer))) {
         wanted_.add(event_in(with, EventClass::place, peer.rank, peer.place.ahead),
                     rules::admitted_by_low_half(epoch.lock_type));
     }
