@@ -40,17 +40,17 @@ const char* cure_of(int error) noexcept
 
 } // namespace
 
-Reason reason_of(int error) noexcept
+ReasonText reason_of(int error) noexcept
 {
-    Reason reason;
+    ReasonText reason;
     std::snprintf(reason.text.data(), reason.text.size(), "%s%s", std::strerror(error),
                   cure_of(error));
     return reason;
 }
 
-Reason lack_of_files(int wanted) noexcept
+ReasonText lack_of_files(int wanted) noexcept
 {
-    Reason reason;
+    ReasonText reason;
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return reason;
@@ -69,9 +69,9 @@ Reason lack_of_files(int wanted) noexcept
     return reason;
 }
 
-Reason lack_of_addresses(std::size_t wanted) noexcept
+ReasonText lack_of_addresses(std::size_t wanted) noexcept
 {
-    Reason reason;
+    ReasonText reason;
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         return reason;

@@ -68,7 +68,7 @@ struct NetworkOptions {
 };
 
 /// What this process lacks at present to begin one: it is not tried then. Empty: nothing.
-[[nodiscard]] Reason lack_for_network() noexcept;
+[[nodiscard]] ReasonText lack_for_network() noexcept;
 
 /// The fabric of the networks that UCX knows. Null, with the reason in the log, where the library
 /// was built without UCX's headers or UCX cannot be loaded or started.

@@ -21,7 +21,7 @@ namespace sidelight::runtime {
 
 namespace {
 
-using host::node::Mapped;
+using host::node::CanBeMapped;
 using rma::Flavor;
 
 /// With so many members at most the room is made before it is known who is on which node.
@@ -104,7 +104,7 @@ bool Creation::find_node(bool alone, std::uint64_t& node) noexcept
 /// In memory, where that was possible before; where a member has given that up since, none has it
 /// any more.
 host::node::Survey Creation::ask_all(std::uint64_t node, bool ready,
-                                     host::node::Mapped mapped) noexcept
+                                     host::node::CanBeMapped mapped) noexcept
 {
     const host::node::SurveyAnswer mine{
         .node = node,
@@ -145,8 +145,8 @@ bool Creation::find_route()
                        make_room(members_ <= most_at_first ? members_
                                  : kept_->split            ? kept_->split->members
                                                            : 0);
-    const Mapped offered = ready ? offer_memory(alone) : Mapped::no;
-    const host::node::Survey found = ask_all(node, ready, offered);
+    const CanBeMapped told = ready ? tell_memory(alone) : CanBeMapped::no;
+    const host::node::Survey found = ask_all(node, ready, told);
     refused_ = found.wrong;
     if (!found.worked) {
         return false;
@@ -167,12 +167,12 @@ bool Creation::find_route()
     if (one_node_ && found.all_keep && !in_memory_) {
         keep_exchange(SharedExchange::make(request_.comm));
     }
-    if (one_node_ && offered == Mapped::unknown) {
+    if (one_node_ && told == CanBeMapped::unknown) {
         share_brought_memory();
     }
     const bool all_mapped =
-        one_node_ &&
-        (found.mapped == Mapped::unknown ? all_agree(is_shared()) : found.mapped == Mapped::yes);
+        one_node_ && (found.mapped == CanBeMapped::unknown ? all_agree(is_shared())
+                                                           : found.mapped == CanBeMapped::yes);
     carried_ = !all_mapped || found.active_at_target;
     if (carried_ && !learn_split(node, found.all_know)) {
         return false;
@@ -205,22 +205,22 @@ bool Creation::learn_split(std::uint64_t node, bool all_know)
 /// needed. What is attached to a dynamic window is not known yet; and memory that the program
 /// brings is looked at when it is of use: where these members were on one node before, or, behind
 /// the survey, are.
-Mapped Creation::offer_memory(bool alone) noexcept
+CanBeMapped Creation::tell_memory(bool alone) noexcept
 {
     if (request_.flavor == Flavor::dynamic) {
-        return Mapped::no;
+        return CanBeMapped::no;
     }
     if (request_.flavor != Flavor::create) {
-        return Mapped::yes;
+        return CanBeMapped::yes;
     }
     if (alone) {
-        return Mapped::no;
+        return CanBeMapped::no;
     }
     if (!in_memory_) {
-        return Mapped::unknown;
+        return CanBeMapped::unknown;
     }
     share_brought_memory();
-    return is_shared() ? Mapped::yes : Mapped::no;
+    return is_shared() ? CanBeMapped::yes : CanBeMapped::no;
 }
 
 bool Creation::is_shared() const noexcept

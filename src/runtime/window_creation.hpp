@@ -57,7 +57,7 @@ public:
 private:
     bool find_route();
     [[nodiscard]] host::node::Survey ask_all(std::uint64_t node, bool ready,
-                                             host::node::Mapped mapped) noexcept;
+                                             host::node::CanBeMapped mapped) noexcept;
     bool learn_split(std::uint64_t node, bool all_know);
     [[nodiscard]] bool find_node(bool alone, std::uint64_t& node) noexcept;
     [[nodiscard]] bool make_room(int members) noexcept;
@@ -65,7 +65,7 @@ private:
     {
         return carried_ ? kept_->split->members : members_;
     }
-    [[nodiscard]] host::node::Mapped offer_memory(bool alone) noexcept;
+    [[nodiscard]] host::node::CanBeMapped tell_memory(bool alone) noexcept;
     [[nodiscard]] bool is_shared() const noexcept;
     void share_brought_memory() noexcept;
     bool open_network();

@@ -29,7 +29,7 @@ TEST(SystemLimits, CountsTheFilesThatAreLeft)
 {
     const FileLimit limit(100);
     EXPECT_FALSE(lack_of_files(32));
-    const Reason lack = lack_of_files(100); // some are open
+    const ReasonText lack = lack_of_files(100); // some are open
     ASSERT_TRUE(lack);
     EXPECT_NE(std::string(lack.c_str()).find("100 of ulimit -n"), std::string::npos);
 }
@@ -42,7 +42,7 @@ TEST(SystemLimits, SaysWhereAddressesAreFew)
     rlimit now = before;
     now.rlim_cur = 1 << 20; // less than there is already
     setrlimit(RLIMIT_AS, &now);
-    const Reason lack = lack_of_addresses(std::size_t{64} << 20);
+    const ReasonText lack = lack_of_addresses(std::size_t{64} << 20);
     setrlimit(RLIMIT_AS, &before);
     ASSERT_TRUE(lack);
     EXPECT_NE(std::string(lack.c_str()).find("ulimit -v"), std::string::npos);

@@ -26,7 +26,7 @@ std::uint64_t random_identity() noexcept
     return identity;
 }
 
-[[noreturn]] void refuse(const Reason& why)
+[[noreturn]] void refuse(const ReasonText& why)
 {
     throw std::runtime_error(std::string("cannot make a doorbell: ") + why.c_str());
 }
@@ -37,10 +37,10 @@ File make_file()
 {
     constexpr int files = 8;
     constexpr std::size_t addresses = std::size_t{32} << 20;
-    if (const Reason lack = lack_of_files(files)) {
+    if (const ReasonText lack = lack_of_files(files)) {
         refuse(lack);
     }
-    if (const Reason lack = lack_of_addresses(addresses)) {
+    if (const ReasonText lack = lack_of_addresses(addresses)) {
         refuse(lack);
     }
     File file = create_memory_file();

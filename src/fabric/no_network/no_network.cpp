@@ -4,7 +4,7 @@
 
 namespace sidelight::fabric {
 
-Reason lack_for_network() noexcept { return {}; }
+ReasonText lack_for_network() noexcept { return {}; }
 
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& /*numbers*/,
                                             const NetworkOptions& /*options*/)

@@ -148,18 +148,18 @@ Arming UcxFabric::arm() noexcept
 } // namespace ucx
 
 /// Some of UCX ends the process when it is refused what it begins with.
-Reason lack_for_network() noexcept
+ReasonText lack_for_network() noexcept
 {
     constexpr int files = 32; // a worker has about 15, and some for each network and peer
     // Its thread's stack and heap, its buffers, and the queues of some peers.
     constexpr std::size_t addresses = std::size_t{128} << 20;
-    const Reason lack = lack_of_files(files);
+    const ReasonText lack = lack_of_files(files);
     return lack ? lack : lack_of_addresses(addresses);
 }
 
 std::unique_ptr<NetworkFabric> open_network(PeerNumbers& numbers, const NetworkOptions& options)
 {
-    if (const Reason lack = lack_for_network()) {
+    if (const ReasonText lack = lack_for_network()) {
         log(LogLevel::error,
             "no network: %s; until then windows that need messages are left to the host MPI",
             lack.c_str());

@@ -116,7 +116,7 @@ Survey survey(Exchange& members, const SurveyAnswer& mine) noexcept
             .no_exclusive_locks = least[6] == 1,
             .active_at_target = least[7] == 0,
             .of_world = least[9] == 1,
-            .mapped = static_cast<Mapped>(least[8]),
+            .mapped = static_cast<CanBeMapped>(least[8]),
             .wrong = static_cast<Status>(~least[5])};
 }
 

@@ -18,20 +18,20 @@ namespace sidelight::host::node {
 /// their host and on what they share: containers on one machine are different nodes.
 [[nodiscard]] std::uint64_t node_identity();
 
-/// Whether others map a member's memory.
-enum class Mapped : std::uint8_t { no, unknown, yes };
+/// Whether others will map a member's memory.
+enum class CanBeMapped : std::uint8_t { no, unknown, yes };
 
 /// What all members find out in one collective step, before anything is made.
 struct Survey {
-    bool reached = false;            ///< they have heard of each other
-    bool worked = false;             ///< and every member has said yes
-    bool one_node = false;           ///< all have said the same node
-    bool all_know = false;           ///< all have said that they know the split
-    bool all_keep = false;           ///< all have said that they can keep what they learn
-    bool no_exclusive_locks = false; ///< all have promised that
-    bool active_at_target = false;   ///< some member has asked for that
-    bool of_world = false;           ///< no member has a session
-    Mapped mapped = Mapped::unknown; ///< no: that of some member is not; yes: that of all
+    bool reached = false;                      ///< they have heard of each other
+    bool worked = false;                       ///< and every member has said yes
+    bool one_node = false;                     ///< all have said the same node
+    bool all_know = false;                     ///< all have said that they know the split
+    bool all_keep = false;                     ///< all have said that they can keep what they learn
+    bool no_exclusive_locks = false;           ///< all have promised that
+    bool active_at_target = false;             ///< some member has asked for that
+    bool of_world = false;                     ///< no member has a session
+    CanBeMapped mapped = CanBeMapped::unknown; ///< no: that of some member is not; yes: that of all
     Status wrong = Status::ok; ///< a member's arguments cannot be; of several the same one for all
 };
 
@@ -41,11 +41,11 @@ struct SurveyAnswer {
     bool yes = false;       ///< whether it goes along
     bool knows = false;     ///< whether it has the split of these members from an earlier time
     bool keeps = false;     ///< whether it can keep what it learns of them
-    bool no_exclusive_locks = false; ///< what it promises of the window
-    bool active_at_target = false;   ///< what it asks for
-    bool of_world = false;           ///< it has the world, and no session
-    Mapped mapped = Mapped::unknown; ///< its memory, were all on one node
-    Status wrong = Status::ok;       ///< what is the matter with its arguments
+    bool no_exclusive_locks = false;           ///< what it promises of the window
+    bool active_at_target = false;             ///< what it asks for
+    bool of_world = false;                     ///< it has the world, and no session
+    CanBeMapped mapped = CanBeMapped::unknown; ///< its memory, were all on one node
+    Status wrong = Status::ok;                 ///< what is the matter with its arguments
 };
 
 /// Collective.
