@@ -13,7 +13,6 @@
 #include <sidelight.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { X, Y, DONE, COUNTED, CELLS, LIMIT = 150 /* seconds */ };
 
@@ -27,13 +26,6 @@ static struct board {
 } * board;
 
 /* A handler calls nothing of MPI. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static struct board *share_board(void)
 {
     char name[64];
@@ -64,9 +56,9 @@ static void take_long(void *in, int in_count, MPI_Datatype in_type, void *memory
 {
     (void)in, (void)in_count, (void)in_type, (void)count, (void)type, (void)out, (void)out_count;
     (void)out_type, (void)segments, (void)offset;
-    double const begin = seconds(), least = 0.001 * (double)milliseconds;
+    double const begin = check_seconds(), least = 0.001 * (double)milliseconds;
     board->begun = true;
-    while (seconds() - begin < least || (!board->may_end && seconds() - begin < LIMIT))
+    while (check_seconds() - begin < least || (!board->may_end && check_seconds() - begin < LIMIT))
         usleep(1000);
     ((int64_t *)memory)[0] = 1;
     board->ended = true;
@@ -130,12 +122,13 @@ static void long_handler(struct window *w, struct window *other, bool everywhere
         CHECK_OK(MPI_Win_flush(0, w->win));
         CHECK(board->ended);
     } else if (w->rank == 2) {
-        double begin = seconds();
-        while (!board->begun && seconds() - begin < LIMIT)
+        double begin = check_seconds();
+        while (!board->begun && check_seconds() - begin < LIMIT)
             usleep(1000);
         CHECK(board->begun);
-        begin = seconds();
-        for (int turn = 0; turn < 3 || seconds() - begin < 0.0007 * (double)milliseconds; ++turn) {
+        begin = check_seconds();
+        for (int turn = 0; turn < 3 || check_seconds() - begin < 0.0007 * (double)milliseconds;
+             ++turn) {
             for (int target = everywhere ? 0 : 1; target < 3; ++target)
                 work_at(w, target);
             int const locked = everywhere ? 0 : 1;

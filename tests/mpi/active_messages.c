@@ -9,7 +9,6 @@
 #include "windows.h"
 
 #include <sidelight.h>
-#include <time.h>
 
 enum { CELLS = 64, ROOM = 1 << 16 };
 
@@ -19,20 +18,13 @@ enum { MANY = 2000 };
 static int runs;        /* in this process */
 static double half_run; /* when they were half of the many */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Adds the input of each segment to the first element, and gives back what was there, and the
  * number of the segment. */
 static void add(const int *in, int in_count, int64_t *cell, int64_t *out, int out_count,
                 int segments, int offset)
 {
     if (++runs == MANY / 2)
-        half_run = seconds();
+        half_run = check_seconds();
     for (int s = 0; s < segments; ++s) {
         if (out_count > 0)
             out[s * out_count] = *cell;
@@ -659,7 +651,7 @@ static bool run_while_issued(const struct window *w, unsigned pause)
             CHECK_OK(send_add(w, 1, 0, &one, 1, NULL, 0, 1));
             usleep(pause);
         }
-        end = seconds();
+        end = check_seconds();
         CHECK_OK(MPI_Win_unlock(1, w->win));
     }
     MPI_Bcast(&end, 1, MPI_DOUBLE, 0, w->comm);

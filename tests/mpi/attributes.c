@@ -11,18 +11,9 @@ enum { CELLS = 16, MANY = 300, AT_ONCE = 40 };
 
 /* --- The predefined attributes ---------------------------------------------------------------- */
 
-static void *attribute(MPI_Win win, int key)
-{
-    void *value = NULL;
-    int found = 0;
-    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
-    CHECK(found);
-    return value;
-}
-
 static int number(MPI_Win win, int key)
 {
-    const int *const value = attribute(win, key);
+    const int *const value = check_attribute(win, key);
     return value != NULL ? *value : -1;
 }
 
@@ -30,7 +21,7 @@ static void predefined(struct window *w)
 {
     static const int flavors[FLAVORS] = {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED,
                                          MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_DYNAMIC};
-    const MPI_Aint *const size = attribute(w->win, MPI_WIN_SIZE);
+    const MPI_Aint *const size = check_attribute(w->win, MPI_WIN_SIZE);
     void *base = NULL;
     int found = 0;
     CHECK_OK(MPI_Win_get_attr(w->win, MPI_WIN_BASE, &base, &found));
@@ -109,7 +100,7 @@ static void own_attributes(struct window *w)
     CHECK_OK(MPI_Win_set_attr(w->win, key, &second)); /* deletes the first */
     CHECK_EQ(deleted, 1);
     CHECK_EQ(deleted_value, 11);
-    CHECK(attribute(w->win, key) == (void *)&second);
+    CHECK(check_attribute(w->win, key) == (void *)&second);
     CHECK_OK(MPI_Win_delete_attr(w->win, key));
     CHECK_EQ(deleted, 2);
     CHECK_EQ(deleted_value, 22);

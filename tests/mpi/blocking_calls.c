@@ -237,13 +237,6 @@ static const struct {
     {"file", file},
 };
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 static void through(struct window *w, void (*call)(int rank), int64_t number)
 {
     MPI_Request opening, closing;
@@ -253,7 +246,7 @@ static void through(struct window *w, void (*call)(int rank), int64_t number)
         check_hear(1); /* it stands in the queue behind this lock */
         CHECK_OK(MPI_Win_unlock(0, w->win));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win)); /* behind that of rank 1 */
-        CHECK_EQ(cell(w, 0), number);
+        CHECK_EQ(window_cell(w, 0), number);
         CHECK_OK(MPI_Win_unlock(0, w->win));
         call(0);
     } else {

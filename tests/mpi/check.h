@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Programs of the MPI ABI are of MPICH 5 or Intel MPI. */
@@ -182,6 +183,14 @@ static inline uint64_t check_argument(int argc, char **argv, int place, uint64_t
     return argc > place ? strtoull(argv[place], NULL, 0) : otherwise;
 }
 
+/* Of a clock that never goes back. Calls nothing of MPI. */
+static inline double check_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* A number from a seed; the same sequence on every rank and machine (splitmix64). */
 static inline uint64_t check_random(uint64_t *state)
 {
@@ -199,6 +208,16 @@ static inline MPI_Group check_group(int count, const int *ranks)
     MPI_Group_incl(world, count, ranks, &group);
     MPI_Group_free(&world);
     return group;
+}
+
+/* One that the window must have. */
+static inline void *check_attribute(MPI_Win win, int key)
+{
+    void *value = NULL;
+    int found = 0;
+    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
+    CHECK(found);
+    return value;
 }
 
 /* Ordering between two ranks that has nothing to do with the window: an empty message. */

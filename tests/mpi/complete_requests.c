@@ -19,8 +19,9 @@ static MPI_Request start(struct window *w, int index, int64_t value)
     static int64_t values[CELLS];
     MPI_Request r = MPI_REQUEST_NULL;
     values[index] = value;
-    CHECK_OK(MPI_Rput(&values[index], 1, MPI_INT64_T, right_of(w),
-                      window_at(w, right_of(w), 8 * (MPI_Aint)index), 1, MPI_INT64_T, w->win, &r));
+    CHECK_OK(MPI_Rput(&values[index], 1, MPI_INT64_T, window_right_of(w),
+                      window_at(w, window_right_of(w), 8 * (MPI_Aint)index), 1, MPI_INT64_T, w->win,
+                      &r));
     CHECK(r != MPI_REQUEST_NULL);
     return r;
 }
@@ -142,7 +143,7 @@ static void end(struct window *w, int cells, int64_t expected)
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     CHECK_OK(MPI_Win_sync(w->win));
     for (int i = 0; i < cells; ++i)
-        CHECK_EQ(cell(w, i), expected);
+        CHECK_EQ(window_cell(w, i), expected);
     CHECK_OK(MPI_Win_unlock_all(w->win));
     MPI_Barrier(w->comm);
 }
@@ -180,7 +181,7 @@ static void each_ending(struct window *w)
             CHECK(r == MPI_REQUEST_NULL);
             if (turn % 8 == 0)
                 expect_pending_receive(w, turn, endings[which]);
-            CHECK_OK(MPI_Win_flush(right_of(w), w->win));
+            CHECK_OK(MPI_Win_flush(window_right_of(w), w->win));
         }
     end(w, 1, TURNS);
 }
@@ -203,7 +204,7 @@ static void several_at_once(struct window *w)
         }
         for (int i = 0; i < AT_ONCE; ++i)
             CHECK(r[i] == MPI_REQUEST_NULL);
-        CHECK_OK(MPI_Win_flush(right_of(w), w->win));
+        CHECK_OK(MPI_Win_flush(window_right_of(w), w->win));
     }
     end(w, AT_ONCE, TURNS);
 }

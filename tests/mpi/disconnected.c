@@ -3,15 +3,7 @@
 #include "check.h"
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* One that nobody has waited for yet does not. */
 static bool is_running(int process)
@@ -54,9 +46,9 @@ int main(int argc, char **argv)
     int const process = exchange_processes(together);
     CHECK_OK(MPI_Comm_free(&together));
     CHECK_OK(MPI_Comm_disconnect(&other));
-    double const begin = seconds();
-    while (!is_child && is_running(process) && seconds() < begin + 5)
+    double const begin = check_seconds();
+    while (!is_child && is_running(process) && check_seconds() < begin + 5)
         usleep(10000);
-    CHECK(is_child || seconds() < begin + 5);
+    CHECK(is_child || check_seconds() < begin + 5);
     return check_end();
 }

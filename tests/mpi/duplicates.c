@@ -8,9 +8,6 @@
 
 enum { WORDS = 8, MANY = 200, ROUNDS = 300 };
 
-static int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
-static int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
-
 static MPI_Aint word(const struct window *w, int target, int index)
 {
     return window_at(w, target, 8 * index);
@@ -32,27 +29,18 @@ static int64_t read_own(const struct window *w, int index)
 
 /* --- What they share -------------------------------------------------------------------------- */
 
-static void *attribute(MPI_Win win, int key)
-{
-    void *value = NULL;
-    int found = 0;
-    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
-    CHECK(found);
-    return value;
-}
-
 static void same_memory(const struct window *w, MPI_Win other)
 {
     MPI_Group mine, its;
     int same = MPI_UNEQUAL;
     CHECK(other != w->win);
-    CHECK(attribute(other, MPI_WIN_BASE) == attribute(w->win, MPI_WIN_BASE));
-    CHECK_EQ(*(MPI_Aint *)attribute(other, MPI_WIN_SIZE),
-             *(MPI_Aint *)attribute(w->win, MPI_WIN_SIZE));
-    CHECK_EQ(*(int *)attribute(other, MPI_WIN_DISP_UNIT), w->unit);
-    CHECK_EQ(*(int *)attribute(other, MPI_WIN_CREATE_FLAVOR),
-             *(int *)attribute(w->win, MPI_WIN_CREATE_FLAVOR));
-    CHECK_EQ(*(int *)attribute(other, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
+    CHECK(check_attribute(other, MPI_WIN_BASE) == check_attribute(w->win, MPI_WIN_BASE));
+    CHECK_EQ(*(MPI_Aint *)check_attribute(other, MPI_WIN_SIZE),
+             *(MPI_Aint *)check_attribute(w->win, MPI_WIN_SIZE));
+    CHECK_EQ(*(int *)check_attribute(other, MPI_WIN_DISP_UNIT), w->unit);
+    CHECK_EQ(*(int *)check_attribute(other, MPI_WIN_CREATE_FLAVOR),
+             *(int *)check_attribute(w->win, MPI_WIN_CREATE_FLAVOR));
+    CHECK_EQ(*(int *)check_attribute(other, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
     CHECK_OK(MPI_Win_get_group(w->win, &mine));
     CHECK_OK(MPI_Win_get_group(other, &its));
     CHECK_OK(MPI_Group_compare(mine, its, &same));
@@ -67,16 +55,16 @@ static void fences(struct window *w, MPI_Win other)
     int64_t const mine = 100 + w->rank;
     MPI_Win const odd = w->rank % 2 == 1 ? other : w->win, even = w->rank % 2 == 1 ? w->win : other;
     CHECK_OK(MPI_Win_fence(0, odd));
-    put(w, even, right_of(w), 0, &mine);
+    put(w, even, window_right_of(w), 0, &mine);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, even));
-    CHECK_EQ(read_own(w, 0), 100 + left_of(w));
+    CHECK_EQ(read_own(w, 0), 100 + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
 /* Every call of an epoch through another handle than the one before it. */
 static void exposures(struct window *w, MPI_Win other)
 {
-    int const from = left_of(w), to = right_of(w);
+    int const from = window_left_of(w), to = window_right_of(w);
     int64_t const mine = 200 + w->rank;
     MPI_Group origins = check_group(1, &from), targets = check_group(1, &to);
     for (int k = 0; k < 3; ++k) {
@@ -97,17 +85,17 @@ static void flushes(struct window *w, MPI_Win first, MPI_Win second)
     int64_t value = 0;
     for (int k = 0; k < 20 && w->size > 1; ++k) {
         int64_t const mine = 300 + k;
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right_of(w), 0, first));
-        put(w, k % 2 == 0 ? first : second, right_of(w), 2, &mine);
-        CHECK_OK(MPI_Win_flush(right_of(w), k % 2 == 0 ? second : first));
-        check_tell(right_of(w));
-        check_hear(left_of(w));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, window_right_of(w), 0, first));
+        put(w, k % 2 == 0 ? first : second, window_right_of(w), 2, &mine);
+        CHECK_OK(MPI_Win_flush(window_right_of(w), k % 2 == 0 ? second : first));
+        check_tell(window_right_of(w));
+        check_hear(window_left_of(w));
         CHECK_OK(MPI_Win_sync(second));
         memcpy(&value, w->base + 16, sizeof value);
         CHECK_EQ(value, mine);
-        check_tell(left_of(w));
-        check_hear(right_of(w));
-        CHECK_OK(MPI_Win_unlock(right_of(w), second));
+        check_tell(window_left_of(w));
+        check_hear(window_right_of(w));
+        CHECK_OK(MPI_Win_unlock(window_right_of(w), second));
     }
 }
 
@@ -117,16 +105,16 @@ static void requests(struct window *w, MPI_Win other)
     int64_t const mine = 400 + w->rank;
     int64_t got = -1;
     MPI_Request all[3];
-    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, other, &all[0]));
-    CHECK_OK(MPI_Rput(&mine, 1, MPI_INT64_T, right_of(w), word(w, right_of(w), 3), 1, MPI_INT64_T,
-                      w->win, &all[1]));
-    CHECK_OK(MPIX_Win_iflush(right_of(w), w->win, &all[2]));
+    CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, other, &all[0]));
+    CHECK_OK(MPI_Rput(&mine, 1, MPI_INT64_T, window_right_of(w), word(w, window_right_of(w), 3), 1,
+                      MPI_INT64_T, w->win, &all[1]));
+    CHECK_OK(MPIX_Win_iflush(window_right_of(w), w->win, &all[2]));
     CHECK_OK(MPI_Waitall(3, all, MPI_STATUSES_IGNORE));
-    CHECK_OK(MPI_Rget(&got, 1, MPI_INT64_T, right_of(w), word(w, right_of(w), 3), 1, MPI_INT64_T,
-                      other, &all[0]));
+    CHECK_OK(MPI_Rget(&got, 1, MPI_INT64_T, window_right_of(w), word(w, window_right_of(w), 3), 1,
+                      MPI_INT64_T, other, &all[0]));
     CHECK_OK(MPI_Wait(&all[0], MPI_STATUS_IGNORE));
     CHECK_EQ(got, mine);
-    CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &all[0]));
+    CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &all[0]));
     CHECK_OK(MPI_Wait(&all[0], MPI_STATUS_IGNORE));
     MPI_Barrier(w->comm);
 }
@@ -190,12 +178,12 @@ static void attached(struct window *w, MPI_Win other)
         return;
     CHECK_OK(MPI_Win_attach(other, &more, sizeof more));
     MPI_Get_address(&more, &here);
-    MPI_Sendrecv(&here, 1, MPI_AINT, left_of(w), 5, &there, 1, MPI_AINT, right_of(w), 5, w->comm,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&here, 1, MPI_AINT, window_left_of(w), 5, &there, 1, MPI_AINT, window_right_of(w),
+                 5, w->comm, MPI_STATUS_IGNORE);
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Put(&mine, 1, MPI_INT64_T, right_of(w), there, 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Put(&mine, 1, MPI_INT64_T, window_right_of(w), there, 1, MPI_INT64_T, w->win));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, other));
-    CHECK_EQ(more, 500 + left_of(w));
+    CHECK_EQ(more, 500 + window_left_of(w));
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Win_detach(w->win, &more));
 }
@@ -211,15 +199,15 @@ static void loads_and_stores(struct window *w, MPI_Win other)
                     MPI_ERR_RMA_FLAVOR);
         return;
     }
-    CHECK_OK(MPI_Win_shared_query(other, right_of(w), &size, &unit, &theirs));
+    CHECK_OK(MPI_Win_shared_query(other, window_right_of(w), &size, &unit, &theirs));
     if (theirs == NULL)
         return;
     CHECK_EQ(size, w->bytes);
-    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, other));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, other));
     theirs[6] = 600 + w->rank;
-    CHECK_OK(MPI_Win_unlock(right_of(w), w->win));
+    CHECK_OK(MPI_Win_unlock(window_right_of(w), w->win));
     MPI_Barrier(w->comm);
-    CHECK_EQ(read_own(w, 6), 600 + left_of(w));
+    CHECK_EQ(read_own(w, 6), 600 + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
@@ -285,12 +273,12 @@ static void freed_in_epoch(void)
     for (int k = 0; k < 10; ++k) {
         MPI_Win handle = duplicate(w.win, MPI_INFO_NULL);
         MPI_Request request;
-        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right_of(&w), 0, handle));
-        put(&w, handle, right_of(&w), 0, &mine);
-        CHECK_OK(MPI_Rput(&mine, 1, MPI_INT64_T, right_of(&w), word(&w, right_of(&w), 1), 1,
-                          MPI_INT64_T, handle, &request));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, window_right_of(&w), 0, handle));
+        put(&w, handle, window_right_of(&w), 0, &mine);
+        CHECK_OK(MPI_Rput(&mine, 1, MPI_INT64_T, window_right_of(&w),
+                          word(&w, window_right_of(&w), 1), 1, MPI_INT64_T, handle, &request));
         free_handle(&handle);
-        CHECK_OK(MPI_Win_unlock(right_of(&w), w.win));
+        CHECK_OK(MPI_Win_unlock(window_right_of(&w), w.win));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
     MPI_Barrier(w.comm);

@@ -2,13 +2,6 @@
 /* Fence epochs: data, assertions, and the barrier that a fence is. */
 #include "host_defects.h"
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 /* Everyone puts to everyone, many times; each epoch sees all of its predecessor. */
 static void all_to_all(struct window *w)
 {
@@ -20,7 +13,7 @@ static void all_to_all(struct window *w)
                              MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_fence(0, w->win));
         for (int origin = 0; origin < w->size; ++origin)
-            CHECK_EQ(cell(w, origin), 1000 * k + origin);
+            CHECK_EQ(window_cell(w, origin), 1000 * k + origin);
         CHECK_OK(MPI_Win_fence(0, w->win));
     }
 }
@@ -62,7 +55,7 @@ static void assertions_around_put(struct window *w)
         CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, target, window_at(w, target, 0), 1, MPI_INT64_T,
                          w->win));
         CHECK_OK(MPI_Win_fence(pairs[p][1], w->win));
-        CHECK_EQ(cell(w, 0), 100 * p + origin);
+        CHECK_EQ(window_cell(w, 0), 100 * p + origin);
         MPI_Barrier(w->comm); /* the next first fence may be none */
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));

@@ -20,13 +20,6 @@ static void put(struct window *w, int target, int index, int64_t value)
                             1, MPI_INT64_T, MPI_REPLACE, w->win));
 }
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 /* Access and exposure at once, around a ring; the target's store and the origin's put alternate. */
 static void ring(struct window *w)
 {
@@ -40,7 +33,7 @@ static void ring(struct window *w)
         put(w, right, 0, 10 * k + w->rank);
         CHECK_OK(MPI_Win_complete(w->win));
         CHECK_OK(MPI_Win_wait(w->win));
-        CHECK_EQ(cell(w, 0), 10 * k + left);
+        CHECK_EQ(window_cell(w, 0), 10 * k + left);
     }
     MPI_Group_free(&from);
     MPI_Group_free(&to);
@@ -62,11 +55,11 @@ static void one_and_many(struct window *w)
             CHECK_OK(MPI_Win_post(rest, 0, w->win));
             CHECK_OK(MPI_Win_wait(w->win));
             for (int i = 1; i < w->size; ++i)
-                CHECK_EQ(cell(w, 1 + i), 100 * k + i);
+                CHECK_EQ(window_cell(w, 1 + i), 100 * k + i);
         } else {
             CHECK_OK(MPI_Win_post(root, 0, w->win));
             CHECK_OK(MPI_Win_wait(w->win));
-            CHECK_EQ(cell(w, 1), k + w->rank);
+            CHECK_EQ(window_cell(w, 1), k + w->rank);
             CHECK_OK(MPI_Win_start(root, 0, w->win));
             put(w, 0, 1 + w->rank, 100 * k + w->rank);
             CHECK_OK(MPI_Win_complete(w->win));
@@ -128,7 +121,7 @@ static void self(struct window *w)
         put(w, w->rank, 0, 3 * k);
         CHECK_OK(MPI_Win_complete(w->win));
         CHECK_OK(MPI_Win_wait(w->win));
-        CHECK_EQ(cell(w, 0), 3 * k);
+        CHECK_EQ(window_cell(w, 0), 3 * k);
     }
     MPI_Group_free(&me);
 }
@@ -147,7 +140,7 @@ static void test(struct window *w)
         MPI_Send(NULL, 0, MPI_BYTE, origin, 5, w->comm);
         while (!flag)
             CHECK_OK(MPI_Win_test(w->win, &flag));
-        CHECK_EQ(cell(w, 0), 77);
+        CHECK_EQ(window_cell(w, 0), 77);
     } else if (w->size > 1 && w->rank == origin) {
         CHECK_OK(MPI_Win_start(to, 0, w->win));
         MPI_Recv(NULL, 0, MPI_BYTE, target, 5, w->comm, MPI_STATUS_IGNORE);
@@ -170,7 +163,7 @@ static void no_check(struct window *w)
         put(w, right, 0, 11 * k + w->rank);
         CHECK_OK(MPI_Win_complete(w->win));
         CHECK_OK(MPI_Win_wait(w->win));
-        CHECK_EQ(cell(w, 0), 11 * k + left);
+        CHECK_EQ(window_cell(w, 0), 11 * k + left);
     }
     MPI_Group_free(&from);
     MPI_Group_free(&to);

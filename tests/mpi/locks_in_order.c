@@ -54,8 +54,8 @@ static void locks_itself(struct window *first, struct window *second)
     signal_to(first, 2);
     usleep(ASLEEP_MICROSECONDS);
     CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, second->win));
-    CHECK_EQ(cell(first, 1), 0);
-    CHECK_EQ(cell(second, 1), 0);
+    CHECK_EQ(window_cell(first, 1), 0);
+    CHECK_EQ(window_cell(second, 1), 0);
     CHECK_OK(MPI_Win_unlock(1, second->win));
     CHECK_OK(MPI_Win_unlock(1, first->win));
 }
@@ -116,10 +116,10 @@ static void holds_twice(struct window *first, struct window *second)
     CHECK_OK(MPI_Win_unlock(1, first->win));
     await_signal(first, 0);
     CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
-    CHECK_EQ(cell(first, 4), 7);
+    CHECK_EQ(window_cell(first, 4), 7);
     signal_to(first, 0);
     await_signal(first, 0);
-    CHECK_EQ(cell(second, 4), 7);
+    CHECK_EQ(window_cell(second, 4), 7);
     CHECK_OK(MPI_Win_unlock(1, first->win));
 }
 

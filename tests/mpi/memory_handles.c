@@ -9,7 +9,6 @@
 #include "footprint.h"
 #include "noted_errors.h"
 #include <sidelight.h>
-#include <time.h>
 
 enum { WORDS = 4096, LONG = 3000, MANY = 300 };
 
@@ -251,15 +250,6 @@ static void own_handle(bool allocated)
 
 /* --- What it is ------------------------------------------------------------------------------- */
 
-static void *attribute(MPI_Win win, int key)
-{
-    void *value = NULL;
-    int found = 0;
-    CHECK_OK(MPI_Win_get_attr(win, key, &value, &found));
-    CHECK(found);
-    return value;
-}
-
 static int deleted;
 
 static int on_delete(MPI_Win win, int key, void *value, void *extra)
@@ -280,11 +270,11 @@ static void what_it_is(void)
     int same = MPI_UNEQUAL, length = -1, found = 0, key = MPI_KEYVAL_INVALID;
     void *set = NULL;
     begin(true, "what it is");
-    CHECK_EQ(*(MPI_Aint *)attribute(t.win, MPI_WIN_SIZE), 8 * WORDS);
-    CHECK_EQ(*(int *)attribute(t.win, MPI_WIN_DISP_UNIT), 8);
-    CHECK_EQ(*(int *)attribute(t.win, MPI_WIN_CREATE_FLAVOR), MPI_WIN_FLAVOR_CREATE);
-    CHECK_EQ(*(int *)attribute(t.win, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
-    CHECK(t.size == 1 || attribute(t.win, MPI_WIN_BASE) == MPI_BOTTOM);
+    CHECK_EQ(*(MPI_Aint *)check_attribute(t.win, MPI_WIN_SIZE), 8 * WORDS);
+    CHECK_EQ(*(int *)check_attribute(t.win, MPI_WIN_DISP_UNIT), 8);
+    CHECK_EQ(*(int *)check_attribute(t.win, MPI_WIN_CREATE_FLAVOR), MPI_WIN_FLAVOR_CREATE);
+    CHECK_EQ(*(int *)check_attribute(t.win, MPI_WIN_MODEL), MPI_WIN_UNIFIED);
+    CHECK(t.size == 1 || check_attribute(t.win, MPI_WIN_BASE) == MPI_BOTTOM);
     CHECK_OK(MPI_Win_get_group(t.parent, &mine));
     CHECK_OK(MPI_Win_get_group(t.win, &its));
     CHECK_OK(MPI_Group_compare(mine, its, &same));
@@ -630,13 +620,6 @@ static void many_at_once(bool allocated)
     end();
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Windows that come and go, each used once; now and then the handle, too. Nothing grows. */
 static void come_and_go(bool allocated, int windows)
 {
@@ -650,7 +633,7 @@ static void come_and_go(bool allocated, int windows)
             CHECK_OK(MPI_Win_flush_all(t.parent));
             meet(); /* nothing is under way, to here neither */
             before = footprint_now();
-            since = now();
+            since = check_seconds();
         }
         CHECK_OK(open_as(&win, 8 * WORDS, 8));
         CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, t.right, k % WORDS, 1, MPI_INT64_T, win));
@@ -668,7 +651,7 @@ static void come_and_go(bool allocated, int windows)
         }
     }
     CHECK_OK(MPI_Win_flush_all(t.parent));
-    double const each = (now() - since) / (0.9 * windows);
+    double const each = (check_seconds() - since) / (0.9 * windows);
     meet();
     struct footprint const after = footprint_now();
     if (t.rank == 0)

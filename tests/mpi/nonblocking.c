@@ -12,10 +12,10 @@ static void fences(struct window *w)
     CHECK_OK(MPIX_Win_ifence(0, w->win, &r[0]));
     for (int64_t k = 0; k < ROUNDS; ++k) {
         int64_t const value = 10 * k + w->rank;
-        put(w, right_of(w), 0, &value);
+        put(w, window_right_of(w), 0, &value);
         CHECK_OK(MPIX_Win_ifence(0, w->win, &r[1]));
         CHECK_OK(MPI_Waitall(k == 0 ? 2 : 1, k == 0 ? r : &r[1], MPI_STATUSES_IGNORE));
-        CHECK_EQ(cell(w, 0), 10 * k + left_of(w));
+        CHECK_EQ(window_cell(w, 0), 10 * k + window_left_of(w));
         CHECK_OK(MPIX_Win_ifence(0, w->win, &r[1]));
         wait_for(&r[1]);
     }
@@ -26,7 +26,7 @@ static void fences(struct window *w)
 /* A ring; the two closing requests are waited for in either order. */
 static void groups(struct window *w)
 {
-    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    MPI_Group from = only(w, window_left_of(w)), to = only(w, window_right_of(w));
     check_step("ipost, istart, icomplete, iwait");
     for (int64_t k = 0; k < ROUNDS; ++k) {
         int64_t const value = 10 * k + w->rank;
@@ -35,12 +35,12 @@ static void groups(struct window *w)
         CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening[1]));
         at_once(&opening[0]);
         at_once(&opening[1]);
-        put(w, right_of(w), 1, &value);
+        put(w, window_right_of(w), 1, &value);
         CHECK_OK(MPIX_Win_icomplete(w->win, &closing[0]));
         CHECK_OK(MPIX_Win_iwait(w->win, &closing[1]));
         wait_for(&closing[k % 2]);
         wait_for(&closing[1 - k % 2]);
-        CHECK_EQ(cell(w, 1), 10 * k + left_of(w));
+        CHECK_EQ(window_cell(w, 1), 10 * k + window_left_of(w));
     }
     MPI_Group_free(&from);
     MPI_Group_free(&to);
@@ -54,16 +54,16 @@ static void locks(struct window *w)
         int64_t seen = -1;
         MPI_Request opening, r;
         int const type = k % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
-        CHECK_OK(MPIX_Win_ilock(type, right_of(w), 0, w->win, &opening));
+        CHECK_OK(MPIX_Win_ilock(type, window_right_of(w), 0, w->win, &opening));
         at_once(&opening);
-        put(w, right_of(w), 2, &value);
-        CHECK_OK(MPIX_Win_iflush(right_of(w), w->win, &r));
+        put(w, window_right_of(w), 2, &value);
+        CHECK_OK(MPIX_Win_iflush(window_right_of(w), w->win, &r));
         wait_for(&r);
-        CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, right_of(w), 2, 1, MPI_INT64_T, w->win));
-        CHECK_OK(MPIX_Win_iflush_local(right_of(w), w->win, &r));
+        CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, window_right_of(w), 2, 1, MPI_INT64_T, w->win));
+        CHECK_OK(MPIX_Win_iflush_local(window_right_of(w), w->win, &r));
         wait_for(&r);
         CHECK_EQ(seen, value);
-        CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+        CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
         wait_for(&r);
     }
     MPI_Barrier(w->comm);
@@ -99,7 +99,7 @@ static void locks_of_all(struct window *w)
 /* Epochs opened by one form and closed by the other. */
 static void mixed(struct window *w)
 {
-    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    MPI_Group from = only(w, window_left_of(w)), to = only(w, window_right_of(w));
     MPI_Request r;
     int64_t value;
     check_step("blocking and nonblocking calls");
@@ -109,7 +109,7 @@ static void mixed(struct window *w)
             CHECK_OK(MPI_Win_post(from, 0, w->win));
             CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r));
             at_once(&r);
-            put(w, right_of(w), 0, &value);
+            put(w, window_right_of(w), 0, &value);
             CHECK_OK(MPI_Win_complete(w->win));
             CHECK_OK(MPIX_Win_iwait(w->win, &r));
             wait_for(&r);
@@ -117,27 +117,27 @@ static void mixed(struct window *w)
             CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &r));
             CHECK_OK(MPI_Request_free(&r));
             CHECK_OK(MPI_Win_start(to, 0, w->win));
-            put(w, right_of(w), 0, &value);
+            put(w, window_right_of(w), 0, &value);
             CHECK_OK(MPIX_Win_icomplete(w->win, &r));
             CHECK_OK(MPI_Win_wait(w->win));
             wait_for(&r);
         }
-        CHECK_EQ(cell(w, 0), 100 * k + left_of(w));
+        CHECK_EQ(window_cell(w, 0), 100 * k + window_left_of(w));
     }
-    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right_of(w), 0, w->win));
-    put(w, right_of(w), 1, &value);
-    CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, window_right_of(w), 0, w->win));
+    put(w, window_right_of(w), 1, &value);
+    CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
     wait_for(&r);
     CHECK_OK(MPIX_Win_ilock_all(0, w->win, &r));
     at_once(&r);
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_OK(MPI_Win_unlock_all(w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
-    put(w, right_of(w), 2, &value);
+    put(w, window_right_of(w), 2, &value);
     CHECK_OK(MPIX_Win_ifence(0, w->win, &r));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     wait_for(&r);
-    CHECK_EQ(cell(w, 2), value - w->rank + left_of(w));
+    CHECK_EQ(window_cell(w, 2), value - w->rank + window_left_of(w));
     MPI_Group_free(&from);
     MPI_Group_free(&to);
 }
@@ -175,7 +175,7 @@ static void finish_in_some_way(int way, int count, MPI_Request *r)
 
 static void requests_of_all_kinds(struct window *w)
 {
-    MPI_Group from = only(w, left_of(w)), to = only(w, right_of(w));
+    MPI_Group from = only(w, window_left_of(w)), to = only(w, window_right_of(w));
     check_step("requests of all kinds together");
     for (int k = 0; k < ROUNDS; ++k) {
         int64_t const value = 1000 * k + w->rank;
@@ -184,15 +184,15 @@ static void requests_of_all_kinds(struct window *w)
         CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &r[0]));
         CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening));
         CHECK_OK(MPI_Request_free(&opening));
-        MPI_Irecv(&received, 1, MPI_INT, left_of(w), 3, w->comm, &r[1]);
-        put(w, right_of(w), 5, &value);
+        MPI_Irecv(&received, 1, MPI_INT, window_left_of(w), 3, w->comm, &r[1]);
+        put(w, window_right_of(w), 5, &value);
         CHECK_OK(MPIX_Win_icomplete(w->win, &r[2]));
-        MPI_Isend(&sent, 1, MPI_INT, right_of(w), 3, w->comm, &r[3]);
+        MPI_Isend(&sent, 1, MPI_INT, window_right_of(w), 3, w->comm, &r[3]);
         CHECK_OK(MPIX_Win_iwait(w->win, &r[4]));
         r[5] = MPI_REQUEST_NULL;
         finish_in_some_way(k, 6, r);
         CHECK_EQ(received, k);
-        CHECK_EQ(cell(w, 5), 1000 * k + left_of(w));
+        CHECK_EQ(window_cell(w, 5), 1000 * k + window_left_of(w));
     }
     MPI_Group_free(&from);
     MPI_Group_free(&to);
@@ -248,12 +248,12 @@ static void statuses(struct window *w)
         MPI_Request r;
         MPI_Status status;
         int flag = 0, count = -1;
-        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win, &r));
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win, &r));
         while (!askings[k](r))
             ;
         CHECK(r != MPI_REQUEST_NULL);
         CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-        CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+        CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
         while (!askings[k](r))
             ;
         CHECK(r != MPI_REQUEST_NULL);
@@ -273,15 +273,15 @@ static void freed(struct window *w)
     check_step("requests freed before completion");
     for (int k = 0; k < ROUNDS; ++k) {
         values[k] = 7 * k + w->rank;
-        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win, &r));
+        CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win, &r));
         CHECK_OK(MPI_Request_free(&r));
-        put(w, right_of(w), 6, &values[k]);
-        CHECK_OK(MPIX_Win_iunlock(right_of(w), w->win, &r));
+        put(w, window_right_of(w), 6, &values[k]);
+        CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
         CHECK_OK(MPI_Request_free(&r));
         CHECK(r == MPI_REQUEST_NULL);
     }
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_EQ(cell(w, 6), 7 * (ROUNDS - 1) + left_of(w));
+    CHECK_EQ(window_cell(w, 6), 7 * (ROUNDS - 1) + window_left_of(w));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
 }
 

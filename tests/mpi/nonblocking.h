@@ -8,16 +8,6 @@
 
 enum { CELLS = 64, ROUNDS = 50 };
 
-static inline int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
-static inline int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
-
-static inline int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 static inline void put(struct window *w, int target, int index, const int64_t *value)
 {
     CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));

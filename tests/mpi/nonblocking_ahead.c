@@ -11,13 +11,6 @@ enum { EPOCHS = 1000, CHAIN = 5000, FENCES = 300, STEPS = 400 };
 static int64_t values[CHAIN];
 static MPI_Request requests[CHAIN];
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 static void put(struct window *w, int target, int index, const int64_t *value)
 {
     CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
@@ -74,10 +67,10 @@ static void origin_ahead(struct window *w)
         MPI_Group from = only(0);
         check_hear(0);
         for (int k = 0; k < EPOCHS; ++k) {
-            CHECK_EQ(cell(w, k), 0); /* none runs ahead of its exposure */
+            CHECK_EQ(window_cell(w, k), 0); /* none runs ahead of its exposure */
             CHECK_OK(MPI_Win_post(from, 0, w->win));
             CHECK_OK(MPI_Win_wait(w->win));
-            CHECK_EQ(cell(w, k), 3 * k);
+            CHECK_EQ(window_cell(w, k), 3 * k);
         }
         MPI_Group_free(&from);
     }
@@ -99,7 +92,7 @@ static void target_ahead(struct window *w)
         check_tell(0);
         wait_shuffled(EPOCHS, false);
         for (int k = 0; k < EPOCHS; ++k)
-            CHECK_EQ(cell(w, k), 5 * k);
+            CHECK_EQ(window_cell(w, k), 5 * k);
         MPI_Group_free(&from);
     } else if (w->rank == 0) {
         MPI_Group to = only(1);
@@ -126,7 +119,7 @@ static void chain_of_locks(struct window *w, bool free_some)
         memcpy(w->base, zero, sizeof zero);
         check_tell(1);
         check_hear(1);
-        CHECK_EQ(cell(w, 0), 0);
+        CHECK_EQ(window_cell(w, 0), 0);
         CHECK_OK(MPI_Win_unlock(0, w->win));
     } else if (w->rank == 1) {
         check_hear(0);
@@ -148,8 +141,8 @@ static void chain_of_locks(struct window *w, bool free_some)
     }
     MPI_Barrier(w->comm);
     if (w->rank == 0) {
-        CHECK_EQ(cell(w, 0), CHAIN - 1);
-        CHECK_EQ(cell(w, 1), CHAIN);
+        CHECK_EQ(window_cell(w, 0), CHAIN - 1);
+        CHECK_EQ(window_cell(w, 1), CHAIN);
     }
 }
 
@@ -172,7 +165,7 @@ static void fences_ahead(struct window *w)
         check_hear(0);
         for (int k = 0; k < FENCES; ++k) {
             CHECK_OK(MPI_Win_fence(0, w->win));
-            CHECK(w->rank != 1 || cell(w, k) == 9 * k);
+            CHECK(w->rank != 1 || window_cell(w, k) == 9 * k);
         }
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
@@ -209,7 +202,7 @@ static void random_pairs(struct window *w)
     }
     wait_shuffled(count, false);
     for (int origin = 0; origin < w->size; ++origin)
-        CHECK_EQ(cell(w, origin), expected[origin]);
+        CHECK_EQ(window_cell(w, origin), expected[origin]);
     MPI_Barrier(w->comm);
 }
 

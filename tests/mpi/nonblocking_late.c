@@ -25,7 +25,7 @@ static void late_post(struct window *w)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPI_Win_post(from, 0, w->win));
         CHECK_OK(MPI_Win_wait(w->win));
-        CHECK_EQ(cell(w, 8), 11);
+        CHECK_EQ(window_cell(w, 8), 11);
         MPI_Group_free(&from);
     }
 }
@@ -42,7 +42,7 @@ static void late_complete(struct window *w)
         CHECK(check_pending(&r));
         MPI_Send(NULL, 0, MPI_BYTE, 0, 1, w->comm);
         wait_for(&r);
-        CHECK_EQ(cell(w, 8), 12);
+        CHECK_EQ(window_cell(w, 8), 12);
         MPI_Group_free(&from);
     } else if (w->rank == 0) {
         MPI_Group to = only(w, 1);
@@ -63,7 +63,7 @@ static void late_unlock(struct window *w)
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
         MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
         MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, w->comm, MPI_STATUS_IGNORE);
-        CHECK(cell(w, 8) != 13);
+        CHECK(window_cell(w, 8) != 13);
         CHECK_OK(MPI_Win_unlock(0, w->win));
     } else if (w->rank == 1) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
@@ -80,7 +80,7 @@ static void late_unlock(struct window *w)
     }
     MPI_Barrier(w->comm);
     if (w->rank == 0)
-        CHECK_EQ(cell(w, 8), 13);
+        CHECK_EQ(window_cell(w, 8), 13);
 }
 
 static void late_fence(struct window *w)
@@ -101,7 +101,7 @@ static void late_fence(struct window *w)
         CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     }
     if (w->rank == 1)
-        CHECK_EQ(cell(w, 8), 14);
+        CHECK_EQ(window_cell(w, 8), 14);
 }
 
 /* A flush waits for what was issued to its target and before it, and for nothing else: rank 1 has

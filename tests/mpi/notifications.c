@@ -56,24 +56,24 @@ static void end(struct window *w)
 
 static void each_operation(struct window *w)
 {
-    int const to = right_of(w), from = left_of(w);
+    int const to = window_right_of(w), from = window_left_of(w);
     int64_t const value = 100 + w->rank, one = 1;
     int64_t got = -1, old = -1;
     MPI_Count count = -1;
     begin(w, "each operation");
     CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
     await(w, 0, 1);
-    CHECK_EQ(cell(w, 1), 100 + from);
+    CHECK_EQ(window_cell(w, 1), 100 + from);
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Accumulate_notify(&one, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, MPI_SUM,
                                    1, w->win));
     await(w, 1, 1);
-    CHECK_EQ(cell(w, 1), 101 + from);
+    CHECK_EQ(window_cell(w, 1), 101 + from);
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Get_accumulate_notify(&one, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, to, at(w, to, 1),
                                        1, MPI_INT64_T, MPI_SUM, 2, w->win));
     await(w, 2, 1);
-    CHECK_EQ(cell(w, 1), 102 + from);
+    CHECK_EQ(window_cell(w, 1), 102 + from);
     CHECK_OK(MPI_Win_flush(to, w->win));
     CHECK_EQ(old, 101 + w->rank);
     CHECK_OK(MPI_Get_notify(&got, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 3, w->win));
@@ -91,7 +91,7 @@ static void each_operation(struct window *w)
 
 static void other_forms(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 7 + w->rank;
     int64_t got[3] = {-1, -1, -1}, old[2] = {-1, -1};
     MPI_Request r[6];
@@ -107,7 +107,7 @@ static void other_forms(struct window *w)
     CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 0, 4, &r[4]));
     CHECK_OK(MPI_Waitall(5, r, MPI_STATUSES_IGNORE));
     for (int place = 1; place <= 4; ++place)
-        CHECK_EQ(cell(w, place), 7 + left_of(w));
+        CHECK_EQ(window_cell(w, place), 7 + window_left_of(w));
     CHECK_EQ(old[0], 0);
     CHECK_OK(MPI_Put_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 5), 1, MPI_INT64_T, 1, w->win));
     CHECK_OK(MPI_Accumulate_notify_c(&value, 1, MPI_INT64_T, to, at(w, to, 6), 1, MPI_INT64_T,
@@ -128,7 +128,7 @@ static void other_forms(struct window *w)
     CHECK_EQ(got[2], value);
     await(w, 1, 7);
     for (int place = 5; place <= 8; ++place)
-        CHECK_EQ(cell(w, place), 7 + left_of(w));
+        CHECK_EQ(window_cell(w, place), 7 + window_left_of(w));
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_EQ(got[0], value);
     CHECK_EQ(old[1], 0);
@@ -176,7 +176,7 @@ static const struct call_names {
 static void write_by(const struct call_names *by, struct window *w, const int64_t *value,
                      int64_t *old)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     MPI_Request r[6];
 #define ORIGIN value, 1, MPI_INT64_T
 #define RESULT(index) &old[index], 1, MPI_INT64_T
@@ -199,7 +199,7 @@ static void write_by(const struct call_names *by, struct window *w, const int64_
 
 static void read_by(const struct call_names *by, struct window *w, int64_t *got)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     MPI_Request r[2];
     CHECK_OK(by->get(&got[0], 1, MPI_INT64_T, TARGET(0), 0, w->win));
     CHECK_OK(by->get_c(&got[1], 1, MPI_INT64_T, TARGET(1), 0, w->win));
@@ -221,12 +221,12 @@ static void every_name(struct window *w)
         CHECK_OK(MPI_Win_unlock_all(w->win));
         CHECK_OK(by->set_num(w->win, MPI_INFO_NULL, 2));
         CHECK_OK(MPI_Win_lock_all(0, w->win));
-        CHECK_OK(by->get_num(w->win, right_of(w), &number));
+        CHECK_OK(by->get_num(w->win, window_right_of(w), &number));
         CHECK_EQ(number, 2);
         write_by(by, w, &value, old);
         await(w, 0, 12);
         for (int place = 0; place < 12; ++place)
-            CHECK_EQ(cell(w, place), 3 + left_of(w));
+            CHECK_EQ(window_cell(w, place), 3 + window_left_of(w));
         read_by(by, w, got);
         for (int k = 0; k < 4; ++k) {
             CHECK_EQ(old[k], 0);
@@ -244,7 +244,7 @@ static void every_name(struct window *w)
 /* Long ones overtake one another, and the notification must not overtake its own. */
 static void long_operations(struct window *w)
 {
-    int const to = right_of(w), from = left_of(w);
+    int const to = window_right_of(w), from = window_left_of(w);
     static int64_t data[LONG], got[LONG];
     begin(w, "long operations");
     for (int round = 1; round <= 8; ++round) {
@@ -255,7 +255,7 @@ static void long_operations(struct window *w)
         await(w, 0, round);
         int wrong = 0;
         for (int i = 0; i < LONG; ++i)
-            wrong += cell(w, i) != 1000000 * (int64_t)round + from * 100 + i;
+            wrong += window_cell(w, i) != 1000000 * (int64_t)round + from * 100 + i;
         CHECK_EQ(wrong, 0);
         CHECK_OK(MPI_Win_flush_all(w->win));
         CHECK_OK(
@@ -289,7 +289,7 @@ static void many_to_one(struct window *w)
             seen = value_of(w, 3);
             MPI_Count there = 0;
             for (int i = 0; i < each * w->size; ++i)
-                there += cell(w, i) == i + 1;
+                there += window_cell(w, i) == i + 1;
             CHECK(there >= seen);
         }
         CHECK_EQ(value_of(w, 3), (MPI_Count)each * w->size);
@@ -301,14 +301,14 @@ static void many_to_one(struct window *w)
 /* A flush is over when the target's counter shows it. */
 static void flushes(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 5;
     begin(w, "flushes");
     for (int round = 1; round <= ROUNDS; ++round) {
         CHECK_OK(
             MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
         CHECK_OK(MPI_Win_flush(to, w->win));
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, to, 7, NULL, 0, MPI_BYTE, left_of(w), 7, w->comm,
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, to, 7, NULL, 0, MPI_BYTE, window_left_of(w), 7, w->comm,
                      MPI_STATUS_IGNORE);
         CHECK_EQ(value_of(w, 0), round);
         MPI_Barrier(w->comm);
@@ -319,20 +319,20 @@ static void flushes(struct window *w)
 /* Polling needs no other call. */
 static void polling(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 6;
     begin(w, "polling");
     CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
     while (value_of(w, 0) == 0)
         sched_yield();
-    CHECK_EQ(cell(w, 1), 6);
+    CHECK_EQ(window_cell(w, 1), 6);
     end(w);
 }
 
 /* Whoever notifies needs a long message of the one that waits, first. */
 static void moves_all_else(struct window *w)
 {
-    int const to = right_of(w), from = left_of(w);
+    int const to = window_right_of(w), from = window_left_of(w);
     static char out[1 << 20], in[1 << 20];
     int64_t const value = 3;
     MPI_Request r[2];
@@ -344,7 +344,7 @@ static void moves_all_else(struct window *w)
     CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 0, w->win));
     CHECK_OK(MPI_Win_flush(to, w->win));
     await(w, 0, 1);
-    CHECK_EQ(cell(w, 1), 3);
+    CHECK_EQ(window_cell(w, 1), 3);
     if (w->rank == 0)
         MPI_Recv(in, sizeof in, MPI_CHAR, from, 9, w->comm, MPI_STATUS_IGNORE);
     CHECK_EQ(in[sizeof in - 1], 'a' + from % 26);
@@ -364,7 +364,7 @@ static void polling_moves_all_else(struct window *w)
         while (value_of(w, 0) == 0)
             sched_yield();
         wait_for(&sent);
-        CHECK_EQ(cell(w, 1), 3);
+        CHECK_EQ(window_cell(w, 1), 3);
     } else if (w->rank == 1) {
         MPI_Recv(in, sizeof in, MPI_CHAR, 0, 9, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, 0, at(w, 0, 1), 1, MPI_INT64_T, 0, w->win));
@@ -389,12 +389,12 @@ static void late(struct window *w)
 /* Requests of several kinds together, whichever is complete first. */
 static void any_of(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 4;
     int heard = -1, index = -1;
     MPI_Request r[3];
     begin(w, "waiting for any");
-    CHECK_OK(MPI_Irecv(&heard, 1, MPI_INT, left_of(w), 11, w->comm, &r[0]));
+    CHECK_OK(MPI_Irecv(&heard, 1, MPI_INT, window_left_of(w), 11, w->comm, &r[0]));
     CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 1, 1, &r[1]));
     CHECK_OK(MPIX_Win_notify_ithreshold(w->win, 2, 1, &r[2]));
     MPI_Barrier(w->comm);
@@ -405,7 +405,7 @@ static void any_of(struct window *w)
     MPI_Send(&w->rank, 1, MPI_INT, to, 11, w->comm);
     CHECK_OK(MPI_Waitany(3, r, &index, MPI_STATUS_IGNORE));
     CHECK_EQ(index, 0);
-    CHECK_EQ(heard, left_of(w));
+    CHECK_EQ(heard, window_left_of(w));
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Put_notify(&value, 1, MPI_INT64_T, to, at(w, to, 1), 1, MPI_INT64_T, 1, w->win));
     CHECK_OK(MPI_Waitany(3, r, &index, MPI_STATUS_IGNORE));
@@ -416,7 +416,7 @@ static void any_of(struct window *w)
 /* In any order, and what a reset has found is told, too. */
 static void thresholds(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 2;
     static MPI_Request r[THRESHOLDS];
     MPI_Request pending;
@@ -451,7 +451,7 @@ static void thresholds(struct window *w)
 static void a_multitude(struct window *w)
 {
     static MPI_Request r[MANY_THRESHOLDS];
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     check_step("a hundred thousand thresholds");
     CHECK_OK(MPI_Win_set_num_notify(w->win, MPI_INFO_NULL, MANY_COUNTERS));
     CHECK_OK(MPI_Win_lock_all(0, w->win));
@@ -471,7 +471,7 @@ static void many_requests(struct window *w)
 {
     static MPI_Request r[REQUESTS];
     static int64_t got[REQUESTS];
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const one = 1;
     begin(w, "many requests of notified operations");
     for (int i = 0; i < REQUESTS; i += 4) {
@@ -489,8 +489,8 @@ static void many_requests(struct window *w)
     CHECK_OK(MPI_Waitall(REQUESTS, r, MPI_STATUSES_IGNORE));
     for (int counter = 0; counter < COUNTERS; ++counter)
         await(w, counter, REQUESTS / 4);
-    CHECK_EQ(cell(w, CELLS + 1), REQUESTS / 4);
-    CHECK_EQ(cell(w, CELLS + 2), REQUESTS / 4);
+    CHECK_EQ(window_cell(w, CELLS + 1), REQUESTS / 4);
+    CHECK_EQ(window_cell(w, CELLS + 2), REQUESTS / 4);
     CHECK_EQ(got[REQUESTS - 2], REQUESTS / 4 - 1);
     end(w);
 }
@@ -498,7 +498,7 @@ static void many_requests(struct window *w)
 /* Without data, and to nobody. */
 static void empty_operations(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     MPI_Request r[2];
     begin(w, "empty operations");
     CHECK_OK(MPI_Put_notify(NULL, 0, MPI_INT64_T, to, at(w, to, 0), 0, MPI_INT64_T, 0, w->win));
@@ -520,7 +520,7 @@ static void empty_operations(struct window *w)
  * handles of a window have the same counters. */
 static void handles(struct window *w)
 {
-    int const to = right_of(w), from = left_of(w);
+    int const to = window_right_of(w), from = window_left_of(w);
     static int64_t data[LONG];
     MPI_Info info;
     MPI_Win ordered;
@@ -543,7 +543,7 @@ static void handles(struct window *w)
         CHECK_OK(MPI_Win_get_notify_value(ordered, 0, &value));
         CHECK_EQ(value, round);
         for (int i = 0; i <= length; ++i)
-            wrong += cell(w, i) != round * 1000 + from;
+            wrong += window_cell(w, i) != round * 1000 + from;
         CHECK_EQ(wrong, 0);
         CHECK_OK(MPI_Win_flush(to, round % 3 != 0 ? ordered : w->win));
         MPI_Barrier(w->comm);
@@ -566,7 +566,7 @@ static int open_files(void)
 /* Counters that were set anew leave nothing behind. */
 static void again_and_again(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int files = 0;
     check_step("counters again and again");
     for (int round = 0; round < 200; ++round) {
@@ -604,7 +604,7 @@ static void behind_a_lock(struct window *w)
         CHECK_OK(MPI_Win_unlock(1, w->win));
         await(w, 1, 1);
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
-        CHECK_EQ(cell(w, 1), 9);
+        CHECK_EQ(window_cell(w, 1), 9);
         CHECK_OK(MPI_Win_unlock(1, w->win));
     } else if (w->rank == 0) {
         wait_for(&closed);
@@ -615,7 +615,7 @@ static void behind_a_lock(struct window *w)
 /* As many as each wants, more or fewer than before, zero again. */
 static void numbers(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 8;
     int number = -1, flag = 0;
     int *bound;
@@ -655,7 +655,7 @@ static void same_number(struct window *w)
     MPI_Info_set(info, "mpi_assert_same_num_notifications", "true");
     CHECK_OK(MPI_Win_set_num_notify(w->win, info, 3));
     MPI_Info_free(&info);
-    CHECK_OK(MPI_Win_get_num_notify(w->win, right_of(w), &number));
+    CHECK_OK(MPI_Win_get_num_notify(w->win, window_right_of(w), &number));
     CHECK_EQ(number, 3);
     CHECK_OK(MPI_Win_get_info(w->win, &info));
     MPI_Info_get(info, "mpi_assert_same_num_notifications", 7, text, &flag);
@@ -673,7 +673,7 @@ static void same_number(struct window *w)
 
 static void wrong_calls(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 1;
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Count count = 77;

@@ -4,13 +4,6 @@
 
 enum { FENCES = 300, LAPS = 100, LOCKS = 100, CELLS = 64 };
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 static void put(struct window *w, int target, int index, const int64_t *value)
 {
     CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
@@ -27,7 +20,7 @@ static void fences(struct window *w)
             put(w, target, w->rank, &value);
         CHECK_OK(MPI_Win_fence(0, w->win));
         for (int origin = 0; origin < w->size; ++origin)
-            CHECK_EQ(cell(w, origin), 100 * k + origin);
+            CHECK_EQ(window_cell(w, origin), 100 * k + origin);
         CHECK_OK(MPI_Win_fence(0, w->win));
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
@@ -44,14 +37,14 @@ static void token(struct window *w)
         CHECK_OK(MPI_Win_post(from, 0, w->win));
         if (w->rank != 0) {
             CHECK_OK(MPI_Win_wait(w->win));
-            CHECK_EQ(cell(w, 0), 1000 * k + left);
+            CHECK_EQ(window_cell(w, 0), 1000 * k + left);
         }
         CHECK_OK(MPI_Win_start(to, 0, w->win));
         put(w, right, 0, &value);
         CHECK_OK(MPI_Win_complete(w->win));
         if (w->rank == 0) {
             CHECK_OK(MPI_Win_wait(w->win));
-            CHECK_EQ(cell(w, 0), 1000 * k + left);
+            CHECK_EQ(window_cell(w, 0), 1000 * k + left);
         }
     }
     MPI_Group_free(&from);
@@ -78,7 +71,7 @@ static void contended_lock(struct window *w)
     }
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
-    CHECK(w->rank != 0 || cell(w, 0) == (int64_t)LOCKS * w->size);
+    CHECK(w->rank != 0 || window_cell(w, 0) == (int64_t)LOCKS * w->size);
     CHECK_OK(MPI_Win_unlock(w->rank, w->win));
     MPI_Barrier(w->comm);
 }

@@ -23,24 +23,21 @@ static void put(struct window *w, int target, int index, const int64_t *value)
                      w->win));
 }
 
-static int right_of(const struct window *w) { return (w->rank + 1) % w->size; }
-static int left_of(const struct window *w) { return (w->rank + w->size - 1) % w->size; }
-
 /* --- Standard calls --------------------------------------------------------------------------- */
 
 static void fences(struct window *w, int64_t value)
 {
     int64_t const mine = value + w->rank;
     CHECK_OK(MPI_Win_fence(0, w->win));
-    put(w, right_of(w), 0, &mine);
+    put(w, window_right_of(w), 0, &mine);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-    CHECK_EQ(read_own(w, 0), value + left_of(w));
+    CHECK_EQ(read_own(w, 0), value + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
 static void exposures(struct window *w)
 {
-    int const from = left_of(w), to = right_of(w);
+    int const from = window_left_of(w), to = window_right_of(w);
     int64_t const mine = 70 + w->rank;
     MPI_Group origins = check_group(1, &from), targets = check_group(1, &to);
     CHECK_OK(MPI_Win_post(origins, 0, w->win));
@@ -57,10 +54,10 @@ static void locks(struct window *w)
 {
     int64_t const one = 1;
     int64_t old = -1, sum = -1;
-    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win));
-    CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, right_of(w), window_at(w, right_of(w), 16), 1,
-                            MPI_INT64_T, MPI_SUM, w->win));
-    CHECK_OK(MPI_Win_unlock(right_of(w), w->win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win));
+    CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, window_right_of(w),
+                            window_at(w, window_right_of(w), 16), 1, MPI_INT64_T, MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_unlock(window_right_of(w), w->win));
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     CHECK_OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, window_at(w, 0, 16), MPI_SUM, w->win));
@@ -161,16 +158,16 @@ static void nonblocking_locks(struct window *w)
 {
     int64_t const value = 500 + w->rank;
     MPI_Request request;
-    CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, right_of(w), 0, w->win, NULL), MPI_ERR_ARG);
-    CHECK_DONE(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, right_of(w), 0, w->win, &request));
-    put(w, right_of(w), 3, &value);
-    CHECK_REFUSED(MPIX_Win_iflush(right_of(w), w->win, &request));
-    CHECK_REFUSED(MPIX_Win_iflush_local(right_of(w), w->win, &request));
-    CHECK_REFUSED(MPIX_Win_iunlock(right_of(w), w->win, &request));
-    CHECK_OK(MPI_Win_unlock(right_of(w), w->win));
+    CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, window_right_of(w), 0, w->win, NULL), MPI_ERR_ARG);
+    CHECK_DONE(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win, &request));
+    put(w, window_right_of(w), 3, &value);
+    CHECK_REFUSED(MPIX_Win_iflush(window_right_of(w), w->win, &request));
+    CHECK_REFUSED(MPIX_Win_iflush_local(window_right_of(w), w->win, &request));
+    CHECK_REFUSED(MPIX_Win_iunlock(window_right_of(w), w->win, &request));
+    CHECK_OK(MPI_Win_unlock(window_right_of(w), w->win));
     MPI_Barrier(w->comm);
     CHECK_DONE(MPIX_Win_ilock_all(0, w->win, &request));
-    CHECK_EQ(read_own(w, 3), 500 + left_of(w));
+    CHECK_EQ(read_own(w, 3), 500 + window_left_of(w));
     CHECK_REFUSED(MPIX_Win_iflush_all(w->win, &request));
     CHECK_REFUSED(MPIX_Win_iflush_local_all(w->win, &request));
     CHECK_REFUSED(MPIX_Win_iunlock_all(w->win, &request));
@@ -257,12 +254,12 @@ static void side_by_side(enum flavor flavor)
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     CHECK_OK(MPI_Win_lock_all(0, ours.win));
     CHECK_OK(MPI_Win_lock_all(0, theirs.win));
-    put(&ours, right_of(&ours), 8, &value);
-    put(&theirs, right_of(&ours), 8, &value);
+    put(&ours, window_right_of(&ours), 8, &value);
+    put(&theirs, window_right_of(&ours), 8, &value);
     window_meet(&ours);
     window_meet(&theirs);
-    CHECK_EQ(read_own(&ours, 8), 40 + left_of(&ours));
-    CHECK_EQ(read_own(&theirs, 8), 40 + left_of(&ours));
+    CHECK_EQ(read_own(&ours, 8), 40 + window_left_of(&ours));
+    CHECK_EQ(read_own(&theirs, 8), 40 + window_left_of(&ours));
     for (int origin = 0; origin < ours.size && ours.rank == 0; ++origin)
         CHECK_EQ(read_own(&ours, 1 + origin), 40 + origin);
     CHECK_OK(MPI_Win_unlock_all(theirs.win));

@@ -15,8 +15,8 @@ enum { MANY = 10000, LONG = 40000 };
  * What a process has is told by a message, which orders nothing but itself. */
 static void tell_right(const struct window *w)
 {
-    MPI_Sendrecv(NULL, 0, MPI_BYTE, right_of(w), 7, NULL, 0, MPI_BYTE, left_of(w), 7, w->comm,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, window_right_of(w), 7, NULL, 0, MPI_BYTE, window_left_of(w), 7,
+                 w->comm, MPI_STATUS_IGNORE);
     CHECK_OK(MPI_Win_sync(w->win));
 }
 
@@ -27,7 +27,7 @@ static MPI_Aint at(const struct window *w, int target, int index)
 
 static void expect_cell(const struct window *w, int index, int64_t expected)
 {
-    CHECK_EQ(cell(w, index), expected);
+    CHECK_EQ(window_cell(w, index), expected);
 }
 
 static void begin(struct window *w, const char *what)
@@ -47,7 +47,7 @@ static void end(struct window *w)
 
 static void each_operation(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 100 + w->rank, one = 1;
     int64_t old = -1;
     MPI_Request r[3];
@@ -60,15 +60,15 @@ static void each_operation(struct window *w)
     CHECK_OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
     tell_right(w);
     CHECK_EQ(old, 0);
-    expect_cell(w, 1, 100 + left_of(w));
+    expect_cell(w, 1, 100 + window_left_of(w));
     expect_cell(w, 2, 1);
-    expect_cell(w, 3, 100 + left_of(w));
+    expect_cell(w, 3, 100 + window_left_of(w));
     end(w);
 }
 
 static void large_counts(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const values[2] = {7, w->rank};
     int64_t old[2] = {-1, -1};
     MPI_Request r[3];
@@ -82,7 +82,7 @@ static void large_counts(struct window *w)
     tell_right(w);
     for (int i = 1; i < 7; i += 2) {
         expect_cell(w, i, 7);
-        expect_cell(w, i + 1, left_of(w));
+        expect_cell(w, i + 1, window_left_of(w));
     }
     CHECK_EQ(old[0] + old[1], 0);
     end(w);
@@ -91,7 +91,7 @@ static void large_counts(struct window *w)
 /* Long enough for messages without copies, and in many pieces. */
 static void long_and_strided(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t *values = malloc(LONG * sizeof *values);
     MPI_Datatype every_other;
     MPI_Request r[2];
@@ -108,12 +108,12 @@ static void long_and_strided(struct window *w)
     memset(values, 0xff, LONG * sizeof *values); /* the buffer is free, too */
     tell_right(w);
     for (int i = 0; i < LONG; ++i)
-        if (cell(w, i) != 1000 * (int64_t)left_of(w) + i) {
-            expect_cell(w, i, 1000 * (int64_t)left_of(w) + i);
+        if (window_cell(w, i) != 1000 * (int64_t)window_left_of(w) + i) {
+            expect_cell(w, i, 1000 * (int64_t)window_left_of(w) + i);
             break;
         }
     for (int i = 0; i < CELLS; ++i)
-        expect_cell(w, LONG + 2 * i, 1000 * (int64_t)left_of(w) + i);
+        expect_cell(w, LONG + 2 * i, 1000 * (int64_t)window_left_of(w) + i);
     end(w);
     CHECK_OK(MPI_Type_free(&every_other));
     free(values);
@@ -123,7 +123,7 @@ static void long_and_strided(struct window *w)
 static void short_and_long_piece(struct window *w)
 {
     enum { SHORT = 8, GAP = 5, REST = LONG / 2 };
-    int const to = right_of(w), lengths[] = {SHORT, REST}, places[] = {0, SHORT + GAP};
+    int const to = window_right_of(w), lengths[] = {SHORT, REST}, places[] = {0, SHORT + GAP};
     int64_t *values = malloc((SHORT + REST) * sizeof *values);
     MPI_Datatype two_pieces;
     MPI_Request r;
@@ -136,8 +136,8 @@ static void short_and_long_piece(struct window *w)
         MPIX_Rrput(values, SHORT + REST, MPI_INT64_T, to, at(w, to, 0), 1, two_pieces, w->win, &r));
     CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
     tell_right(w);
-    expect_cell(w, SHORT - 1, 1000 * (int64_t)left_of(w) + SHORT - 1);
-    expect_cell(w, SHORT + GAP + REST - 1, 1000 * (int64_t)left_of(w) + SHORT + REST - 1);
+    expect_cell(w, SHORT - 1, 1000 * (int64_t)window_left_of(w) + SHORT - 1);
+    expect_cell(w, SHORT + GAP + REST - 1, 1000 * (int64_t)window_left_of(w) + SHORT + REST - 1);
     end(w);
     CHECK_OK(MPI_Type_free(&two_pieces));
     free(values);
@@ -146,10 +146,10 @@ static void short_and_long_piece(struct window *w)
 /* The exposure is opened late, and the request waits for the operation, not for the epoch's end. */
 static void access_epoch(struct window *w)
 {
-    int const to = right_of(w);
+    int const to = window_right_of(w);
     int64_t const value = 31 + w->rank;
     MPI_Request opened, r;
-    MPI_Group origin = only(w, left_of(w)), target = only(w, to);
+    MPI_Group origin = only(w, window_left_of(w)), target = only(w, to);
     check_step("an access epoch");
     memset(w->base, 0, (size_t)w->bytes);
     MPI_Barrier(w->comm);
@@ -161,7 +161,7 @@ static void access_epoch(struct window *w)
     CHECK_OK(MPI_Win_post(origin, 0, w->win));
     wait_for(&r);
     tell_right(w);
-    expect_cell(w, 4, 31 + left_of(w));
+    expect_cell(w, 4, 31 + window_left_of(w));
     CHECK_OK(MPI_Win_complete(w->win));
     CHECK_OK(MPI_Win_wait(w->win));
     MPI_Group_free(&origin);
@@ -208,7 +208,7 @@ static int64_t values[MANY], got[MANY];
 
 #define FROM(i) &values[i], 1, MPI_INT64_T
 #define INTO(i) &got[i], 1, MPI_INT64_T
-#define PLACE(i) right_of(w), at(w, right_of(w), i), 1, MPI_INT64_T
+#define PLACE(i) window_right_of(w), at(w, window_right_of(w), i), 1, MPI_INT64_T
 
 static int rput(const struct window *w, int i, MPI_Request *r)
 {
@@ -267,10 +267,10 @@ static void many_at_once(struct window *w)
         }
         CHECK_OK(MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE));
         if (!kinds[kind].waits)
-            CHECK_OK(MPI_Win_flush(right_of(w), w->win));
+            CHECK_OK(MPI_Win_flush(window_right_of(w), w->win));
         tell_right(w);
         for (int i = 0; i < MANY; ++i) {
-            wrong += cell(w, i) != after + i;
+            wrong += window_cell(w, i) != after + i;
             wrong += got[i] != (kinds[kind].fetches ? before + i : -1);
         }
         CHECK_EQ(wrong, 0);

@@ -156,13 +156,6 @@ static void lock_epoch(const struct Job *job, int round)
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A look at the thread from outside. */
 struct Look {
     double time;
@@ -173,7 +166,7 @@ struct Look {
 static struct Look look_at_thread(void)
 {
     char path[64], line[128];
-    struct Look look = {seconds(), -1, false};
+    struct Look look = {check_seconds(), -1, false};
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
         bool ours = false;
@@ -397,7 +390,7 @@ static void chatter(const struct Job *job, MPI_Win other, int round)
         usleep(300000);
     } else {
         record_access(job, round, requests);
-        for (const double end = seconds() + 0.3; seconds() < end;)
+        for (const double end = check_seconds() + 0.3; check_seconds() < end;)
             call_quickly(other);
         CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     }
@@ -424,8 +417,8 @@ static void check_rare_calls(const struct Job *job)
             MPI_Request requests[2];
             record_access(job, round, requests);
             while (*job->signals.word != round) {
-                for (const double end = seconds() + 0.03;
-                     seconds() < end && *job->signals.word != round;) {}
+                for (const double end = check_seconds() + 0.03;
+                     check_seconds() < end && *job->signals.word != round;) {}
                 call_quickly(other);
                 ++calls;
             }

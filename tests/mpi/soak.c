@@ -8,7 +8,6 @@
  */
 #include "footprint.h"
 #include "host_defects.h"
-#include <time.h>
 
 enum {
     POOL = 24,          /* windows at a time, at most */
@@ -202,17 +201,10 @@ static void free_all(struct pool *p)
             free_window(p, i);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* All stop together. */
 static bool is_over(double end)
 {
-    int over = now() > end;
+    int over = check_seconds() > end;
     MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return over != 0;
 }
@@ -257,7 +249,7 @@ static struct footprint measure(struct pool *p, bool show)
 static void soak(struct pool *p, double seconds)
 {
     struct footprint first = {0}, last = {0};
-    double const begin = now();
+    double const begin = check_seconds();
     int k = 0;
     for (; k < LEAST_BEFORE || !is_over(begin + seconds / 2); ++k)
         most(&first, measure(p, (k & (k - 1)) == 0));

@@ -249,7 +249,7 @@ static void compare_sums(const struct window *w)
                 all[target][k] += added[thread][target][k];
     MPI_Allreduce(MPI_IN_PLACE, all, WINDOW_MOST_RANKS * SUMS, MPI_INT64_T, MPI_SUM, w->comm);
     for (int k = 0; k < SUMS; ++k)
-        CHECK_EQ(cell(w, k), all[w->rank][k]);
+        CHECK_EQ(window_cell(w, k), all[w->rank][k]);
 }
 
 static void run_flavor(enum flavor flavor, MPI_Comm *comms)

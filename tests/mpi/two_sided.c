@@ -12,13 +12,6 @@ enum { ROUNDS = 50, CELLS = 8 };
 static int64_t values[ROUNDS];
 static struct window order;
 
-static int64_t cell(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 static void put(struct window *w, int target, int index, const int64_t *value)
 {
     CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
@@ -42,7 +35,7 @@ static void target_receives(struct window *w)
     } else if (w->rank == 1) {
         check_hear(0);
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
-        CHECK_EQ(cell(w, 0), ROUNDS - 1);
+        CHECK_EQ(window_cell(w, 0), ROUNDS - 1);
         CHECK_OK(MPI_Win_unlock(1, w->win));
     }
     MPI_Barrier(w->comm);
@@ -62,7 +55,7 @@ static void origin_elsewhere(struct window *w, bool barrier)
         check_hear(1); /* it stands in the queue behind this lock */
         CHECK_OK(MPI_Win_unlock(0, w->win));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win)); /* behind that of rank 1 */
-        CHECK_EQ(cell(w, 1), 21);
+        CHECK_EQ(window_cell(w, 1), 21);
         CHECK_OK(MPI_Win_unlock(0, w->win));
         if (!barrier)
             check_tell(1);
@@ -103,7 +96,7 @@ static void groups_in_background(struct window *w)
         }
         check_hear(0); /* each exposure ends, and the next begins, in here */
         CHECK_OK(MPI_Waitall(ROUNDS, r, MPI_STATUSES_IGNORE));
-        CHECK_EQ(cell(w, 2), 4 * (ROUNDS - 1));
+        CHECK_EQ(window_cell(w, 2), 4 * (ROUNDS - 1));
     } else if (w->rank == 0) {
         for (int k = 0; k < ROUNDS; ++k) {
             values[k] = 4 * k;
@@ -134,7 +127,7 @@ static void fence_in_background(struct window *w)
         MPI_Barrier(w->comm);
         CHECK_EQ(received, k);
         CHECK_OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-        CHECK_EQ(cell(w, 3), 6 * k + left);
+        CHECK_EQ(window_cell(w, 3), 6 * k + left);
         CHECK_OK(MPI_Win_fence(0, w->win));
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));

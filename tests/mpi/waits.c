@@ -46,14 +46,14 @@ static void one_after_the_other(struct window *w)
         MPI_Request r;
         MPI_Status status;
         if (w->rank == 0)
-            notify(w, right_of(w), 0);
+            notify(w, window_right_of(w), 0);
         await(w, 0, turn, &r);
         CHECK_OK(MPI_Wait(&r, &status));
         CHECK(r == MPI_REQUEST_NULL);
         check_empty(&status);
-        CHECK_EQ(cell(w, left_of(w)), 1 + left_of(w));
+        CHECK_EQ(window_cell(w, window_left_of(w)), 1 + window_left_of(w));
         if (w->rank != 0)
-            notify(w, right_of(w), 0);
+            notify(w, window_right_of(w), 0);
     }
     end(w);
 }
@@ -70,7 +70,7 @@ static void in_any_order(struct window *w)
             await(w, i, turn + 1, &r[i]);
         MPI_Barrier(w->comm);
         for (int i = 0; i < 3; ++i)
-            notify(w, right_of(w), i);
+            notify(w, window_right_of(w), i);
         for (int i = 0; i < 3; ++i) {
             int const which = orders[turn % 6][i];
             int flag = 0, index = -1;
@@ -99,11 +99,11 @@ static void late(struct window *w)
     MPI_Barrier(w->comm);
     if (w->rank == 0) {
         usleep(LATE_MICROSECONDS);
-        notify(w, right_of(w), 0);
+        notify(w, window_right_of(w), 0);
     }
     wait_for(&r);
     if (w->rank != 0)
-        notify(w, right_of(w), 0);
+        notify(w, window_right_of(w), 0);
     end(w);
 }
 
@@ -119,15 +119,15 @@ static void beside_the_hosts(struct window *w)
         await(w, 0, turn + 1, &ours);
         if (turn % 2 == 0)
             CHECK_OK(MPI_Request_free(&ours));
-        CHECK_OK(MPI_Irecv(&got, 1, MPI_INT, left_of(w), turn, w->comm, &theirs));
-        notify(w, right_of(w), 0);
+        CHECK_OK(MPI_Irecv(&got, 1, MPI_INT, window_left_of(w), turn, w->comm, &theirs));
+        notify(w, window_right_of(w), 0);
         while (turn % 2 != 0 && !flag)
             CHECK_OK(MPI_Test(&ours, &flag, MPI_STATUS_IGNORE));
-        CHECK_OK(MPI_Send(&sent, 1, MPI_INT, right_of(w), turn, w->comm));
+        CHECK_OK(MPI_Send(&sent, 1, MPI_INT, window_right_of(w), turn, w->comm));
         CHECK_OK(MPI_Wait(&theirs, &status));
         CHECK_EQ(got, turn);
         CHECK_EQ(status.MPI_TAG, turn);
-        CHECK_EQ(status.MPI_SOURCE, left_of(w));
+        CHECK_EQ(status.MPI_SOURCE, window_left_of(w));
     }
     MPI_Request none = MPI_REQUEST_NULL;
     wait_for(&none);

@@ -98,6 +98,21 @@ static inline MPI_Aint window_at(const struct window *w, int rank, MPI_Aint offs
     return w->origin[rank] + offset / w->unit;
 }
 
+/* A number in this rank's own memory. */
+static inline int64_t window_cell(const struct window *w, int index)
+{
+    int64_t value;
+    memcpy(&value, w->base + 8 * index, sizeof value);
+    return value;
+}
+
+/* The neighbours in a ring of all ranks. */
+static inline int window_left_of(const struct window *w)
+{
+    return (w->rank + w->size - 1) % w->size;
+}
+static inline int window_right_of(const struct window *w) { return (w->rank + 1) % w->size; }
+
 /* All ranks have finished what they did and may look at their own memory. */
 static inline void window_meet(const struct window *w)
 {

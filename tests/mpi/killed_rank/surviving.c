@@ -11,9 +11,9 @@
 static void put_until_told(MPI_Win win, int target)
 {
     int64_t const value = 7;
-    double const end = seconds() + SECONDS_UNTIL_TOLD;
+    double const end = check_seconds() + SECONDS_UNTIL_TOLD;
     int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && seconds() < end) {
+    while (code == MPI_SUCCESS && check_seconds() < end) {
         code = MPI_Put(&value, 1, MPI_INT64_T, target, check_rank, 1, MPI_INT64_T, win);
         if (code == MPI_SUCCESS)
             code = MPI_Win_flush(target, win);
@@ -24,7 +24,7 @@ static void put_until_told(MPI_Win win, int target)
 /* Who waits for an exposure or a fence that never comes is told, too. */
 static void wait_until_told(MPI_Win win, int victim)
 {
-    double const begin = seconds();
+    double const begin = check_seconds();
     MPI_Group group = check_group(1, &victim);
     if (check_rank == 0) {
         CHECK_OK(MPI_Win_start(group, 0, win));
@@ -35,12 +35,12 @@ static void wait_until_told(MPI_Win win, int victim)
     }
     CHECK_OK(MPI_Win_post(group, 0, win));
     int flag = -1, code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && flag != 1 && seconds() - begin < SECONDS_UNTIL_TOLD)
+    while (code == MPI_SUCCESS && flag != 1 && check_seconds() - begin < SECONDS_UNTIL_TOLD)
         code = MPI_Win_test(win, &flag);
     CHECK_ERROR(code, LOSS);
     CHECK_EQ(flag, 1); /* the exposure is over */
     CHECK_ERROR(MPI_Win_fence(0, win), LOSS);
-    CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
+    CHECK(check_seconds() - begin < SECONDS_UNTIL_TOLD);
     MPI_Group_free(&group);
 }
 
@@ -54,8 +54,8 @@ static void work_on(MPI_Win win, int survivors)
         CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, 100, 1, MPI_INT64_T, MPI_SUM, win));
         CHECK_OK(MPI_Win_unlock(target, win));
     }
-    double const end = seconds() + SECONDS_UNTIL_TOLD;
-    while (seen != survivors && seconds() < end) {
+    double const end = check_seconds() + SECONDS_UNTIL_TOLD;
+    while (seen != survivors && check_seconds() < end) {
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win));
         CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, check_rank, 100, 1, MPI_INT64_T, win));
         CHECK_OK(MPI_Win_unlock(check_rank, win));
@@ -66,10 +66,10 @@ static void work_on(MPI_Win win, int survivors)
 /* Whether the others have freed it or not. */
 static void free_without(MPI_Win *win)
 {
-    double const begin = seconds();
+    double const begin = check_seconds();
     CHECK_ERROR(MPI_Win_free(win), LOSS);
     CHECK(*win == MPI_WIN_NULL);
-    CHECK(seconds() - begin < SECONDS_UNTIL_TOLD);
+    CHECK(check_seconds() - begin < SECONDS_UNTIL_TOLD);
 }
 
 static void free_on_error(MPI_Win *win, int *code, ...)

@@ -7,16 +7,8 @@
 
 #include <signal.h>
 #include <sys/time.h>
-#include <time.h>
 
 enum { SECONDS_UNTIL_TOLD = 60 };
-
-static inline double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static inline void die(int signal_number)
 {

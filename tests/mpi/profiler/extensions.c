@@ -36,14 +36,14 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     struct window w = window_open(FLAVOR_ALLOCATE, MPI_COMM_WORLD, 8L * CELLS, 8);
     int64_t const value = 5 + w.rank;
-    int const to = right_of(&w);
+    int const to = window_right_of(&w);
     for (int round = 0; round < ROUNDS; ++round) {
         CHECK_OK(MPIX_Win_ifence(0, w.win, &request));
         wait_for(&request);
         put(&w, to, 0, &value);
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
-    CHECK_EQ(cell(&w, 0), 5 + left_of(&w));
+    CHECK_EQ(window_cell(&w, 0), 5 + window_left_of(&w));
     CHECK_OK(MPI_Win_set_num_notify(w.win, MPI_INFO_NULL, 1));
     CHECK_OK(MPI_Win_lock_all(0, w.win));
     for (int round = 0; round < ROUNDS; ++round) {
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     }
     CHECK_OK(MPIX_Win_notify_ithreshold(w.win, 0, ROUNDS, &request));
     wait_for(&request);
-    CHECK_EQ(cell(&w, 1), 5 + left_of(&w));
+    CHECK_EQ(window_cell(&w, 1), 5 + window_left_of(&w));
     CHECK_OK(MPI_Win_unlock_all(w.win));
     CHECK_EQ(fences, ROUNDS);
     CHECK_EQ(flushes, ROUNDS);
