@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
+#include "rma/kinds.hpp"
+
 // The rules of the engine, any one of which can be made wrong at run time. An engine that is built
 // with this directory before src/ in its include path takes them for the right ones.
-#define access_granted right_access_granted
-#define exposure_done right_exposure_done
-#define lock_admits right_lock_admits
-#define takes_place right_takes_place
-#define lets_others_in right_lets_others_in
-#define flush_waits_for right_flush_waits_for
-#define flush_includes right_flush_includes
-#define may_join right_may_join
-#define request_completes right_request_completes
-#define may_go_beside right_may_go_beside
-#define may_flush_unseen right_may_flush_unseen
-#define may_combine_at_once right_may_combine_at_once
-#define may_follow right_may_follow
-#define is_behind_long_puts right_is_behind_long_puts
-#define barrier_passed right_barrier_passed
-#define may_overlap right_may_overlap
-#define may_ask_for_lock right_may_ask_for_lock
-#define memory_is_free right_memory_is_free
-#define may_be_destroyed right_may_be_destroyed
-#define passes_loss_on right_passes_loss_on
+#define rules right_rules
 #include "../src/rma/rules.hpp"
-#undef access_granted
-#undef exposure_done
-#undef lock_admits
-#undef takes_place
-#undef lets_others_in
-#undef flush_waits_for
-#undef flush_includes
-#undef may_join
-#undef request_completes
-#undef may_go_beside
-#undef may_flush_unseen
-#undef may_combine_at_once
-#undef may_follow
-#undef is_behind_long_puts
-#undef barrier_passed
-#undef may_overlap
-#undef may_ask_for_lock
-#undef memory_is_free
-#undef may_be_destroyed
-#undef passes_loss_on
+#undef rules
 
 namespace sidelight::rma::rules {
+
+using namespace right_rules; // where there is no wrong one
 
 enum class Wrong {
     none,
@@ -115,37 +83,38 @@ inline Wrong wrong = Wrong::none;
 
 inline bool access_granted(std::uint64_t access, std::uint64_t granted) noexcept
 {
-    return right_access_granted(access, wrong == Wrong::grant_early ? granted + 1 : granted);
+    return right_rules::access_granted(access, wrong == Wrong::grant_early ? granted + 1 : granted);
 }
 
 inline bool exposure_done(std::uint64_t exposure, std::uint64_t done) noexcept
 {
-    return right_exposure_done(exposure, wrong == Wrong::exposure_over_early ? done + 1 : done);
+    return right_rules::exposure_done(exposure,
+                                      wrong == Wrong::exposure_over_early ? done + 1 : done);
 }
 
 inline bool lock_admits(LockType type, std::uint64_t ahead, std::uint64_t departed) noexcept
 {
     if (wrong == Wrong::writer_joins_readers && type == LockType::exclusive) {
-        return right_lock_admits(LockType::shared, ahead, departed);
+        return right_rules::lock_admits(LockType::shared, ahead, departed);
     }
     return (wrong == Wrong::reader_joins_writer && type == LockType::shared) ||
-           right_lock_admits(type, ahead, departed);
+           right_rules::lock_admits(type, ahead, departed);
 }
 
 inline bool takes_place(LockType type, bool no_check, bool no_exclusive_locks) noexcept
 {
-    return right_takes_place(type, no_check,
-                             no_exclusive_locks || wrong == Wrong::readers_take_no_places);
+    return right_rules::takes_place(type, no_check,
+                                    no_exclusive_locks || wrong == Wrong::readers_take_no_places);
 }
 
 inline bool lets_others_in(bool others_have_places) noexcept
 {
-    return wrong != Wrong::unlock_lets_nobody_in && right_lets_others_in(others_have_places);
+    return wrong != Wrong::unlock_lets_nobody_in && right_rules::lets_others_in(others_have_places);
 }
 
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
-    return (wrong == Wrong::flush_counts_later || right_flush_waits_for(age, stamp)) &&
+    return (wrong == Wrong::flush_counts_later || right_rules::flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }
 
@@ -154,42 +123,42 @@ inline bool flush_includes(ThreadNumber flushing, ThreadNumber issuing) noexcept
     if (wrong == Wrong::flush_leaves_out_threads && issuing != no_thread) {
         return flushing == issuing;
     }
-    return right_flush_includes(flushing, issuing);
+    return right_rules::flush_includes(flushing, issuing);
 }
 
 inline bool may_join(bool same_epoch, bool flush_waits) noexcept
 {
-    return right_may_join(same_epoch || wrong == Wrong::joins_other_epoch, flush_waits);
+    return right_rules::may_join(same_epoch || wrong == Wrong::joins_other_epoch, flush_waits);
 }
 
 inline bool request_completes(FlushScope scope, bool is_local, bool is_complete) noexcept
 {
-    return right_request_completes(wrong == Wrong::request_early ? FlushScope::local : scope,
-                                   is_local, is_complete);
+    return right_rules::request_completes(wrong == Wrong::request_early ? FlushScope::local : scope,
+                                          is_local, is_complete);
 }
 
 inline bool may_go_beside(bool several_routes, std::uint64_t outstanding) noexcept
 {
     return wrong == Wrong::direct_overtakes || wrong == Wrong::flush_unseen ||
-           right_may_go_beside(several_routes, outstanding);
+           right_rules::may_go_beside(several_routes, outstanding);
 }
 
 inline bool may_flush_unseen(bool is_passive, bool any_other) noexcept
 {
     const bool unseen = wrong == Wrong::flush_hides_failure || wrong == Wrong::flush_unseen;
-    return right_may_flush_unseen(is_passive, any_other && !unseen);
+    return right_rules::may_flush_unseen(is_passive, any_other && !unseen);
 }
 
 inline bool may_combine_at_once(std::uint32_t combining) noexcept
 {
-    return wrong == Wrong::accumulate_overtakes || right_may_combine_at_once(combining);
+    return wrong == Wrong::accumulate_overtakes || right_rules::may_combine_at_once(combining);
 }
 
 inline bool may_follow(Road later, Road earlier) noexcept
 {
     const bool fabric = earlier == Road::native || earlier == Road::native_put;
     const bool by_messages = later == Road::messages || later == Road::long_put;
-    return right_may_follow(later, earlier) ||
+    return right_rules::may_follow(later, earlier) ||
            (wrong == Wrong::follows_long_get && by_messages && earlier == Road::long_get) ||
            (wrong == Wrong::follows_native && by_messages && fabric) ||
            (wrong == Wrong::native_follows && later == Road::native_put &&
@@ -200,14 +169,14 @@ inline bool may_follow(Road later, Road earlier) noexcept
 
 inline bool is_behind_long_puts(std::uint32_t long_puts) noexcept
 {
-    return wrong != Wrong::not_behind_long_puts && right_is_behind_long_puts(long_puts);
+    return wrong != Wrong::not_behind_long_puts && right_rules::is_behind_long_puts(long_puts);
 }
 
 inline bool barrier_passed(std::uint64_t barrier, std::uint64_t members,
                            std::uint64_t arrived) noexcept
 {
-    return right_barrier_passed(barrier, members,
-                                wrong == Wrong::barrier_misses_one ? arrived + 1 : arrived);
+    return right_rules::barrier_passed(barrier, members,
+                                       wrong == Wrong::barrier_misses_one ? arrived + 1 : arrived);
 }
 
 inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reorder) noexcept
@@ -220,28 +189,29 @@ inline bool may_overlap(EpochClass earlier, EpochClass later, const Reorder& reo
     keys.access_after_exposure |= wrong == Wrong::overlap_access_exposure;
     keys.exposure_after_exposure |= wrong == Wrong::overlap_exposure_exposure;
     keys.exposure_after_access |= wrong == Wrong::overlap_exposure_access;
-    return right_may_overlap(earlier, later, keys);
+    return right_rules::may_overlap(earlier, later, keys);
 }
 
 inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reorder) noexcept
 {
-    return wrong == Wrong::locks_out_of_order || right_may_ask_for_lock(ungranted_locks, reorder);
+    return wrong == Wrong::locks_out_of_order ||
+           right_rules::may_ask_for_lock(ungranted_locks, reorder);
 }
 
 inline bool memory_is_free(std::uint64_t lent) noexcept
 {
-    return wrong == Wrong::memory_taken_back || right_memory_is_free(lent);
+    return wrong == Wrong::memory_taken_back || right_rules::memory_is_free(lent);
 }
 
 inline bool may_be_destroyed(bool last_complete, bool failed) noexcept
 {
-    return right_may_be_destroyed(last_complete, failed) &&
+    return right_rules::may_be_destroyed(last_complete, failed) &&
            !(wrong == Wrong::broken_window_stays && failed);
 }
 
 inline bool passes_loss_on() noexcept
 {
-    return wrong != Wrong::loss_kept && right_passes_loss_on();
+    return wrong != Wrong::loss_kept && right_rules::passes_loss_on();
 }
 
 } // namespace sidelight::rma::rules

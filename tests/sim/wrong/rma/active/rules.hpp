@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/kinds.hpp"
+
 // The rules of active messages, as in ../rules.hpp.
-#define active_keeps_order right_active_keeps_order
-#define active_may_share right_active_may_share
-#define active_may_run_directly right_active_may_run_directly
-#define active_enters_shared right_active_enters_shared
-#define exclusion_is_taken right_exclusion_is_taken
-#define active_may_begin right_active_may_begin
-#define active_may_leave_beside right_active_may_leave_beside
-#define active_may_pass right_active_may_pass
-#define reservation_is_served right_reservation_is_served
-#define reservation_takes right_reservation_takes
-#define active_room_is_free right_active_room_is_free
-#define active_is_answered right_active_is_answered
+#define rules right_rules
 #include "../src/rma/active/rules.hpp"
-#undef active_keeps_order
-#undef active_may_share
-#undef active_may_run_directly
-#undef active_enters_shared
-#undef exclusion_is_taken
-#undef active_may_begin
-#undef active_may_leave_beside
-#undef active_may_pass
-#undef reservation_is_served
-#undef reservation_takes
-#undef active_room_is_free
-#undef active_is_answered
+#undef rules
 
 namespace sidelight::rma::rules {
+
+using namespace right_rules;
 
 enum class WrongActive {
     none,
@@ -51,52 +37,56 @@ inline WrongActive wrong_active = WrongActive::none;
 inline bool active_keeps_order(ActiveOrder order, bool same_op, bool overlap) noexcept
 {
     return wrong_active != WrongActive::order_forgotten &&
-           right_active_keeps_order(order, same_op, overlap);
+           right_rules::active_keeps_order(order, same_op, overlap);
 }
 
 inline bool active_may_share(bool one_concurrent, bool other_concurrent) noexcept
 {
     return wrong_active == WrongActive::all_share ||
-           right_active_may_share(one_concurrent, other_concurrent);
+           right_rules::active_may_share(one_concurrent, other_concurrent);
 }
 
 inline bool active_may_run_directly(bool others_wait) noexcept
 {
     return wrong_active == WrongActive::passes_waiting ||
-           right_active_may_run_directly(others_wait);
+           right_rules::active_may_run_directly(others_wait);
 }
 
 inline bool active_enters_shared(bool concurrent) noexcept
 {
-    return wrong_active == WrongActive::all_enter || right_active_enters_shared(concurrent);
+    return wrong_active == WrongActive::all_enter || right_rules::active_enters_shared(concurrent);
 }
 
 inline bool exclusion_is_taken(bool holder_has_ended) noexcept
 {
-    return wrong_active != WrongActive::kept_by_dead && right_exclusion_is_taken(holder_has_ended);
+    return wrong_active != WrongActive::kept_by_dead &&
+           right_rules::exclusion_is_taken(holder_has_ended);
 }
 
 inline bool active_may_begin(bool fits_own_room, bool has_reservation) noexcept
 {
     return wrong_active == WrongActive::begins_at_once ||
-           right_active_may_begin(fits_own_room, has_reservation);
+           right_rules::active_may_begin(fits_own_room, has_reservation);
 }
 
 inline bool active_may_leave_beside(bool other_begun) noexcept
 {
-    return wrong_active == WrongActive::leaves_beside || right_active_may_leave_beside(other_begun);
+    return wrong_active == WrongActive::leaves_beside ||
+           right_rules::active_may_leave_beside(other_begun);
 }
 
 inline bool active_may_pass(bool earlier_begun, bool earlier_needs_reservation,
                             bool keeps_order) noexcept
 {
     const bool forgets = wrong_active == WrongActive::passes_ordered;
-    return right_active_may_pass(earlier_begun, earlier_needs_reservation, keeps_order && !forgets);
+    return right_rules::active_may_pass(earlier_begun, earlier_needs_reservation,
+                                        keeps_order && !forgets);
 }
 
 inline bool reservation_is_served(bool first_in_line) noexcept
 {
-    return wrong_active == WrongActive::served_early || right_reservation_is_served(first_in_line);
+    return wrong_active == WrongActive::served_early ||
+           right_rules::reservation_is_served(first_in_line);
 }
 
 inline std::uint64_t reservation_takes(std::uint64_t gap, std::uint64_t least, std::uint64_t most,
@@ -105,18 +95,18 @@ inline std::uint64_t reservation_takes(std::uint64_t gap, std::uint64_t least, s
     if (wrong_active == WrongActive::slivers) {
         return gap < least ? 0 : std::min(gap, most);
     }
-    return right_reservation_takes(gap, least, most, whole);
+    return right_rules::reservation_takes(gap, least, most, whole);
 }
 
 inline bool active_room_is_free(bool over, bool handler_inside) noexcept
 {
-    return right_active_room_is_free(over,
-                                     handler_inside && wrong_active != WrongActive::room_taken);
+    return right_rules::active_room_is_free(over, handler_inside &&
+                                                      wrong_active != WrongActive::room_taken);
 }
 
 inline bool active_is_answered() noexcept
 {
-    return wrong_active != WrongActive::unanswered && right_active_is_answered();
+    return wrong_active != WrongActive::unanswered && right_rules::active_is_answered();
 }
 
 } // namespace sidelight::rma::rules
