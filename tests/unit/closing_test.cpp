@@ -17,12 +17,6 @@ protected:
         hear_from(rank, 7, MessageKind::get, GetBody{.operation = 1, .bytes = 8192});
         ASSERT_NE(fabric_.leaving, nullptr);
     }
-    void let_others_arrive(std::uint64_t barrier)
-    {
-        hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = barrier});
-        hear_from(1, 7, MessageKind::barrier, BarrierBody{.round = 1, .number = barrier});
-        process_.progress();
-    }
 
     Request closed_;
     Window* window_;

@@ -88,12 +88,6 @@ protected:
         operation.count = 1;
         return window_->issue(operation, nullptr);
     }
-    void let_others_arrive(std::uint64_t barrier)
-    {
-        hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = barrier});
-        hear_from(1, 7, MessageKind::barrier, BarrierBody{.round = 1, .number = barrier});
-        process_.progress();
-    }
 
     std::uint64_t value_ = 1;
     Window* window_;

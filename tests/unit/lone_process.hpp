@@ -213,6 +213,13 @@ protected:
                                            .window = window},
                                 .body = body});
     }
+    /// The other nodes come to a barrier of window 7.
+    void let_others_arrive(std::uint64_t barrier)
+    {
+        hear_from(2, 7, MessageKind::barrier, BarrierBody{.round = 0, .number = barrier});
+        hear_from(1, 7, MessageKind::barrier, BarrierBody{.round = 1, .number = barrier});
+        process_.progress();
+    }
 
     CountingFabric fabric_;
     ThreeNodes members_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdint>
-#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -15,19 +14,6 @@ namespace {
 class Pushing : public LoneProcess {
 protected:
     Pushing() : window_(&make_window(7)) {}
-
-    /// The others come to a barrier, too.
-    void let_others_arrive(std::uint64_t barrier)
-    {
-        for (const auto& [leader, round] : {std::pair(2, 0), std::pair(1, 1)}) {
-            hear(leader,
-                 Framed<BarrierBody>{
-                     .header = {.kind = MessageKind::barrier,
-                                .origin = static_cast<std::uint32_t>(leader),
-                                .window = 7},
-                     .body = {.round = static_cast<std::uint64_t>(round), .number = barrier}});
-        }
-    }
 
     /// Whether it leaves at once.
     bool put(int target)
@@ -53,7 +39,6 @@ TEST_F(Pushing, FirstPutToEachTargetLeavesAtOnce)
 {
     ASSERT_EQ(window_->fence({}, nullptr), Status::ok);
     let_others_arrive(1);
-    process_.progress();
     EXPECT_TRUE(put(1));
     EXPECT_TRUE(put(2));
     EXPECT_FALSE(put(1));
