@@ -14,6 +14,7 @@
  * sum_float_4096, see the tables of operations and types.
  */
 #define _GNU_SOURCE
+#include "agree.h"
 #include "measure.h"
 
 #include <getopt.h>
@@ -337,13 +338,6 @@ static bool read_row(const char *name, struct Row *row)
 
 /* --- Running them ----------------------------------------------------------------------------- */
 
-static long agree(void *context, long repetitions)
-{
-    (void)context;
-    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return repetitions;
-}
-
 static void open_around(enum Around around, const struct Bench *bench)
 {
     if (bench == NULL) {
@@ -490,7 +484,7 @@ struct Run {
 static void measure_line(const struct Run *run, const struct Line *line, enum Around around,
                          int least_repetitions)
 {
-    const struct Team team = {.rank = run->bench->rank, .context = NULL, .agree = agree};
+    const struct Team team = {.rank = run->bench->rank, .context = NULL, .agree = agree_by_mpi};
     struct Plan plan = run->plan;
     if (plan.least_repetitions < least_repetitions) {
         plan.least_repetitions = least_repetitions;

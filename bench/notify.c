@@ -13,6 +13,7 @@
  * without data.
  */
 #define _GNU_SOURCE
+#include "agree.h"
 #include "measure.h"
 
 #include <getopt.h>
@@ -158,13 +159,6 @@ static void many(void *context, long repetitions)
     }
 }
 
-static long agree(void *context, long repetitions)
-{
-    (void)context;
-    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return repetitions;
-}
-
 static int can_measure(const struct Bench *bench, enum How how)
 {
     int can = 1;
@@ -191,7 +185,7 @@ static void measure_all(struct Bench *bench, const struct Plan *plan, char *cons
         snprintf(name, sizeof name, "%s_%s_%d", patterns[pattern].name, names[bench->how],
                  bench->bytes);
         if (chosen(name, chosen_names, count) && can_measure(bench, bench->how)) {
-            const struct Team team = {bench->rank, NULL, agree};
+            const struct Team team = {bench->rank, NULL, agree_by_mpi};
             const struct Line line = {name, patterns[pattern].action, patterns[pattern].action};
             measure(&team, &line, bench, plan);
         }

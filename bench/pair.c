@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pair.h"
 
+#include "agree.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,14 +65,10 @@ void print_line(const struct Pair *pair, const char *name, const char *const *fi
     }
 }
 
-static long agree(void *context, long number)
+struct Team team_of(const struct Pair *pair)
 {
-    (void)context;
-    MPI_Bcast(&number, 1, MPI_LONG, ORIGIN, MPI_COMM_WORLD);
-    return number;
+    return (struct Team){pair->rank, NULL, agree_by_mpi};
 }
-
-struct Team team_of(const struct Pair *pair) { return (struct Team){pair->rank, NULL, agree}; }
 
 struct PairWindow make_window(MPI_Aint bytes, bool dynamic)
 {

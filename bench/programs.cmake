@@ -2,57 +2,58 @@
 # build/<host>/bench/PROGRAM for each host, and once what has no MPI: build/bench/bare with its
 # library of empty functions, and, where UCX has headers, build/bench/network.
 
+set(measure ${directory}/measure.c ${directory}/agree.c)
 foreach(program latency notify own_accesses thread_flush windows)
     sidelight_mpi_program(${host} ${kind} ${program}
-        SOURCES ${directory}/${program}.c ${directory}/measure.c)
+        SOURCES ${directory}/${program}.c ${measure})
 endforeach()
 file(GLOB pattern_sources CONFIGURE_DEPENDS ${directory}/patterns/*.c)
 sidelight_mpi_program(${host} ${kind} patterns
-    SOURCES ${pattern_sources} ${directory}/epochs.c ${directory}/measure.c
+    SOURCES ${pattern_sources} ${directory}/epochs.c ${measure}
     LIBRARIES ${CMAKE_DL_LIBS})
 file(GLOB halo_sources CONFIGURE_DEPENDS ${directory}/halo/*.c)
 sidelight_mpi_program(${host} ${kind} halo
-    SOURCES ${halo_sources} ${directory}/epochs.c ${directory}/measure.c
+    SOURCES ${halo_sources} ${directory}/epochs.c ${measure}
     LIBRARIES ${CMAKE_DL_LIBS})
 if(ZLIB_FOUND)
     sidelight_mpi_program(${host} ${kind} transactions
         SOURCES ${directory}/transactions.c ${directory}/web_graph.c ${directory}/epochs.c
-            ${directory}/measure.c
+            ${measure}
         LIBRARIES ZLIB::ZLIB ${CMAKE_DL_LIBS})
 endif()
 
 sidelight_mpi_program(${host} ${kind} undelayed
     SOURCES ${directory}/undelayed.c ${directory}/epochs.c ${directory}/pair.c
-        ${directory}/measure.c
+        ${measure}
     LIBRARIES ${CMAKE_DL_LIBS})
 
 foreach(program memhandle ordered_put)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/ways.c ${directory}/pair.c
-            ${directory}/measure.c)
+            ${measure})
 endforeach()
 file(GLOB am_sources CONFIGURE_DEPENDS ${directory}/am/*.c)
-sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${directory}/measure.c)
+sidelight_mpi_program(${host} ${kind} am SOURCES ${am_sources} ${measure})
 
 sidelight_mpi_program(${host} ${kind} messages
-    SOURCES ${directory}/messages.c ${directory}/work.c ${directory}/pair.c ${directory}/measure.c)
+    SOURCES ${directory}/messages.c ${directory}/work.c ${directory}/pair.c ${measure})
 foreach(program call_times overlap_messages progress_memory)
     sidelight_mpi_program(${host} ${kind} ${program}
         SOURCES ${directory}/${program}.c ${directory}/overlap.c ${directory}/work.c
-            ${directory}/measure.c)
+            ${measure})
 endforeach()
 sidelight_mpi_program(${host} ${kind} solver
     SOURCES ${directory}/solver.c ${directory}/overlap.c ${directory}/work.c
-        ${directory}/measure.c
+        ${measure}
     LIBRARIES m)
 sidelight_mpi_program(${host} ${kind} overlap_epochs
     SOURCES ${directory}/overlap_epochs.c ${directory}/overlap.c ${directory}/work.c
-        ${directory}/epochs.c ${directory}/measure.c
+        ${directory}/epochs.c ${measure}
     LIBRARIES ${CMAKE_DL_LIBS})
 
 foreach(program flush_local get_compute_put one_sided_progress progress window_kinds)
     sidelight_mpi_program(${host} ${kind} ${program}
-        SOURCES ${directory}/${program}.c ${directory}/pair.c ${directory}/measure.c)
+        SOURCES ${directory}/${program}.c ${directory}/pair.c ${measure})
 endforeach()
 
 if(NOT TARGET bench-bare)

@@ -21,6 +21,7 @@
  * paper's.
  */
 #define _GNU_SOURCE
+#include "../agree.h"
 #include "../measure.h"
 #include "workload.h"
 
@@ -177,18 +178,11 @@ static void act(void *context, long repetitions)
     subject->action(subject->workload, repetitions);
 }
 
-static long agree(void *context, long number)
-{
-    (void)context;
-    MPI_Bcast(&number, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return number;
-}
-
 /* An active message and a fetch_and_op of rank 0, in turn. */
 static void measure_against_atomic(struct Workload *workload, const char *name, int assertion,
                                    const struct Plan *plan)
 {
-    const struct Team team = {workload->rank, NULL, agree};
+    const struct Team team = {workload->rank, NULL, agree_by_mpi};
     const struct Line line = {name, act, NULL};
     struct Subject subjects[] = {{workload, send_and_flush}, {workload, add_and_flush}};
     void *const contexts[] = {&subjects[0], &subjects[1]};

@@ -12,6 +12,7 @@
  * exchange ahead; notified puts into two windows in turn. The edges that arrive are checked.
  */
 #define _GNU_SOURCE
+#include "../agree.h"
 #include "../measure.h"
 #include "grid.h"
 
@@ -63,18 +64,11 @@ static void check_exchange(struct Measured *measured, int number)
     }
 }
 
-static long agree(void *context, long repetitions)
-{
-    (void)context;
-    MPI_Bcast(&repetitions, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return repetitions;
-}
-
 static void measure_size(struct Measured *measured, const struct Plan *plan, const char *name)
 {
     const struct Way *way = measured->way;
     const struct Line line = {name, exchange, exchange};
-    struct Team team = {.agree = agree};
+    struct Team team = {.agree = agree_by_mpi};
     MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
     if (way->begin != NULL) {
         way->begin(&measured->halo);
