@@ -32,6 +32,14 @@ def output() -> Any:
     return rich("console").Console(highlight=False)
 
 
+def new_table(title: str, headings: Sequence[str]) -> Any:
+    """An empty one. Columns without a heading have words in them, the others numbers."""
+    made = rich("table").Table(title=title, title_justify="left")
+    for heading in headings:
+        made.add_column(heading, justify="right" if heading else "left")
+    return made
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table that may have to be cut into several."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import by_size, interleaved, plots
-from .console import output, rich
+from .console import new_table, output
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
@@ -74,11 +74,10 @@ def panels(measured: Measured) -> list[plots.Panel]:
 
 def _print_table(measured: Measured) -> None:
     console = output()
-    table = rich("table").Table(
-        title=f"A put and a flush: medians of {measured.rounds} round(s), us", title_justify="left"
+    table = new_table(
+        f"A put and a flush: medians of {measured.rounds} round(s), us",
+        ("", "", *HOWS, "memhandle\n: allocated", "open and\nfree"),
     )
-    for heading in ("", "", *HOWS, "memhandle\n: allocated", "open and\nfree"):
-        table.add_column(heading, justify="right" if heading else "left")
     for row in rows(measured.samples):
         times = [f"{value:.3f}" for value in (row.allocated, row.dynamic)]
         if row.memhandle is not None and row.opened is not None:

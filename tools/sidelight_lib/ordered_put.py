@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import by_size, interleaved, plots
-from .console import output, rich
+from .console import new_table, output
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
@@ -70,12 +70,10 @@ def panels(measured: Measured) -> list[plots.Panel]:
 
 def _print_table(measured: Measured) -> None:
     console = output()
-    table = rich("table").Table(
-        title=f"Data and a flag, a pair: medians of {measured.rounds} round(s), us",
-        title_justify="left",
+    table = new_table(
+        f"Data and a flag, a pair: medians of {measured.rounds} round(s), us",
+        ("", "", "flushed", "ordered", "unordered", "ordered\n: flushed"),
     )
-    for heading in ("", "", "flushed", "ordered", "unordered", "ordered\n: flushed"):
-        table.add_column(heading, justify="right" if heading else "left")
     table.add_column("ordered\n: unordered", justify="right")
     for row in rows(measured.samples):
         under = row.column.endswith(UNDER)

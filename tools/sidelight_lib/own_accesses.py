@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from . import interleaved
-from .console import output, rich
+from .console import new_table, output
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
@@ -102,12 +102,10 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _print_table(measured: Measured) -> None:
     console = output()
-    table = rich("table").Table(
-        title=f"A program's own accesses to 64 MB: medians of {measured.rounds} round(s)",
-        title_justify="left",
+    table = new_table(
+        f"A program's own accesses to 64 MB: medians of {measured.rounds} round(s)",
+        ("", "", "before: us", "in a window\n: before", "after free\n: before"),
     )
-    for heading in ("", "", "before: us", "in a window\n: before", "after free\n: before"):
-        table.add_column(heading, justify="right" if heading else "left")
     table.add_column("shared")
     table.add_column("")
     found = sorted(rows(measured.samples), key=lambda row: list(TITLES).index(row.line))

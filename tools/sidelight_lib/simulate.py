@@ -19,7 +19,7 @@ from . import (
     simulate_scale,
     simulations,
 )
-from .console import progress, rich
+from .console import new_table, progress
 
 _DESCRIPTION = """\
 Massive unstructured transactions (figure 12 of the paper on nonblocking epochs) on simulated ranks:
@@ -137,11 +137,10 @@ def panel(found: Sequence[Run]) -> plots.Curves:
 
 
 def _table(found: Sequence[Run], network: Path) -> Any:
-    table = rich("table").Table(
-        title=f"Transactions in a second on simulated ranks, {network.stem}", title_justify="left"
+    table = new_table(
+        f"Transactions in a second on simulated ranks, {network.stem}",
+        ("ranks", "", "a second", "gain", "messages\nof each", "most epochs\nahead"),
     )
-    for heading in ("ranks", "", "a second", "gain", "messages\nof each", "most epochs\nahead"):
-        table.add_column(heading, justify="right" if heading else "left")
     for run in found:
         gained = "" if run.way == STANDARD else f"{gain(found, run):+.0%}"
         figures = (f"{run.rate:,.0f}", gained, f"{run.messages:.1f}", str(run.pending))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import paper_applications, plots, simulations
-from .console import progress, rich
+from .console import new_table, progress
 
 _DESCRIPTION = """\
 LU decomposition of a full matrix by rows in turn (figure 13 of the paper on nonblocking epochs) on
@@ -132,7 +132,7 @@ def _options(
     named = {"rows": rows, "ranks": ranks, "way": way, "slots": arguments.slots}
     named |= {"seed": arguments.seed}
     named |= {"mflops": arguments.mflops} if arguments.mflops is not None else {}
-    words = [word for name, value in named.items() for word in (f"--{name}", str(value))]
+    words = simulations.words(named)
     return ["lu", *words, *traced, str(arguments.network)]
 
 
@@ -166,11 +166,10 @@ def _curve(found: Sequence[Run], way: str, figure: str) -> list[tuple[float, flo
 
 def _table(found: Sequence[Run], network: Path) -> Any:
     rows = found[0].rows
-    table = rich("table").Table(
-        title=f"LU of {rows} x {rows} on simulated ranks, {network.stem}", title_justify="left"
+    table = new_table(
+        f"LU of {rows} x {rows} on simulated ranks, {network.stem}",
+        ("ranks", "", "ms", "less", "in MPI", "messages"),
     )
-    for heading in ("ranks", "", "ms", "less", "in MPI", "messages"):
-        table.add_column(heading, justify="right" if heading else "left")
     for run in found:
         gained = less(found, run)
         shown = "" if gained is None or run.way == STANDARD else f"{gained:.0%}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import plots, simulations, sizes
-from .console import progress, rich
+from .console import new_table, progress
 
 _DESCRIPTION = """\
 Origins on one node, targets on another one, on simulated ranks: the targets are late, and the
@@ -112,7 +112,7 @@ def _measure(
         named = {"ranks": 2 * ranks, "processors": arguments.processors, "bytes": size}
         named |= {"work-ns": round(1000 * work), "late-ns": late, "epochs": arguments.epochs}
         named |= {"seed": arguments.seed}
-        words = [word for name, value in named.items() for word in (f"--{name}", str(value))]
+        words = simulations.words(named)
         words += [*KINDS[kind], "--mover", mover, str(arguments.network)]
         said: dict[str, float] = json.loads(run(["progress", *words]))
         return said
@@ -147,12 +147,10 @@ def panel(part: Sequence[Run]) -> plots.Curves:
 
 def _table(part: Sequence[Run], network: Path) -> Any:
     first = part[0]
-    table = rich("table").Table(
-        title=f"Epochs of targets in us: {first.kind}, {first.ranks} ranks a node, {network.stem}",
-        title_justify="left",
+    table = new_table(
+        f"Epochs of targets in us: {first.kind}, {first.ranks} ranks a node, {network.stem}",
+        ("bytes", "", "no work", "late, with work", "of the work", "wakes"),
     )
-    for heading in ("bytes", "", "no work", "late, with work", "of the work", "wakes"):
-        table.add_column(heading, justify="right" if heading else "left")
     for run in part:
         figures = (f"{run.latency:,.0f}", f"{run.epoch:,.0f}", f"{run.epoch / run.work:.2f}")
         table.add_row(sizes.title(run.bytes), MOVERS[run.mover], *figures, f"{run.wakes:.1f}")

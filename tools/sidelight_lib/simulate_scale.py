@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import plots, simulations
-from .console import progress, rich
+from .console import new_table, progress
 
 _DESCRIPTION = """\
 Messages and memory of a process in a window of many members: each process puts to its peers, in a
@@ -84,7 +84,7 @@ def measure(arguments: argparse.Namespace, run: simulations.Runner) -> list[Run]
         for members, way, peers, epochs in steps:
             advance(f"{members} members, {peers} peers: {way}")
             named = {"members": members, "peers": peers, "epochs": epochs, "node": arguments.node}
-            words = [word for name, value in named.items() for word in (f"--{name}", str(value))]
+            words = simulations.words(named)
             words += ["--lock-all"] if way == LOCK_ALL else []
             said = json.loads(run(["scale", *words, str(arguments.network)]))
             figures = [said[key] for key in ("messages", "bytes", "window_bytes", "pending_bytes")]
@@ -116,10 +116,11 @@ def memory(run: Run) -> float:
 
 
 def _table(found: Sequence[Run]) -> Any:
-    table = rich("table").Table(title="A process in a large window", title_justify="left")
     headings = ("members", "", "peers", "epochs", "messages", "bytes\nsent")
-    for heading in (*headings, "bytes for\nthe window", "bytes for\nepochs"):
-        table.add_column(heading, justify="right" if heading else "left")
+    table = new_table(
+        "A process in a large window",
+        (*headings, "bytes for\nthe window", "bytes for\nepochs"),
+    )
     for run in found:
         counts = (f"{run.members:,}", run.way, str(run.peers), f"{run.epochs:,}")
         sent = (f"{run.messages:,.1f}", f"{run.bytes:,.0f}")

@@ -50,6 +50,11 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def words(named: Mapping[str, object]) -> list[str]:
+    """The program's options of these names."""
+    return [word for name, value in named.items() for word in (f"--{name}", str(value))]
+
+
 def traced(arguments: argparse.Namespace, names: Iterable[str]) -> Callable[[str], list[str]]:
     """Makes the folders for the traces of runs with these names, where traces are asked for. Who is
     answered gives the program's options for the run of a name."""

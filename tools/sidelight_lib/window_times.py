@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import interleaved
-from .console import output, rich
+from .console import new_table, output
 from .interleaved import Measured, Sample
 from .latency_lines import UNDER
 
@@ -80,12 +80,10 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _print_table(measured: Measured, ranks: int) -> None:
     console = output()
-    table = rich("table").Table(
-        title=f"Windows that come and go, {ranks} ranks: medians of {measured.rounds} round(s), us",
-        title_justify="left",
+    table = new_table(
+        f"Windows that come and go, {ranks} ranks: medians of {measured.rounds} round(s), us",
+        ("", "", "make", "first put", "free", "make, first"),
     )
-    for heading in ("", "", "make", "first put", "free", "make, first"):
-        table.add_column(heading, justify="right" if heading else "left")
     table.add_column("make + free\n: alone", justify="right")
     found = {(row.line, row.column): row for row in rows(measured.samples)}
     order = list(TITLES)
