@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "host/mpi/declarations.hpp"
+#include "host/mpi/handle_bits.hpp"
 
 namespace sidelight::runtime {
 
@@ -65,9 +65,7 @@ private:
 
     static std::size_t place_of(MPI_Request handle) noexcept
     {
-        std::uint64_t key = 0;
-        std::memcpy(&key, &handle, sizeof handle); // an integer on some hosts, a pointer on others
-        return (key * 0x9E3779B97F4A7C15U) >> (64 - place_bits);
+        return (host::mpi::bits_of(handle) * 0x9E3779B97F4A7C15U) >> (64 - place_bits);
     }
     static void set(Place& place, MPI_Request handle, NonblockingRequest* request) noexcept
     {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/tracing.hpp"
 
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -11,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/settings.hpp"
 #include "host/mpi/errors.hpp"
+#include "host/mpi/handle_bits.hpp"
 #include "host/mpi/table.hpp"
 #include "host/trace_file.hpp"
 
@@ -34,13 +34,6 @@ TracedRequests& requests()
 {
     static auto* all = new TracedRequests; // calls may come until the process ends
     return *all;
-}
-
-std::uint64_t name_of(MPI_Request request) noexcept
-{
-    std::uint64_t name = 0;
-    std::memcpy(&name, &request, sizeof request);
-    return name;
 }
 
 /// Processes of sessions have no rank in the job, nor have those that others have spawned: theirs
@@ -117,11 +110,11 @@ try {
     if (track && request != MPI_REQUEST_NULL) {
         track.note({.event = trace::Event::request_begun,
                     .detail = static_cast<std::uint8_t>(kind),
-                    .value = name_of(request)});
+                    .value = host::mpi::bits_of(request)});
         TracedRequests& all = requests();
         const std::scoped_lock lock(all.mutex);
         const TracedRequest traced{.handle = request, .track = track, .serial = ++all.latest};
-        all.by_handle.insert_or_assign(name_of(request), traced);
+        all.by_handle.insert_or_assign(host::mpi::bits_of(request), traced);
     }
 } catch (const std::bad_alloc&) {
     log(LogLevel::warn, "out of memory: the trace does not say who waits for a request");
@@ -131,14 +124,14 @@ TracedRequest find_traced(MPI_Request request) noexcept
 {
     TracedRequests& all = requests();
     const std::scoped_lock lock(all.mutex);
-    const auto found = all.by_handle.find(name_of(request));
+    const auto found = all.by_handle.find(host::mpi::bits_of(request));
     return found != all.by_handle.end() ? found->second : TracedRequest{};
 }
 
 /// Another thread may have got a request of the same handle meanwhile.
 void trace_end(const TracedRequest& request) noexcept
 {
-    const std::uint64_t name = name_of(request.handle);
+    const std::uint64_t name = host::mpi::bits_of(request.handle);
     request.track.note({.event = trace::Event::request_ended, .value = name});
     TracedRequests& all = requests();
     const std::scoped_lock lock(all.mutex);

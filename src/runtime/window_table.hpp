@@ -4,20 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 
+#include "host/mpi/handle_bits.hpp"
 #include "runtime/window_object.hpp"
 
 /// From handle to window: one probe of a direct-mapped cache; behind it a map under a lock.
 /// Handles that are not in it belong to the host, or were freed.
 namespace sidelight::runtime::window_table {
 
-[[nodiscard]] inline std::uint64_t key_of(MPI_Win win) noexcept
-{
-    std::uint64_t key = 0;
-    std::memcpy(&key, &win, sizeof win); // an integer on some hosts, a pointer on others
-    return key;
-}
+[[nodiscard]] inline std::uint64_t key_of(MPI_Win win) noexcept { return host::mpi::bits_of(win); }
 
 inline constexpr unsigned slot_bits = 8;
 /// Never null: an empty slot names an entry with a key that no handle has.

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "datatype/layout.hpp"
+#include "host/mpi/handle_bits.hpp"
 
 namespace sidelight::datatype {
 
@@ -26,9 +26,7 @@ struct PredefinedTable {
 
     [[nodiscard]] std::size_t index_of(MPI_Datatype type) const noexcept
     {
-        std::uint64_t key = 0;
-        std::memcpy(&key, &type, sizeof type); // an integer on some hosts, a pointer on others
-        return (key * multiplier) >> (64 - bits);
+        return (host::mpi::bits_of(type) * multiplier) >> (64 - bits);
     }
 };
 
