@@ -3,9 +3,10 @@
  * The program's own loads and stores on memory that it makes a window of: before, during and after.
  * It knows nothing of Sidelight.
  *
- *     own_accesses [--quick] [--alloc-mem] [LINE...]
+ *     own_accesses [--quick] [--alloc-mem | --allocate | --allocate-shared] [LINE...]
  *
- * Two ranks, each with an array of malloc(), or of MPI_Alloc_mem(). Rank 0 measures; the other
+ * Two ranks, each with an array of malloc(), or of MPI_Alloc_mem(), or in the place of it, while
+ * the window is there, the memory that MPI allocates with the window. Rank 0 measures; the other
  * waits in MPI_Barrier. Each pass over the array takes its turn with one over another array, which
  * never is in a window, so that what the machine does meanwhile is in both.
  */
@@ -142,9 +143,11 @@ static struct Figures measure_line(Pass *pass, const struct Arrays *arrays, int 
     return (struct Figures){median(own, passes), median(control, passes)};
 }
 
+enum Source { BROUGHT, ALLOC_MEM, ALLOCATE, ALLOCATE_SHARED };
+
 struct Options {
     int passes;
-    bool alloc_mem;
+    enum Source source;
     char *const *names;
     int count;
 };
@@ -210,6 +213,19 @@ static void print_figures(const struct Options *options, struct Figures figures[
     fflush(stdout);
 }
 
+/* Collective: a window on `own`, or on memory of its own. Returns where it is. */
+static int64_t *open_window(enum Source source, int64_t *own, MPI_Win *win)
+{
+    if (source == ALLOCATE || source == ALLOCATE_SHARED) {
+        (source == ALLOCATE ? MPI_Win_allocate : MPI_Win_allocate_shared)(
+            ARRAY_BYTES, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &own, win);
+        memset(own, 0, ARRAY_BYTES);
+    } else {
+        MPI_Win_create(own, ARRAY_BYTES, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, win);
+    }
+    return own;
+}
+
 static bool measure_phases(int rank, const struct Options *options, const struct Arrays *arrays)
 {
     struct Figures figures[PHASES][LINES] = {0};
@@ -217,17 +233,17 @@ static bool measure_phases(int rank, const struct Options *options, const struct
     bool shared = false;
     bool arrived = true;
     for (int phase = 0; phase < PHASES; ++phase) {
+        struct Arrays measured = *arrays;
         if (phase == DURING) {
-            MPI_Win_create(arrays->own, ARRAY_BYTES, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD,
-                           &win);
-            arrived = use(win, rank, arrays->own);
-            shared = is_shared(arrays->own);
+            measured.own = open_window(options->source, arrays->own, &win);
+            arrived = use(win, rank, measured.own);
+            shared = is_shared(measured.own);
         } else if (phase == AFTER) {
             MPI_Win_free(&win);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
-            measure_phase(options, arrays, figures[phase]);
+            measure_phase(options, &measured, figures[phase]);
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -241,14 +257,16 @@ static bool read_options(int argc, char **argv, struct Options *options)
 {
     static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
                                           {"alloc-mem", no_argument, NULL, 'a'},
+                                          {"allocate", no_argument, NULL, 'w'},
+                                          {"allocate-shared", no_argument, NULL, 's'},
                                           {NULL, 0, NULL, 0}};
     options->passes = PASSES;
-    options->alloc_mem = false;
+    options->source = BROUGHT;
     for (int found = 0; (found = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (found == 'q') {
             options->passes = QUICK_PASSES;
-        } else if (found == 'a') {
-            options->alloc_mem = true;
+        } else if (found == 'a' || found == 'w' || found == 's') {
+            options->source = found == 'a' ? ALLOC_MEM : found == 'w' ? ALLOCATE : ALLOCATE_SHARED;
         } else {
             return false;
         }
@@ -278,9 +296,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const bool understood = read_options(argc, argv, &options);
-    const struct Arrays arrays = {take_array(options.alloc_mem), take_array(false)};
+    const struct Arrays arrays = {take_array(options.source == ALLOC_MEM), take_array(false)};
     if (!understood || ranks != 2 || arrays.own == NULL || arrays.control == NULL) {
-        fprintf(stderr, "usage: own_accesses [--quick] [--alloc-mem] [LINE...], on two ranks\n");
+        fprintf(stderr, "usage: own_accesses [--quick] [--alloc-mem | --allocate | "
+                        "--allocate-shared] [LINE...], on two ranks\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     memset(arrays.own, 0, ARRAY_BYTES);
@@ -290,7 +309,7 @@ int main(int argc, char **argv)
     if (!arrived) {
         fprintf(stderr, "own_accesses: what rank 1 has put is not there\n");
     }
-    if (options.alloc_mem) {
+    if (options.source == ALLOC_MEM) {
         MPI_Free_mem(arrays.own);
     } else {
         free(arrays.own);

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+from dataclasses import replace
 from pathlib import Path
 
 import support
@@ -358,6 +359,14 @@ class OwnAccesses(unittest.TestCase):
     def test_slower_falls_short(self):
         (row,) = own_accesses.rows([self.sample(0, before=10, during=11, after=10, shared=1)])
         self.assertEqual((row.shared, row.holds), (True, False))
+
+
+    def test_memory_of_a_window_is_compared_with_the_host_s(self):
+        alone = own_accesses.Row("loads", "a", 10, 1.2, 1.0, True)
+        found = [alone, replace(alone, column="a" + UNDER, during=1.22)]
+        self.assertTrue(own_accesses.against_alone(found)[1].holds)
+        slower = [alone, replace(alone, column="a" + UNDER, during=1.23)]
+        self.assertFalse(own_accesses.against_alone(slower)[1].holds)
 
 
 class ThreadFlush(unittest.TestCase):
