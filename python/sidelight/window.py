@@ -354,15 +354,20 @@ class ActiveMessage:
 _handlers: list[Any] = []  # all that were ever given: windows run them after the operation is freed
 
 
-def am_op_create(function: Any) -> MPI.Op:
-    """An operation for a handler: a function of C with the arguments of MPIX_Am_user_function, as
-    its address, or as ctypes or numba's `cfunc` have it, which is kept alive. Free the operation
-    with its method Free. Where the handler is written in Python, free the windows that it is
-    registered for before the program ends or calls MPI.Finalize: it cannot run in there."""
+def am_op_create(function: Any, large: bool = False) -> MPI.Op:
+    """An operation for a handler: a function of C with the arguments of MPIX_Am_user_function, or
+    `large`, of MPIX_Am_user_function_c, as its address, or as ctypes or numba's `cfunc` have it,
+    which is kept alive. Free the operation with its method Free. Where the handler is written in
+    Python, free the windows that it is registered for before the program ends or calls
+    MPI.Finalize: it cannot run in there."""
     operation = MPI.Op()
     address = getattr(function, "address", function)
     pointer = address if isinstance(address, int) else ctypes.cast(function, ctypes.c_void_p)
-    call("MPIX_Am_op_create", pointer, address_of_handle(operation))
+    call(
+        "MPIX_Am_op_create_c" if large else "MPIX_Am_op_create",
+        pointer,
+        address_of_handle(operation),
+    )
     _handlers.append(function)
     return operation
 

@@ -189,6 +189,9 @@ BUFFER = (ctypes.c_void_p, ctypes.c_int, HANDLE)
 
 HANDLER = ctypes.CFUNCTYPE(None, *BUFFER * 3, ctypes.c_int, ctypes.c_int)
 
+LARGE_BUFFER = (ctypes.c_void_p, ctypes.c_longlong, HANDLE)
+LARGE_HANDLER = ctypes.CFUNCTYPE(None, *LARGE_BUFFER * 3, ctypes.c_longlong, ctypes.c_longlong)
+
 
 def add(given, count, _type, kept, _kept_count, _kept_type, answer, _answers, _its_type, segments,
         offset):
@@ -233,6 +236,34 @@ def active_messages():
     check(len(later) == 8, "others are not run")
     window.Am_buffer_detach()
     operation.Free()
+    check_freed(window)
+
+
+def large_active_messages():
+    """A handler with large counts is told more elements of the window than an int can count, here
+    of a type without contents. One without is not."""
+    window, _ = made()
+    many = (1 << 31) + 1
+    nothing = MPI.BYTE.Create_contiguous(0).Commit()
+
+    @LARGE_HANDLER
+    def tell(_given, count, _type, _kept, kept_count, _kept_type, answer, *_others):
+        ctypes.c_longlong.from_address(answer).value = kept_count + count
+
+    large = sidelight.am_op_create(tell, large=True)
+    small = sidelight.am_op_create(HANDLER(add))
+    answer = numbers(0)
+    message = sidelight.ActiveMessage(numbers(1, 2), answer, persistent=(0, many, nothing))
+    for operation in (large, small):
+        window.Am_op_register(operation)
+    window.Lock(other)
+    window.Am(message, other, large)
+    window.Flush(other)
+    check(answer[0] == many + 2, f"large counts come to the handler, which is told {answer[0]}")
+    raises(MPI.ERR_COUNT, lambda: window.Am(message, other, small))
+    window.Unlock(other)
+    for thing in (nothing, large, small):
+        thing.Free()
     check_freed(window)
 
 
@@ -361,7 +392,8 @@ def main():
         check(sidelight.is_loaded(), "is_loaded says so")
         check(sidelight.version().count(".") == 2, "a version has three numbers")
         for test in (fences, exposures, locks, duplicates, memory_handles, notifications,
-                     active_messages, tensors, errors, buffers_live, progress):
+                     active_messages, large_active_messages, tensors, errors, buffers_live,
+                     progress):
             test()
     failed = comm.allreduce(len(wrong))
     if rank == 0 and failed == 0:

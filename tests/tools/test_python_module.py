@@ -10,6 +10,8 @@ DECLARED = re.compile(r"^(?:int |void |const char \*)(MPIX_\w+|sidelight_\w+)\("
 NOTIFIED = re.compile(r"SIDELIGHT_NOTIFICATION\((\w+)(?:##suffix)?,[\s\\]*\(")
 IN_TABLE = re.compile(r'^    "(MPIX_\w+|sidelight_\w+)": ', re.MULTILINE)
 
+NAME = re.compile(r'"(\w+)"(?!: ")')  # a name as an argument, not in the table
+
 
 class Names(unittest.TestCase):
     def test_every_call_of_the_headers_is_there(self):
@@ -22,6 +24,12 @@ class Names(unittest.TestCase):
         there = set(IN_TABLE.findall(module.read_text()))
         # Of those with counts the module has the form with large ones.
         self.assertEqual({name for name in calls if not {name, f"{name}_c"} & there}, set())
+
+    def test_every_call_of_the_table_is_made(self):
+        folder = support.ROOT / "python" / "sidelight"
+        there = set(IN_TABLE.findall((folder / "library.py").read_text()))
+        made = set(NAME.findall("".join(path.read_text() for path in folder.glob("*.py"))))
+        self.assertEqual(there - made, set())
 
 
 if __name__ == "__main__":
