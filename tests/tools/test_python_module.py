@@ -12,6 +12,8 @@ IN_TABLE = re.compile(r'^    "(MPIX_\w+|sidelight_\w+)": ', re.MULTILINE)
 
 NAME = re.compile(r'"(\w+)"(?!: ")')  # a name as an argument, not in the table
 
+METHOD = re.compile(r"^    (?:def )?([A-Z]\w+)(?:\(| = _notified)", re.MULTILINE)
+
 
 class Names(unittest.TestCase):
     def test_every_call_of_the_headers_is_there(self):
@@ -30,6 +32,17 @@ class Names(unittest.TestCase):
         there = set(IN_TABLE.findall((folder / "library.py").read_text()))
         made = set(NAME.findall("".join(path.read_text() for path in folder.glob("*.py"))))
         self.assertEqual(there - made, set())
+
+    def test_the_program_uses_every_name(self):
+        folder = support.ROOT / "python" / "sidelight"
+        program = (support.ROOT / "tests" / "python" / "windows.py").read_text()
+        listed = (folder / "__init__.py").read_text().partition("__all__")[2]
+        methods = METHOD.findall((folder / "window.py").read_text())
+        self.assertIn("Put_notify", methods)
+        names = [f"sidelight.{name}" for name in NAME.findall(listed)]
+        names += [f".{name}" for name in methods]
+        unused = [name for name in names if not re.search(re.escape(name) + r"\b", program)]
+        self.assertEqual(unused, [])
 
 
 if __name__ == "__main__":
