@@ -26,7 +26,16 @@ from .progress import (
     progress_get,
     progress_set,
 )
-from .window import MAX_MEMHANDLE_SIZE, ActiveMessage, Request, Win, am_op_create
+from .window import (
+    MAX_MEMHANDLE_SIZE,
+    WIN_NOTIFICATION_NUM_SB,
+    WIN_NOTIFICATION_NUM_UB,
+    WIN_NOTIFICATION_VALUE_UB,
+    ActiveMessage,
+    Request,
+    Win,
+    am_op_create,
+)
 
 MODE_CONCURRENT_AM = 0x20000000
 
@@ -37,6 +46,9 @@ __all__ = [
     "PROGRESS_CALLS",
     "PROGRESS_SMART",
     "PROGRESS_THREAD",
+    "WIN_NOTIFICATION_NUM_SB",
+    "WIN_NOTIFICATION_NUM_UB",
+    "WIN_NOTIFICATION_VALUE_UB",
     "ActiveMessage",
     "NotLoadedError",
     "ProgressCounts",

@@ -14,6 +14,18 @@ from .library import address_of_handle, call, handle
 
 MAX_MEMHANDLE_SIZE = 256
 
+# Attributes of a window: how many counters a process may ask for, and the highest value of one.
+WIN_NOTIFICATION_NUM_SB = 0x5ADE0001
+WIN_NOTIFICATION_NUM_UB = 0x5ADE0003
+WIN_NOTIFICATION_VALUE_UB = 0x5ADE0005
+
+# What MPI_Win_get_attr answers for them is an address, of these.
+_BOUNDS = {
+    WIN_NOTIFICATION_NUM_SB: ctypes.c_int,
+    WIN_NOTIFICATION_NUM_UB: ctypes.c_int,
+    WIN_NOTIFICATION_VALUE_UB: ctypes.c_longlong,
+}
+
 
 def _releasing(method: Any) -> Any:
     """A method of mpi4py's that may complete the request, and then lets its buffers go."""
@@ -187,6 +199,12 @@ class Win(MPI.Win):
 
     def Notify_ithreshold(self, notification_idx: int, expected: int) -> Request:
         return _request("MPIX_Win_notify_ithreshold", handle(self), notification_idx, expected)
+
+    def Get_attr(self, keyval: int) -> Any:
+        """As mpi4py's, and it knows the attributes WIN_NOTIFICATION_*."""
+        found = super().Get_attr(keyval)
+        bound = _BOUNDS.get(keyval)
+        return found if bound is None or found is None else bound.from_address(found).value
 
     # Those that begin with R return a request; `notification_idx` is behind the target's rank.
     Put_notify = _notified_transfer("MPIX_Put_notify_c")

@@ -170,6 +170,11 @@ def notifications():
     window.Set_num_notify(3, info)
     info.Free()
     check(window.Get_num_notify(other) == 3, "the number of counters")
+    bounds = [window.Get_attr(key) for key in (
+        sidelight.WIN_NOTIFICATION_NUM_SB, sidelight.WIN_NOTIFICATION_NUM_UB,
+        sidelight.WIN_NOTIFICATION_VALUE_UB)]
+    check(bounds == [1 << 10, 1 << 20, (1 << 63) - 1], f"the bounds of counters: {bounds}")
+    check(window.Get_attr(MPI.WIN_SIZE) == WORDS * WORD, "other attributes are mpi4py's")
     all_arrived = window.Notify_ithreshold(0, 5)
     check(isinstance(all_arrived, sidelight.Request), "requests are of one class")
     check(not all_arrived.Test(), "no operation has come yet")
@@ -414,6 +419,7 @@ def main():
         window = sidelight.Win(MPI.Win.Allocate(8, comm=comm))
         window.Lock(rank)
         raises(MPI.ERR_UNSUPPORTED_OPERATION, lambda: window.Iunlock(rank))
+        check(window.Get_attr(sidelight.WIN_NOTIFICATION_NUM_UB) is None, "no counters, no bound")
         window.Unlock(rank)
         window.Free()
     else:

@@ -12,6 +12,8 @@ IN_TABLE = re.compile(r'^    "(MPIX_\w+|sidelight_\w+)": ', re.MULTILINE)
 
 NAME = re.compile(r'"(\w+)"(?!: ")')  # a name as an argument, not in the table
 
+CONSTANT = re.compile(r"^#define MPIX?_(\w+) (0x\w+|\d+)\b", re.MULTILINE)
+ASSIGNED = re.compile(r"^(\w+) = (0x\w+|\d+)$", re.MULTILINE)
 METHOD = re.compile(r"^    (?:def )?([A-Z]\w+)(?:\(| = _notified)", re.MULTILINE)
 
 
@@ -32,6 +34,17 @@ class Names(unittest.TestCase):
         there = set(IN_TABLE.findall((folder / "library.py").read_text()))
         made = set(NAME.findall("".join(path.read_text() for path in folder.glob("*.py"))))
         self.assertEqual(there - made, set())
+
+    def test_constants_of_the_headers_are_there(self):
+        headers = [path.read_text() for path in (support.ROOT / "include").glob("*.h")]
+        constants = dict(pair for text in headers for pair in CONSTANT.findall(text))
+        self.assertIn("MODE_CONCURRENT_AM", constants)
+        self.assertIn("WIN_NOTIFICATION_NUM_SB", constants)
+        module = "".join(path.read_text()
+                         for path in (support.ROOT / "python" / "sidelight").glob("*.py"))
+        there = {name: int(number, 0) for name, number in ASSIGNED.findall(module)}
+        for name, number in constants.items():
+            self.assertEqual(there.get(name), int(number, 0), name)
 
     def test_the_program_uses_every_name(self):
         folder = support.ROOT / "python" / "sidelight"
