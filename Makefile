@@ -68,8 +68,8 @@ test: build
 
 # Longer than CI has time for: SEEDS simulated programs; on each host ROUNDS of the litmus test,
 # PAIRS of data and flag on ordered windows, by each route and for each flavour, UPDATES and
-# notified PUTS by all routes at once, SECONDS of windows that come and go, and ranks that are
-# killed at MOMENTS of a program that others survive.
+# notified PUTS by all routes at once, SECONDS of windows that come and go, also with an interrupt
+# thread, and ranks that are killed at MOMENTS of a program that others survive.
 soak: build
 	SIDELIGHT_SIM_SEEDS=$(SEEDS) SIDELIGHT_SIM_ACTIVE_SEEDS=$$(($(SEEDS) / 10)) build/tests/sim-tests
 	set -e; for host in $(notdir $(patsubst %/tests/litmus,%,$(wildcard build/*/tests/litmus))); do \
@@ -94,8 +94,11 @@ soak: build
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_storm $(MESSAGES); \
 		$(python) tests/run_ranks.py --host $$host -n 3 --timeout 7200 \
 			--preload build/$$host/libsidelight.so build/$$host/tests/active_hostile 5000; \
-		$(python) tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
-			--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
+		for progress in auto smart; do \
+			$(python) tests/run_ranks.py --host $$host -n 3 --timeout $$(($(SECONDS) + 300)) \
+				--env SIDELIGHT_PROGRESS=$$progress \
+				--preload build/$$host/libsidelight.so build/$$host/tests/soak $(SECONDS); \
+		done; \
 		case $$host in mpich4|impi) continue ;; esac; \
 		$(python) tests/mpi/killed_rank/test_killed_rank.py --host $$host --build build -n 3 --nodes 3 \
 			--surviving mixed --moments $(MOMENTS); \

@@ -61,7 +61,7 @@ function(sidelight_repeated result name ranks host all)
     # is; nor, as a rule, in how many ranks there are.
     if(host MATCHES "^(mpich5|openmpi5)$")
         if(".${name}." MATCHES "[.](native|mixed|kernel_copy|emulated|traced|litmus|by_case)[.]"
-                OR name MATCHES "^(am|halo_.*|patterns.*|soak|solver|transactions.*)$"
+                OR name MATCHES "^(am|halo_.*|patterns.*|(smart_)?soak|solver|transactions.*)$"
                 OR (ranks GREATER 2 AND 2 IN_LIST all AND NOT name IN_LIST SIDELIGHT_RANKS_COUNT))
             set(repeated repeated)
         endif()

@@ -140,6 +140,8 @@ foreach(program threads thread_calls)
 endforeach()
 sidelight_mpi_test(smart_nonblocking RANKS 4 PROGRAM nonblocking
     ENVIRONMENT SIDELIGHT_PROGRESS=smart)
+sidelight_mpi_test(smart_soak RANKS 3 NO_SANITIZER PROGRAM soak ARGS 3
+    ENVIRONMENT SIDELIGHT_PROGRESS=smart)
 
 # Closing calls that return early
 sidelight_mpi_test(early_return RANKS 2 ENVIRONMENT SIDELIGHT_PROGRESS=smart)

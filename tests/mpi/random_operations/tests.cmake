@@ -13,6 +13,8 @@ foreach(kind allocate allocate_shared create dynamic)
 endforeach()
 sidelight_mpi_test(emulated.random_operations RANKS 4 PROGRAM random_operations
     ARGS 10000 1 all ENVIRONMENT SIDELIGHT_ROUTE=emulated)
+sidelight_mpi_test(emulated.smart_random_operations RANKS 4 PROGRAM random_operations
+    ARGS 4000 2 all ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_PROGRESS=smart)
 sidelight_mpi_test(mixed.random_operations RANKS 4 PROGRAM random_operations
     ARGS 10000 1 all ODD SIDELIGHT_ROUTE=emulated)
 # Attached regions that touch, by messages across them and at once inside of them; origins that ask
