@@ -212,6 +212,11 @@ sidelight_mpi_test(message_fork_at_end RANKS 1 MESSAGES ENVIRONMENT SIDELIGHT_LO
 sidelight_mpi_test(message_polls RANKS 2 MESSAGES)
 sidelight_mpi_test(message_stopped RANKS 2 MESSAGES ENVIRONMENT SIDELIGHT_LOG=info
     PRINTS "woken 0 times, looked 0 times" NEVER "(woken|looked) [1-9]")
+sidelight_mpi_test(message_limit RANKS 2 MESSAGES)
+sidelight_mpi_test(message_limit_none RANKS 2 MESSAGES PROGRAM message_limit ARGS 0
+    ENVIRONMENT SIDELIGHT_LARGE_MESSAGE=0)
+sidelight_mpi_test(message_limit_high RANKS 2 MESSAGES PROGRAM message_limit ARGS 100000
+    ENVIRONMENT SIDELIGHT_LARGE_MESSAGE=100000)
 sidelight_mpi_test(message_refused RANKS 2 MESSAGES NO_SANITIZER)
 sidelight_mpi_test(callers_stack_messages RANKS 2 MESSAGES PROGRAM callers_stack NO_SANITIZER)
 # Few: where threads are preempted, Open MPI does it wrong by itself (docs/notes/hosts.md).
