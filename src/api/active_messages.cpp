@@ -45,6 +45,7 @@ Status hand_over(const WindowObject& object, const ActiveArguments& arguments,
 /// few are on their way at once, so a call counts as several that pass by.
 int issue(const WindowObject& object, const ActiveArguments& arguments) noexcept
 {
+    LastAccess::moved();
     if (run_directly(object, arguments)) [[likely]] {
         return MPI_SUCCESS;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "api/direct_call.hpp"
 #include "api/operation_call.hpp"
 #include "base/last_access.hpp"
 #include "datatype/mpi/predefined.hpp"
@@ -18,10 +19,11 @@ namespace sidelight::api::direct {
 using datatype::Basic;
 using datatype::Layout;
 
-/// After it. `result`: null where nothing is fetched.
-inline void note_access(const void* memory, const void* result) noexcept
+/// Whether an element is added that changes nothing. Programs read so what others add to.
+[[nodiscard]] inline bool adds_zero(const void* from, std::size_t width, MPI_Op op) noexcept
 {
-    result != nullptr ? LastAccess::fetched(memory, result) : LastAccess::moved();
+    constexpr std::uint64_t zero = 0;
+    return op == MPI_SUM && width <= sizeof zero && std::memcmp(from, &zero, width) == 0;
 }
 
 /// Where one aligned element is at the target; null: go the long way.
@@ -56,7 +58,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
     }
     const Word old = __atomic_fetch_add(static_cast<Word*>(memory), value, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);
-    LastAccess::fetched(memory, result);
+    LastAccess::fetched(memory, old, value != 0);
 }
 
 /// One element added to an integer of 8 bytes, the operation that counters are made of.
@@ -98,8 +100,9 @@ void add_word(void* memory, const void* from, void* result) noexcept
     }
     mapped.made_atomic_access();
     const rma::ElementAccess access = mapped.element(rank);
+    const bool reads = result != nullptr && (op == MPI_NO_OP || adds_zero(from, width, op));
     kernel(memory, from, result, 1);
-    note_access(memory, result);
+    note_fetch(memory, result, reads ? width : 0);
     return true;
 }
 
@@ -131,7 +134,7 @@ void add_word(void* memory, const void* from, void* result) noexcept
     }
     mapped.made_plain_access();
     kernel(memory, from, result, elements);
-    note_access(memory, result);
+    LastAccess::moved();
     rows.release();
     return true;
 }
@@ -173,10 +176,10 @@ compare_and_swap_word(rma::Mapped& mapped, const void* from, const void* compare
     std::memcpy(&desired, from, sizeof desired);
     mapped.made_atomic_access();
     const rma::ElementAccess access = mapped.element(rank);
-    __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired, false,
-                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    const bool swapped = __atomic_compare_exchange_n(reinterpret_cast<Word*>(memory), &old, desired,
+                                                     false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(result, &old, sizeof old);
-    LastAccess::fetched(memory, result);
+    LastAccess::fetched(memory, old, swapped);
     return true;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstring>
+
 #include "api/operation_call.hpp"
 #include "base/bytes.hpp"
 #include "base/last_access.hpp"
@@ -58,6 +60,22 @@ struct Elements {
     return memory;
 }
 
+/// After a fetch of so many bytes that has changed nothing. Those that programs poll have 4 or 8.
+inline void note_fetch(const std::byte* place, const void* found, std::uint64_t bytes) noexcept
+{
+    std::uint64_t word = 0;
+    std::uint32_t half = 0;
+    if (bytes == sizeof word) [[likely]] {
+        std::memcpy(&word, found, sizeof word);
+        LastAccess::fetched(place, word);
+    } else if (bytes == sizeof half) {
+        std::memcpy(&half, found, sizeof half);
+        LastAccess::fetched(place, half);
+    } else {
+        LastAccess::moved();
+    }
+}
+
 /// A put of 1, 2, 4, 8 or 16 bytes: the one that latency is about.
 [[nodiscard, gnu::always_inline]] inline bool put_few(rma::Mapped& mapped, const void* from,
                                                       Elements origin, int rank,
@@ -81,7 +99,7 @@ struct Elements {
         [[unlikely]] {
         return false;
     }
-    LastAccess::fetched(memory, to);
+    note_fetch(memory, to, static_cast<std::uint64_t>(bytes));
     return true;
 }
 
@@ -117,8 +135,8 @@ struct Elements {
     if (memory == nullptr) {
         return is_empty(mapped, origin, rank, displacement, target);
     }
+    LastAccess::moved();
     store_bytes(to, memory, static_cast<std::uint64_t>(bytes));
-    LastAccess::fetched(memory, to);
     return true;
 }
 

@@ -100,6 +100,7 @@ void let_come() noexcept
     if (runtime.engine().process().busy()) {
         runtime.waiting().sweep();
     }
+    LastAccess::synchronized();
     Runtime::pass_by(); // who notifies may wait for something of the host's
 }
 

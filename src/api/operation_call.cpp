@@ -169,11 +169,7 @@ Status hand_over(const WindowObject& object, const OperationCall& call,
         call.kind != OperationKind::get) [[unlikely]] {
         check_intrinsic(object, call);
     }
-    if (call.fetches || call.kind == OperationKind::get) {
-        LastAccess::fetches(call.fetches ? call.result : call.origin);
-    } else {
-        LastAccess::moved();
-    }
+    LastAccess::moved();
     Operation operation;
     operation.thread = flushing_thread(object);
     operation.ordered = object.ordered;

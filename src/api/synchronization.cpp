@@ -34,6 +34,9 @@ template <class Call, class... Arguments>
     if (!has_call<Call>(*object)) [[unlikely]] {
         return host::mpi::answer_window(Status::rma_sync, win);
     }
+    if constexpr (Call::flushes) {
+        LastAccess::synchronized();
+    }
     return Runtime::existing()->blocking(
         *object, [&](Request* request) { return Call::begin(*object, arguments..., request); });
 }
@@ -90,6 +93,9 @@ template <class Call, class... Arguments>
         engine.lock().release_unshared();
     } else if (!Call::at_once(window, arguments...)) [[unlikely]] {
         return block_with_engine<Call>(win, arguments...);
+    }
+    if constexpr (Call::flushes) {
+        LastAccess::synchronized();
     }
     Runtime::pass_by();
     return MPI_SUCCESS;
@@ -176,6 +182,7 @@ SIDELIGHT_OWN int own_Win_sync(MPI_Win win)
         return host::mpi::answer_window(Status::rma_sync, win);
     }
     full_barrier();
+    LastAccess::synchronized();
     Runtime& runtime = *Runtime::existing();
     if (runtime.engine().process().busy() && !HandlerCaller::inside()) {
         runtime.waiting().sweep();

@@ -103,7 +103,7 @@ static void nothing(struct window *w)
 }
 
 /* No elements of predefined types, inside of the memory and at its end, which change nothing; and
- * what is wrong with them is wrong without elements, too. */
+ * ranks, counts, types and operators are looked at as ever. */
 static void no_elements(struct window *w)
 {
     int const target = (w->rank + 1) % w->size, offsets[] = {0, 8, BYTES};

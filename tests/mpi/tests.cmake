@@ -51,7 +51,7 @@ sidelight_mpi_test(emulated.intrinsic_check RANKS 2 PROGRAM intrinsic_check ARGS
     ENVIRONMENT SIDELIGHT_ROUTE=emulated SIDELIGHT_CHECK_INTRINSIC=1)
 sidelight_mpi_test(atomicity RANKS 2 4)
 sidelight_mpi_test(polling_calls RANKS 3)
-sidelight_mpi_test(polling_rings RANKS 3)
+sidelight_mpi_test(polls_and_streams RANKS 3)
 sidelight_mpi_test(lost_updates RANKS 2 4)
 sidelight_mpi_test(rows RANKS 2 4)
 sidelight_mpi_test(litmus RANKS 2 ARGS 40000 TIMEOUT 1200)

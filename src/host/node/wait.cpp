@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <sched.h>
-#include <sys/resource.h>
 
 #include "base/clock.hpp"
 #include "base/cpu.hpp"
@@ -50,11 +50,15 @@ constexpr unsigned steps_per_host_poll = 32;
 constexpr unsigned crowded_steps_per_host_poll = 8;
 constexpr std::chrono::nanoseconds longest_step = 5us;
 
-/// Whoever polls and yields in vain although the kernel has taken its core lately is in a
-/// scheduling group of its own. It naps now and then, about as long as it has polled, so that a
-/// program that only looks like one that polls loses no more than half of its time.
-constexpr unsigned yields_per_nap = 16;
-constexpr unsigned longest_memory_of_taken = 8000; // some 100 ms: a slice shows it again
+/// A thread that polls does nothing else: it looks again after so long at most. One that comes back
+/// later, but not much later, was without its core.
+constexpr std::chrono::nanoseconds longest_look = 50us;
+constexpr std::chrono::nanoseconds longest_absence = 20ms;
+/// A yield that finds somebody takes longer. Whoever yields in vain although others have had its
+/// core is in a scheduling group of its own.
+constexpr std::chrono::nanoseconds shortest_switch = 1us;
+/// Between two naps, which take about as long.
+constexpr std::chrono::nanoseconds shortest_polling = 100us;
 
 /// The fruitless polls of one wait in steps.
 struct Steps {
@@ -65,10 +69,13 @@ struct Steps {
     Time last{};
 };
 
-/// Of a thread that polls by calls that are over at once.
+/// Of a thread that polls by calls that are over at once. It gives to those that compute half of
+/// its time at most, which they would have anyway.
 struct Polling {
-    long switches = 0;                          ///< when it was asked to give way last
-    unsigned in_vain = longest_memory_of_taken; ///< yields since the kernel has taken its core
+    Time looked{};
+    Time taken{}; ///< when others had had its core last
+    Time napped{};
+    Time stays_until{}; ///< of its processor time: as long as it was away before
 };
 
 thread_local Steps steps;
@@ -80,15 +87,6 @@ int polls_before_sleep(bool crowded) noexcept
 {
     const int set = settings().spin;
     return set >= 0 ? set : crowded ? polls_crowded : polls_alone;
-}
-
-/// How often the kernel has taken the core from this thread, or found another one for it in a
-/// yield.
-long switches() noexcept
-{
-    rusage usage{};
-    getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_nivcsw;
 }
 
 void note(trace::Recorder* recorder, const trace::Record& record) noexcept
@@ -430,18 +428,30 @@ void Waiter::give_way() noexcept
     if (!crowded()) {
         return;
     }
-    const long before = switches();
-    sched_yield();
-    const long after = switches();
-    if (after == before && settings().sleep) {
-        polling.in_vain = before != polling.switches ? 0 : polling.in_vain + 1;
-        const bool is_wanted = polling.in_vain < longest_memory_of_taken;
-        if (is_wanted && polling.in_vain % yields_per_nap == yields_per_nap - 1) {
-            nap(
-                bell_, [](void*) noexcept { return false; }, nullptr, first_nap_alone);
+    const Time begin = now();
+    const Time since_look = begin - std::exchange(polling.looked, begin);
+    if (since_look > longest_look) {
+        // The thread has done other things, unless others have had its core meanwhile.
+        if (since_look >= YieldBudget::slice && since_look < longest_absence) {
+            polling.taken = begin;
         }
+        return;
     }
-    polling.switches = after;
+    if (polling.stays_until != Time{} && processor_time() < polling.stays_until) {
+        return;
+    }
+    sched_yield();
+    polling.looked = now();
+    const Time away = polling.looked - begin;
+    polling.stays_until = {};
+    if (away >= YieldBudget::slice) {
+        polling.stays_until = processor_time() + away;
+    } else if (away < shortest_switch && begin - polling.taken < YieldBudget::memory &&
+               begin - polling.napped >= shortest_polling && settings().sleep) {
+        nap(
+            bell_, [](void*) noexcept { return false; }, nullptr, first_nap_alone);
+        polling.napped = polling.looked = now();
+    }
 }
 
 /// A turn ends where a thing comes again: each is passed over once in it. What is passed over is no

@@ -3,13 +3,14 @@
  * Ranks that share one core hand a number round, which each waits for by calls that are over at
  * once: fetches of one place, flushes, MPI_Win_sync. Whoever polls has to give the core away, or
  * the next one is asked for as often as fits into a slice of the scheduler's, some ten thousand
- * times and more.
+ * times and more. Whoever works by such calls keeps the core, or loses it to each that computes.
  */
 #define _GNU_SOURCE
 #include "windows.h"
 #include <sched.h>
+#include <sys/resource.h>
 
-enum { HOPS = 200, FEW = 5000 };
+enum { HOPS = 200, FEW = 1000, CALLS = 128 * 1000, CELLS = 1000, FEW_SWITCHES = 500 };
 
 static void share_a_core(void)
 {
@@ -73,15 +74,6 @@ static int64_t fetch_and_add_nothing(const struct window *w)
     return seen;
 }
 
-static int64_t fetch_a_row(const struct window *w)
-{
-    int64_t seen[2] = {0};
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, seen, 2, MPI_INT64_T, w->rank, 0, 2,
-                                MPI_INT64_T, MPI_NO_OP, w->win));
-    CHECK_OK(MPI_Win_flush(w->rank, w->win));
-    return seen[0];
-}
-
 static int64_t compare_and_swap(const struct window *w)
 {
     const int64_t never = -2;
@@ -128,6 +120,73 @@ static void ring(const char *step, int64_t (*poll)(const struct window *), int l
     window_close(&w);
 }
 
+static void count(const struct window *w, int step)
+{
+    int64_t const by = step;
+    int64_t old = 0;
+    CHECK_OK(MPI_Fetch_and_op(&by, &old, MPI_INT64_T, w->rank, 0, MPI_SUM, w->win));
+    CHECK_OK(MPI_Win_flush(w->rank, w->win));
+}
+
+static void count_by_one(const struct window *w, int i)
+{
+    (void)i;
+    count(w, 1);
+}
+
+static void count_by_many(const struct window *w, int i)
+{
+    (void)i;
+    count(w, 256);
+}
+
+static void put(const struct window *w, int i)
+{
+    int64_t const value = i;
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, w->rank, 0, 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Win_flush(w->rank, w->win));
+}
+
+static void get_elsewhere(const struct window *w, int i)
+{
+    int64_t value = 0;
+    CHECK_OK(MPI_Get(&value, 1, MPI_INT64_T, w->rank, i % CELLS, 1, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Win_flush(w->rank, w->win));
+}
+
+static void store_under_lock(const struct window *w, int i)
+{
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win));
+    *(volatile int64_t *)(void *)w->base = i;
+    CHECK_OK(MPI_Win_unlock(w->rank, w->win));
+}
+
+/* How often this process has given its core away, or lost it. */
+static long switches(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* A call in 64 may look whether the thread polls: where it yields, it does so 2000 times. */
+static void stream(const char *step, void (*call)(const struct window *, int), int locks_itself)
+{
+    check_step(step);
+    struct window w = window_open(FLAVOR_SHARED, MPI_COMM_WORLD, CELLS * 8, 8);
+    if (!locks_itself)
+        CHECK_OK(MPI_Win_lock_all(0, w.win));
+    MPI_Barrier(w.comm);
+    long const before = switches();
+    for (int i = 0; i < CALLS; ++i)
+        call(&w, i);
+    CHECK(switches() - before < FEW_SWITCHES);
+    MPI_Barrier(w.comm);
+    if (!locks_itself)
+        CHECK_OK(MPI_Win_unlock_all(w.win));
+    window_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     share_a_core();
@@ -138,8 +197,12 @@ int main(int argc, char **argv)
     ring("a ring of MPI_Rget on one core", rget, 0);
     ring("a ring of MPI_Fetch_and_op on one core", fetch, 0);
     ring("a ring of MPI_Fetch_and_op, MPI_SUM on one core", fetch_and_add_nothing, 0);
-    ring("a ring of MPI_Get_accumulate on one core", fetch_a_row, 0);
     ring("a ring of MPI_Compare_and_swap on one core", compare_and_swap, 0);
     ring("a ring of MPI_Win_lock and MPI_Get on one core", lock_and_get, 1);
+    stream("a stream of MPI_Put on one core", put, 0);
+    stream("a stream of MPI_Get on one core", get_elsewhere, 0);
+    stream("a counter on one core", count_by_one, 0);
+    stream("a counter with large steps on one core", count_by_many, 0);
+    stream("stores under locks on one core", store_under_lock, 1);
     return check_end();
 }
