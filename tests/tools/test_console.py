@@ -105,7 +105,8 @@ class Widths(unittest.TestCase):
             for host in HOSTS
             for line in own_accesses.TITLES
         ]
-        text = printed(own_accesses._print_table, Measured([], samples, [], 5))
+        rows = own_accesses.rows(samples)
+        text = printed(own_accesses._print_table, rows, Measured([], samples, [], 5))
         self.fits(text)
         self.assertNotIn("…", text)
 
