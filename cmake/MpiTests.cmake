@@ -62,6 +62,7 @@ function(sidelight_repeated result name ranks host all)
     if(host MATCHES "^(mpich5|openmpi5)$")
         if(".${name}." MATCHES "[.](native|mixed|kernel_copy|emulated|traced|litmus|by_case)[.]"
                 OR name MATCHES "^(am|halo_.*|patterns.*|(smart_)?soak|solver|transactions.*)$"
+                OR name MATCHES "^(many_windows|message_limit.*)$"
                 OR (ranks GREATER 2 AND 2 IN_LIST all AND NOT name IN_LIST SIDELIGHT_RANKS_COUNT))
             set(repeated repeated)
         endif()
