@@ -362,7 +362,7 @@ class OwnAccesses(unittest.TestCase):
 
 
     def test_memory_of_a_window_is_compared_with_the_host_s(self):
-        alone = own_accesses.Row("loads", "a", 10, 1.2, 1.0, True)
+        alone = own_accesses.Row("loads", "a", 10, 1.2, 1.5, True)
         found = [alone, replace(alone, column="a" + UNDER, during=1.22)]
         self.assertTrue(own_accesses.against_alone(found)[1].holds)
         slower = [alone, replace(alone, column="a" + UNDER, during=1.23)]

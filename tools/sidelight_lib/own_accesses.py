@@ -45,11 +45,13 @@ class Row:
     during: float  # : before
     after: float  # : before
     shared: bool  # whether the memory was made shareable, in every round
-    limit: float = LIMIT
+    alone: float | None = None  # `during` on the host alone, of memory that the window brings along
 
     @property
     def holds(self) -> bool:
-        return max(self.during, self.after) <= self.limit
+        if self.alone is not None:
+            return self.during <= LIMIT_OF_ALLOCATED * self.alone
+        return max(self.during, self.after) <= LIMIT
 
 
 def add(kinds: Any) -> None:
@@ -60,12 +62,13 @@ def add(kinds: Any) -> None:
         description=_DESCRIPTION,
     )
     interleaved.add_options(parser)
-    parser.add_argument(
+    memory = parser.add_mutually_exclusive_group()
+    memory.add_argument(
         "--alloc-mem",
         action="store_true",
         help="the window's array is of MPI_Alloc_mem(), the other one of malloc()",
     )
-    parser.add_argument(
+    memory.add_argument(
         "--window",
         choices=("create", "allocate", "allocate_shared"),
         default="create",
@@ -98,14 +101,12 @@ def rows(samples: Iterable[Sample]) -> list[Row]:
 
 
 def against_alone(found: list[Row]) -> list[Row]:
-    """What the memory that a window brings along may take under Sidelight."""
-    alone = {(row.line, row.column): row for row in found}
-
-    def limit(row: Row) -> float:
-        host = alone.get((row.line, row.column.removesuffix(UNDER)), row)
-        return LIMIT_OF_ALLOCATED * max(host.during, host.after)
-
-    return [replace(row, limit=limit(row)) for row in found]
+    """For memory that a window brings along: after the window the array is another one again."""
+    during = {(row.line, row.column): row.during for row in found}
+    return [
+        replace(row, alone=during.get((row.line, row.column.removesuffix(UNDER)), row.during))
+        for row in found
+    ]
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -144,7 +145,7 @@ def _print_table(found: list[Row], measured: Measured) -> None:
             TITLES[row.line], where, f"{row.before:.0f}", *ratios, "yes" if row.shared else "", mark
         )
     console.print(table)
-    brought = all(row.limit == LIMIT for row in found)
+    brought = all(row.alone is None for row in found)
     limit = f"{LIMIT:g}" if brought else f"{LIMIT_OF_ALLOCATED:g} of the host alone"
     console.print(f"Limit of the ratios: {limit}. Random: 1,048,576 accesses.")
     interleaved.print_outcomes(console, measured.samples, TITLES)
