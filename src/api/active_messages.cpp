@@ -10,6 +10,7 @@
 #include "api/parameter_lists.hpp"
 #include "api/pass_through.hpp"
 #include "api/traced_call.hpp"
+#include "base/last_access.hpp"
 #include "host/crash_line.hpp"
 #include "host/mpi/fit.hpp"
 #include "rma/engine/window_parts.hpp"
@@ -70,6 +71,7 @@ int issue(const WindowObject& object, const ActiveArguments& arguments,
     if (request == nullptr) {
         return host::mpi::answer_window(Status::argument, object.handle);
     }
+    LastAccess::moved();
     Runtime& runtime = *Runtime::existing();
     const Status status = runtime.begin(object, request, [&](rma::Request* engine_side) {
         return hand_over(object, arguments, engine_side);

@@ -6,6 +6,7 @@
 #include "api/pass_through.hpp"
 #include "api/traced_call.hpp"
 #include "base/cpu.hpp"
+#include "base/last_access.hpp"
 #include "rma/engine/window_parts.hpp"
 #include "runtime/runtime.hpp"
 

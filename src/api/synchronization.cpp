@@ -6,6 +6,7 @@
 #include "api/synchronization_call.hpp"
 #include "api/traced_call.hpp"
 #include "base/cpu.hpp"
+#include "base/last_access.hpp"
 #include "host/mpi/fit.hpp"
 #include "host/mpi/progress.hpp"
 
