@@ -56,7 +56,8 @@ set(SIDELIGHT_RANKS_COUNT attributes communicators duplicates gats nonblocking_a
 # shows, and to nothing for others; <all> are all numbers of ranks that its program runs with.
 # .ci/run leaves out what is repeated, `make test` does not.
 function(sidelight_repeated result test ranks host all)
-    string(REGEX REPLACE "^[^.]*[.]" "" name ${test})
+    # To the end: CMake would go on replacing at each new beginning.
+    string(REGEX REPLACE "^[^.]*[.](.*)$" "\\1" name ${test})
     set(repeated "")
     # A newer version of a host has no part in which way the data go, what is traced and how fast it
     # is; nor, as a rule, in how many ranks there are. Across nodes MPICH 5 stands for its family,
