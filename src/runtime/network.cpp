@@ -27,9 +27,9 @@ bool Network::open()
     return open;
 }
 
-/// Who may not have the engine sleeps unarmed, until its limit: a helper, or a thread in the host's
-/// loop, for which whoever has it may wait. Nor does a helper sleep on handlers that have come in
-/// while it let go of the engine.
+/// Who may not have the engine sleeps unarmed: a helper, or a thread in the host's loop, for which
+/// whoever has it may wait. Nor does a helper sleep on handlers that have come in while it let go
+/// of the engine.
 Arming Network::arm(void* self) noexcept
 {
     Engine& engine = static_cast<Network*>(self)->engine_;
@@ -37,14 +37,14 @@ Arming Network::arm(void* self) noexcept
         const bool had_active = engine.process().has_active();
         const Arming arming = [&engine] {
             const HelperToken token(engine);
-            return token ? engine.fabric().network()->arm() : Arming::armed;
+            return token ? engine.fabric().network()->arm() : Arming::unarmed;
         }();
         const bool has_come = !had_active && engine.process().has_active();
-        return arming == Arming::armed && has_come ? Arming::news : arming;
+        return arming != Arming::refused && has_come ? Arming::news : arming;
     }
     if (host::mpi::is_in_hook()) {
         if (!engine.lock().try_acquire()) {
-            return Arming::armed;
+            return Arming::unarmed;
         }
         const Arming arming = engine.fabric().network()->arm();
         engine.lock().release();

@@ -66,10 +66,42 @@ TEST_P(Sleepers, AreWokenByAMessage)
     }));
 }
 
+/// UCX has work for several turns then, and who is woken may look once only.
+TEST_P(Sleepers, AreWokenByAFirstConnection)
+{
+    EXPECT_TRUE(run_team(2, GetParam(), [](Member& member) {
+        member.meet_all();
+        Checker checker(member);
+        std::atomic<int>& asleep = member.board().words[0];
+        if (member.rank() == 0) {
+            while (checker.short_from(1) == 0) {
+                member.fabric().poll(checker);
+                if (member.fabric().arm() == Arming::armed) {
+                    asleep = 1;
+                    pollfd event{.fd = member.fabric().event_fd(), .events = POLLIN, .revents = 0};
+                    ASSERT_EQ(poll(&event, 1, 30000), 1) << "nobody woke the sleeper";
+                }
+            }
+        } else {
+            while (asleep == 0) {
+                usleep(1000);
+            }
+            usleep(20000);
+            Sender sender(member, 0);
+            sender.send_short(8);
+            member.fabric().push();
+        }
+        EXPECT_TRUE(member.barrier(checker));
+    }));
+}
+
 /// A program that closes all descriptors that it does not know closes what UCX wakes itself by.
 TEST_P(Sleepers, AreToldWhereNothingWouldWakeThem)
 {
     EXPECT_TRUE(run_team(1, GetParam(), [](Member& member) {
+        Checker checker(member);
+        while (member.fabric().poll(checker)) {
+        }
         EXPECT_EQ(member.fabric().arm(), Arming::armed);
         any_descriptor([](int descriptor) {
             const std::string link = "/proc/self/fd/" + std::to_string(descriptor);

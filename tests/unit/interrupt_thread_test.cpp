@@ -118,6 +118,14 @@ TEST_F(InterruptThreads, LookByThemselvesWithoutAPipe)
     EXPECT_TRUE(comes_to_rest());
 }
 
+TEST_F(InterruptThreads, SleepAtANetworkThatTellsThem)
+{
+    ASSERT_TRUE(thread_.start(waiter_, recall_, {.sweep = sweep}));
+    waiter_.listen_to({.arm = [](void* /*context*/) noexcept { return Arming::armed; }});
+    EXPECT_TRUE(comes_to_rest());
+    waiter_.stop_listening();
+}
+
 /// The program has closed the network's own descriptors.
 TEST_F(InterruptThreads, LookByThemselvesWhereTheNetworkRefuses)
 {

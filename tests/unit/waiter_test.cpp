@@ -286,6 +286,17 @@ TEST(Waiter, DoesNotSleepOverALookThatIsOwedSinceItArmed)
     EXPECT_EQ(waiter.doze_for_call(nothing, nullptr, for_ever), host::node::Roused::not_asleep);
 }
 
+/// Who has the engine may be in it for long, and nothing tells what comes meanwhile.
+TEST(Waiter, SleepsForAWhileWhereTheNetworkCouldNotBeArmed)
+{
+    Doorbell bell;
+    Waiter waiter(bell);
+    waiter.listen_to(
+        {.descriptor = -1, .arm = [](void* /*context*/) noexcept { return Arming::unarmed; }});
+    EXPECT_EQ(waiter.doze_for_call(nothing, nullptr, for_ever), host::node::Roused::by_other);
+    waiter.stop_listening();
+}
+
 /// The program has closed the network's own descriptors: that stays so until another is opened.
 TEST(Waiter, SleepsAtTheDoorbellOnceTheNetworkRefuses)
 {

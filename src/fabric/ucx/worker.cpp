@@ -78,9 +78,14 @@ void Worker::receive_messages(unsigned id, ucp_am_recv_callback_t callback, void
             "cannot receive active messages");
 }
 
-/// UCX reads descriptors of its own, which the program may have closed.
+/// What is not used yet, UCX makes ready to tell of a first connection in a turn without work, and
+/// arms without complaint before. It reads descriptors of its own, which the program may have
+/// closed.
 Arming Worker::arm() noexcept
 {
+    if (!at_rest_) {
+        return Arming::news;
+    }
     const ucs_status_t status = ucx_.worker_arm(worker_);
     if (status == UCS_OK || status == UCS_ERR_BUSY) {
         return status == UCS_OK ? Arming::armed : Arming::news;

@@ -49,7 +49,8 @@ public:
     bool progress() noexcept
     {
         ++progressed_;
-        return ucx_.worker_progress(worker_) != 0;
+        at_rest_ = ucx_.worker_progress(worker_) == 0;
+        return !at_rest_;
     }
     /// How often that was so far.
     [[nodiscard]] std::uint64_t progressed() const noexcept { return progressed_; }
@@ -84,6 +85,7 @@ private:
     std::vector<std::byte> address_;
     bool flushing_ = false;
     std::uint64_t progressed_ = 0;
+    bool at_rest_ = false; ///< it had nothing to do in its last turn
 };
 
 } // namespace sidelight::fabric::ucx

@@ -52,13 +52,11 @@ void InterruptThread::run() noexcept
     sweep();                       // what was asked for before there was anybody to call
     while (!stopping_.load(std::memory_order_seq_cst)) {
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
-        // UCX (1.13, TCP) does not wake whom a first connection comes to.
-        const bool listens = waiter_->listens();
         knows_of_more_ = work_.has_more();
         const bool looks_by_itself = knows_of_more_ || waiter_->is_deaf();
-        const std::chrono::nanoseconds longest = looks_by_itself   ? longest_busy_sleep
-                                                 : asks || listens ? longest_deaf_sleep
-                                                                   : for_good;
+        const std::chrono::nanoseconds longest = looks_by_itself ? longest_busy_sleep
+                                                 : asks          ? longest_deaf_sleep
+                                                                 : for_good;
         const Roused by = waiter_->doze_for_call(
             [](void* self) noexcept { return static_cast<InterruptThread*>(self)->must_look(); },
             this, longest);

@@ -268,15 +268,17 @@ void Waiter::grow_deaf() noexcept
     rouse();  // and so does the progress thread
 }
 
-/// By who listens. A network that refuses is listened to no more: who tried again would be refused
-/// at once, again and again.
-bool Waiter::arm() noexcept
+/// By who listens. Answers whether to sleep, for `limit` at most. A network that refuses is
+/// listened to no more: who tried again would be refused at once, again and again.
+bool Waiter::arm(std::chrono::nanoseconds& limit) noexcept
 {
     const Arming arming = network_.arm(network_.context);
     if (arming == Arming::refused) {
         grow_deaf();
+    } else if (arming == Arming::unarmed) {
+        limit = std::min<std::chrono::nanoseconds>(limit, longest_deaf_sleep);
     }
-    return arming == Arming::armed;
+    return arming == Arming::armed || arming == Arming::unarmed;
 }
 
 void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
@@ -284,7 +286,7 @@ void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanosecon
 {
     if (!listening) {
         bell.sleep(visit, limit);
-    } else if (arm()) {
+    } else if (arm(limit)) {
         pipe_.sleep(network_.descriptor, limit);
     }
 }
@@ -312,18 +314,20 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         limit = std::min<std::chrono::nanoseconds>(limit, longest_busy_sleep);
     }
     const std::uint64_t visit = own.begin_visit(listening);
-    const auto end = now() + limit;
+    Time end{};
     bool slept = false;
     const bool is_summoned = summons_.load(std::memory_order_seq_cst) != summons;
     if (interest_word::may_sleep(visit) && !is_summoned && !poll(context)) {
         if (!listening) {
             own.sleep(visit, limit);
             slept = true;
-        } else if (arm() && !own.is_called()) { // to arm is to have been inside: a look may be owed
+        } else if (arm(limit) &&
+                   !own.is_called()) { // to arm is to have been inside: a look may be owed
             if (!gate_) {
                 gate_.watch(network_.descriptor);
             }
             dozes_.store(true, std::memory_order_release);
+            end = now() + limit;
             pipe_.sleep(gate_.descriptor(), limit);
             dozes_.store(false, std::memory_order_relaxed);
             slept = true;

@@ -128,7 +128,7 @@ private:
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     [[nodiscard]] bool take_listener() noexcept;
-    [[nodiscard]] bool arm() noexcept;
+    [[nodiscard]] bool arm(std::chrono::nanoseconds& limit) noexcept;
     void grow_deaf() noexcept;
     [[nodiscard]] bool close_gate() noexcept;
     void open_gate() noexcept;
