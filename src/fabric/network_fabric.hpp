@@ -37,6 +37,9 @@ public:
     /// with. Whoever sends them wakes it: `event_fd` tells nothing of them.
     virtual void use_box(int peer, FastOutbox box) = 0;
 
+    /// That process has ended, as somebody else has found out: it is lost.
+    virtual void note_end(int peer) noexcept = 0;
+
     /// Readable when something has happened since it was armed, or sometimes for no reason.
     [[nodiscard]] virtual int event_fd() const noexcept = 0;
 

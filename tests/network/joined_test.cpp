@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cpu.hpp"
@@ -52,11 +54,16 @@ public:
         return nullptr;
     }
     void placed(int, std::span<const std::byte>, std::size_t) noexcept override {}
-    void lost(int peer) noexcept override { in_order = in_order && peer <= departed; }
+    void lost(int peer) noexcept override
+    {
+        heard_of_end = true;
+        in_order = in_order && peer <= departed;
+    }
 
     int departed = -1; ///< the end of that peer, and of those before it, is no loss
     std::uint64_t received = 0;
     bool in_order = true;
+    bool heard_of_end = false;
 };
 
 /// Everything that one of the two has.
@@ -254,6 +261,49 @@ TEST(JoinedFabric, FewPollsSeeAllThatHasCome)
     const pid_t second = unit::start_process([&] { return look_briefly(meeting, 1); });
     EXPECT_TRUE(unit::went_well(first));
     EXPECT_TRUE(unit::went_well(second));
+}
+
+/// A connection of shared memory tells nothing, and UCX's questions do not come before this is
+/// over.
+bool hear_of_end(Meeting& meeting, std::size_t rank)
+{
+    setenv("UCX_KEEPALIVE_INTERVAL", "1000s", 1);
+    End end;
+    if (!end.meet(meeting, rank)) {
+        return false;
+    }
+    end.send(8);
+    end.poll_for(1);
+    ++meeting.over;
+    while (meeting.over < 2) {
+        end.fabric.poll(end.counter);
+    }
+    if (rank == 0) {
+        kill(getpid(), SIGKILL);
+    }
+    end.counter.departed = end.peer;
+    const auto limit = Clock::now() + std::chrono::seconds(100);
+    while (!end.counter.heard_of_end && Clock::now() < limit) {
+        const Doorbell::Visit visit = end.fabric.bell().enter();
+        end.fabric.poll(end.counter);
+        end.fabric.bell().sleep(visit, nap);
+        end.fabric.bell().leave(visit);
+    }
+    end.fabric.close_network(end.counter, std::chrono::seconds(2));
+    return end.counter.heard_of_end && end.counter.in_order;
+}
+
+/// Nobody has waited for it yet.
+TEST(JoinedFabric, WhoWaitsHearsThatANeighbourHasEnded)
+{
+    const File file = create_memory_file();
+    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
+    ASSERT_TRUE(memory);
+    Meeting& meeting = *new (memory.data()) Meeting;
+    const pid_t first = unit::start_process([&] { return hear_of_end(meeting, 0); });
+    const pid_t second = unit::start_process([&] { return hear_of_end(meeting, 1); });
+    EXPECT_TRUE(unit::went_well(second));
+    EXPECT_FALSE(unit::went_well(first));
 }
 
 /// Of this process itself, which the kernel always lets it copy from.

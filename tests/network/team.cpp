@@ -40,6 +40,7 @@ pid_t start_member(Board& board, int rank, int members, const std::string& trans
     if (process == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(longest_seconds);
+        setenv("UCX_KEEPALIVE_INTERVAL", "1s", 0); // its 20 s are long for those who lose a member
         {
             Member member(board, rank, members, transports, opening);
             body(member);

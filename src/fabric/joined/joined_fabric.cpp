@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/joined/joined_fabric.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "base/cpu.hpp"
@@ -47,6 +48,10 @@ bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds li
         peers_[static_cast<std::size_t>(peer)].to_ring = false;
     }
     to_ring_.clear();
+    for (const int peer : watched_) {
+        peers_[static_cast<std::size_t>(peer)].watched = false;
+    }
+    watched_.clear();
     return left;
 }
 
@@ -56,6 +61,7 @@ JoinedFabric::Peer& JoinedFabric::peer_of(std::uint64_t identity)
     if (number >= peers_.size()) {
         peers_.resize(static_cast<std::size_t>(numbers_.count()));
         to_ring_.reserve(peers_.size());
+        watched_.reserve(peers_.size());
     }
     return peers_[number];
 }
@@ -117,6 +123,9 @@ void JoinedFabric::note_sending(int number) noexcept
     Peer& peer = peers_[index];
     peer.to_ring = true;
     to_ring_.push_back(number);
+    if (number != own_peer && !std::exchange(peer.watched, true)) {
+        watched_.push_back(number);
+    }
     if (number != own_peer && network_->wants_boxes() && !std::exchange(peer.asked_for_box, true)) {
         network_->use_box(number, mapped_.claim_box(peer.mapped));
     }
@@ -154,8 +163,28 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     }
     if (mapped_.bell().is_slept_at()) {
         network_->look_everywhere(); // it may be the last look before a sleep
+        look_for_ended();
     }
     return network_->poll(receiver);
+}
+
+/// Of those of this node no connection tells that they have ended, and UCX asks after them every 20
+/// seconds. Each in its turn, all within a second.
+void JoinedFabric::look_for_ended() noexcept
+{
+    constexpr std::chrono::nanoseconds round = std::chrono::seconds(1);
+    const Time time = watched_.empty() ? Time{} : now();
+    if (watched_.empty() || time < next_look_) {
+        return;
+    }
+    next_look_ = time + round / watched_.size();
+    looked_at_ = (looked_at_ + 1) % watched_.size();
+    const int peer = watched_[looked_at_];
+    if (mapped_.has_ended(peers_[static_cast<std::size_t>(peer)].mapped)) {
+        network_->note_end(peer);
+        watched_[looked_at_] = watched_.back();
+        watched_.pop_back();
+    }
 }
 
 bool JoinedFabric::has_come() const noexcept { return network_ != nullptr && network_->has_come(); }

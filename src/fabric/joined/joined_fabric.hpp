@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "fabric/mapped/mapped_fabric.hpp"
 #include "fabric/network_fabric.hpp"
 
@@ -68,11 +69,13 @@ private:
         int mapped = -1;      ///< its number there, if it has a doorbell
         bool to_ring = false; ///< in the list of those that have been sent something
         bool asked_for_box = false;
-        bool copied = false; ///< by the kernel
+        bool watched = false; ///< in the list of neighbours that have been sent something
+        bool copied = false;  ///< by the kernel
     };
 
     Peer& peer_of(std::uint64_t identity);
     void note_sending(int number) noexcept;
+    void look_for_ended() noexcept;
 
     NetworkOptions options_;
     MappedFabric mapped_;
@@ -81,7 +84,10 @@ private:
     bool tried_ = false;  ///< to open the network: that will not change any more
     bool lacked_ = false; ///< something, and the log has said so
     std::vector<Peer> peers_;
-    std::vector<int> to_ring_; ///< since the last push
+    std::vector<int> to_ring_;  ///< since the last push
+    std::vector<int> watched_;  ///< until the network closes
+    std::size_t looked_at_ = 0; ///< of those, last
+    Time next_look_{};
 };
 
 } // namespace sidelight::fabric

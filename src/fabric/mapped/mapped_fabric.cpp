@@ -69,7 +69,7 @@ MappedFabric::MappedFabric()
       own_(make_page(file_)),
       inbox_(page_in(own_)->boxes)
 {
-    peers_.push_back({{}, page_in(own_), address_.bell});
+    peers_.push_back({{}, page_in(own_), address_.bell, address_.started});
     numbers_.emplace(address_.identity, own_peer);
 }
 
@@ -104,7 +104,7 @@ int MappedFabric::meet(const PeerAddress& peer)
     }
     const int number = static_cast<int>(peers_.size());
     ProcessPage* page = page_in(mapping);
-    peers_.push_back({std::move(mapping), page, peer.bell});
+    peers_.push_back({std::move(mapping), page, peer.bell, peer.started});
     numbers_.emplace(peer.identity, number);
     return number;
 }
@@ -128,6 +128,13 @@ Doorbell* MappedFabric::bell_of(int peer) noexcept
 {
     ProcessPage* page = peers_[static_cast<std::size_t>(peer)].page;
     return page != nullptr ? &page->bell : nullptr;
+}
+
+/// The number of one whose page cannot be mapped may be that of another process here.
+bool MappedFabric::has_ended(int peer) const noexcept
+{
+    const Peer& one = peers_[static_cast<std::size_t>(peer)];
+    return one.page != nullptr && sidelight::has_ended(one.bell, one.started);
 }
 
 FastOutbox MappedFabric::claim_box(int peer) noexcept

@@ -50,6 +50,9 @@ public:
     /// itself within a millisecond, a thread of the library's within 100. Throws std::bad_alloc.
     int meet(const PeerAddress& peer);
 
+    /// Whether that process has ended, as far as can be known. Takes some system calls.
+    [[nodiscard]] bool has_ended(int peer) const noexcept;
+
     /// A box of that peer, which stays this process's. It may be none.
     [[nodiscard]] FastOutbox claim_box(int peer) noexcept;
 
@@ -73,6 +76,7 @@ private:
         Mapping mapping;
         ProcessPage* page = nullptr;
         MemoryFileAddress bell;
+        std::uint64_t started = 0;
     };
 
     File file_; ///< stays open: peers may come at any time

@@ -85,7 +85,6 @@ void configure(const Library& ucx, ucp_config_t* config, const std::string& tran
     if (transports != "auto") {
         set("TLS", transports.c_str());
     }
-    set("KEEPALIVE_INTERVAL", "1s");
     if (!registrations && std::getenv("UCX_RCACHE_ENABLE") == nullptr) {
         // It notes each munmap of the program until it is used, and here it never is.
         set("RCACHE_ENABLE", "n");

@@ -32,6 +32,11 @@ int UcxFabric::meet(std::uint64_t identity, std::span<const std::byte> address)
 
 void UcxFabric::use_box(int number, FastOutbox box) { connections_.peer(number).out.box = box; }
 
+void UcxFabric::note_end(int number) noexcept
+{
+    connections_.fail(connections_.peer(number), UCS_ERR_CONNECTION_RESET);
+}
+
 Status UcxFabric::send(int number, std::span<const std::byte> header,
                        std::span<const std::byte> payload) noexcept
 {

@@ -41,6 +41,7 @@ public:
 
     [[nodiscard]] bool wants_boxes() const noexcept override { return worker_.may_share_memory(); }
     void use_box(int peer, FastOutbox box) override;
+    void note_end(int peer) noexcept override;
     void look_everywhere() noexcept override { receiving_.look_everywhere(); }
     [[nodiscard]] bool has_come() const noexcept override { return !receiving_.has_empty_boxes(); }
     [[nodiscard]] bool is_close() const noexcept override { return receiving_.is_close(); }
