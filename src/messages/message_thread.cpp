@@ -79,7 +79,6 @@ void MessageThread::run() noexcept
     begin();
     Time pause = Pace::shortest;
     while (rest(pause)) {
-        Time cost{};
         naps = has_work() ? 0 : naps + 1;
         const bool is_woken = has_stretches() && worth_.is();
         if (naps > (is_woken ? 0 : naps_before_sleep)) {
@@ -89,9 +88,10 @@ void MessageThread::run() noexcept
             naps = 0;
             continue;
         }
-        const Pace::Saw saw = naps == 0 ? look(cost) : Pace::Saw::program;
+        Time moving{};
+        const Pace::Saw saw = naps == 0 ? look(moving) : Pace::Saw::program;
         const Time used = processor_time();
-        pause = pace_.next(saw, now(), std::max(cost, used - used_before)); // with the wake
+        pause = pace_.next(saw, now(), used - used_before, moving); // with the wake
         used_before = used;
     }
     idle_.end();
@@ -151,7 +151,7 @@ bool MessageThread::may_step() const noexcept
                             .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
 }
 
-Pace::Saw MessageThread::look(Time& cost) noexcept
+Pace::Saw MessageThread::look(Time& moving) noexcept
 {
     add_own(counts_.looks);
     const std::uint64_t visits = presence_.visits();
@@ -166,14 +166,14 @@ Pace::Saw MessageThread::look(Time& cost) noexcept
         return Pace::Saw::program;
     }
     // What is under way can change until the step has begun.
-    const Pace::Saw saw = may_step() ? step(cost) : Pace::Saw::nothing;
+    const Pace::Saw saw = may_step() ? step(moving) : Pace::Saw::nothing;
     presence_.end_step();
     return saw;
 }
 
 /// Nobody of the program is in MPI: every request under way is one that the host knows. To ask for
 /// one that is not complete makes the host progress, once.
-Pace::Saw MessageThread::step(Time& cost) noexcept
+Pace::Saw MessageThread::step(Time& moving) noexcept
 {
     const Time before = processor_time();
     unsigned found = 0;
@@ -186,8 +186,10 @@ Pace::Saw MessageThread::step(Time& cost) noexcept
     } else {
         idle_.ask(status_);
     }
-    cost = processor_time() - before;
-    const bool moved = motion_.moved(cost) || found > 0;
+    const Time cost = processor_time() - before;
+    const Time beyond = motion_.of(cost);
+    moving = found > 0 ? cost : beyond;
+    const bool moved = moving != Time(0);
     moved_ += moved ? cost : Time(0);
     add_own(counts_.steps);
     add_own(counts_.moved, moved ? 1 : 0);

@@ -100,8 +100,8 @@ private:
     bool rest(Time pause) noexcept;
     void sleep_for_good() noexcept;
     void begin() noexcept;
-    [[nodiscard]] Pace::Saw look(Time& cost) noexcept;
-    [[nodiscard]] Pace::Saw step(Time& cost) noexcept;
+    [[nodiscard]] Pace::Saw look(Time& moving) noexcept;
+    [[nodiscard]] Pace::Saw step(Time& moving) noexcept;
     [[nodiscard]] bool may_step() const noexcept;
 
     Presence& presence_;

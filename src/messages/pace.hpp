@@ -16,12 +16,14 @@ namespace sidelight::messages {
 /// steps, so that a host which has become slower is not taken for one that moves.
 class Motion {
 public:
-    [[nodiscard]] bool moved(Time step) noexcept
+    /// What of the step went into that. Zero: it has moved nothing.
+    [[nodiscard]] Time of(Time step) noexcept
     {
-        const bool moves = known_ && step > 2 * quickest_ + least_of_a_move;
+        const Time in_vain = 2 * quickest_ + least_of_a_move;
+        const Time moving = known_ ? std::max(step - in_vain, Time(0)) : Time(0);
         quickest_ = known_ ? std::min(step, quickest_ + quickest_ / 256 + Time(1)) : step;
         known_ = true;
-        return moves;
+        return moving;
     }
 
 private:
@@ -50,6 +52,9 @@ public:
     /// message the first is often small, an announcement or the answer to one.
     static constexpr int share = 64;
     static constexpr Time at_once{80'000};
+    /// What has gone into moving something makes up for so many times as much. Not for all: of the
+    /// steps that move nothing one in some is slow, and taken for one that does.
+    static constexpr int pays_for = 4;
     /// What a wake takes beside, from whoever computes on that core: the timer, and twice another
     /// thread. 5 us on a machine of one's own, 22 on a virtual one.
     static constexpr Time wake{15'000};
@@ -63,8 +68,8 @@ public:
         in_vain_ = Time(0);
     }
 
-    /// `cost`: of the step. Zero: look again at once.
-    [[nodiscard]] Time next(Saw saw, Time now, Time cost) noexcept
+    /// `cost`: of the look; `moving`: what of it has moved something. Zero: look again at once.
+    [[nodiscard]] Time next(Saw saw, Time now, Time cost, Time moving = Time(0)) noexcept
     {
         if (saw == Saw::program) {
             nap_ = std::min(2 * nap_, longest_behind_program);
@@ -74,12 +79,12 @@ public:
         nap_ = shortest;
         const Time passed = now - looked_at_;
         looked_at_ = now;
+        in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + cost + wake;
         if (saw == Saw::motion) {
             waiting_since_ = now;
-            in_vain_ = Time(0);
+            in_vain_ = std::max(in_vain_ - pays_for * moving, Time(0));
             return Time(0);
         }
-        in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + cost + wake;
         const Time by_patience = std::clamp((now - waiting_since_) / 4, shortest, longest);
         return std::max(by_patience, std::min(share * (in_vain_ - at_once), longest_after_costly));
     }

@@ -25,7 +25,7 @@ TEST(Pace, GoesOnAtOnceWhileThingsMove)
     Pace pace;
     pace.begin(0ns);
     EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
-    EXPECT_EQ(pace.next(Saw::motion, 41ms, 100us), 0ns);
+    EXPECT_EQ(pace.next(Saw::motion, 41ms, 100us, 90us), 0ns);
     EXPECT_EQ(pace.next(Saw::nothing, 41ms + 100us, 500ns), Pace::shortest);
 }
 
@@ -52,12 +52,12 @@ TEST(Pace, TakesAFewShortStepsInVainAtOnce)
     EXPECT_EQ(pace.next(Saw::nothing, 50us, 15us), Pace::shortest);
     EXPECT_EQ(pace.next(Saw::nothing, 100us, 15us), Pace::shortest);
     Time pause{};
-    for (int step = 0; step < 20; ++step) {
+    for (int step = 0; step < 10; ++step) {
         pause = pace.next(Saw::nothing, 150us, 15us);
     }
     EXPECT_GT(pause, Pace::longest);
-    EXPECT_EQ(pace.next(Saw::motion, 200us, 15us), 0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 250us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(Saw::motion, 200us, 200us, 190us), 0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 400us, 15us), Pace::shortest);
 }
 
 TEST(Pace, LooksSoonAfterACallThatFollowsTheFirst)
@@ -176,45 +176,66 @@ TEST(Worth, IsLearntAnewNowAndThen)
 }
 
 /// Whatever a step costs: the processor time of steps and wakes that move nothing, over seconds.
+/// One step in `slow` is slow by chance, or none.
+void expect_rare_looks(Time wake, Time quick, int slow)
+{
+    Pace pace;
+    Motion motion;
+    pace.begin(0ns);
+    Time now = 0ns;
+    Time busy = 0ns;
+    Time pause = 1ns;
+    for (int look = 1; now < 10s; ++look) {
+        const Time step = slow != 0 && look % slow == 0 ? 2 * quick + 5us : quick;
+        const Time cost = step + (pause != 0ns ? wake : 0ns);
+        now += cost;
+        busy += cost;
+        const Time moving = motion.of(step);
+        pause = pace.next(moving != 0ns ? Saw::motion : Saw::nothing, now, cost, moving);
+        now += pause;
+    }
+    EXPECT_LT(busy, now / 50) << quick.count() << " ns a step, " << wake.count() << " a wake";
+}
+
 TEST(Pace, TakesLessThanTwoPercentOfACoreWhileNothingMoves)
 {
-    constexpr Time wake = 6us;
-    for (const Time cost : {1us, 5us, 20us, 100us, 300us}) {
-        Pace pace;
-        pace.begin(0ns);
-        Time now = 0ns;
-        Time busy = 0ns;
-        while (now < 10s) {
-            now += wake + cost;
-            busy += wake + cost;
-            now += pace.next(Saw::nothing, now, wake + cost);
+    for (const Time wake : {6us, 26us}) {
+        for (const Time step : {1us, 5us, 20us, 100us, 300us}) {
+            expect_rare_looks(wake, step, 0);
         }
-        EXPECT_LT(busy, now / 50) << cost.count() << " ns a step";
+    }
+}
+
+/// With one in four, on a virtual machine, it took 2 to 4 %.
+TEST(Pace, TakesLessThanTwoPercentWhereStepsAreSlowNowAndThen)
+{
+    for (const Time step : {1us, 3us, 10us}) {
+        expect_rare_looks(26us, step, 4);
     }
 }
 
 TEST(Motion, IsAStepThatTakesSeveralTimesAsLong)
 {
     Motion motion;
-    EXPECT_FALSE(motion.moved(5us));
-    EXPECT_FALSE(motion.moved(1us));
-    EXPECT_FALSE(motion.moved(2us));
-    EXPECT_TRUE(motion.moved(30us));
-    EXPECT_FALSE(motion.moved(1us));
+    EXPECT_EQ(0ns, motion.of(5us));
+    EXPECT_EQ(0ns, motion.of(1us));
+    EXPECT_EQ(0ns, motion.of(2us));
+    EXPECT_GT(motion.of(30us), 25us);
+    EXPECT_EQ(0ns, motion.of(1us));
 }
 
 /// Else a host whose every step takes longer than once would never be left alone.
 TEST(Motion, WhatTakesLongForEverIsNoMotion)
 {
     Motion motion;
-    EXPECT_FALSE(motion.moved(1us));
+    EXPECT_EQ(0ns, motion.of(1us));
     int moved = 0;
     for (int step = 0; step < 2000; ++step) {
-        moved += motion.moved(20us) ? 1 : 0;
+        moved += motion.of(20us) != 0ns ? 1 : 0;
     }
     EXPECT_GT(moved, 50);
     EXPECT_LT(moved, 1000);
-    EXPECT_FALSE(motion.moved(20us));
+    EXPECT_EQ(0ns, motion.of(20us));
 }
 
 } // namespace
