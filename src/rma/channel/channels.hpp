@@ -59,7 +59,18 @@ public:
     void send(Channel& to, MessageKind kind, const Body& body = {},
               std::span<const std::byte> payload = {}) noexcept
     {
-        const Framed<Body> framed{header(kind), body};
+        Framed<Body> framed{.body = body};
+        send(to, kind, framed, payload);
+    }
+    /// The same of one whose body was made in it: to copy what has just been written in parts takes
+    /// a processor some ns.
+    template <class Body>
+    void send(Channel& to, MessageKind kind, Framed<Body>& framed,
+              std::span<const std::byte> payload) noexcept
+    {
+        framed.header.kind = kind;
+        framed.header.origin = static_cast<std::uint32_t>(rank_);
+        framed.header.window = window_;
         send_framed(to, framed.bytes(), payload);
     }
 

@@ -50,7 +50,7 @@ template <class Body>
 struct Framed {
     static_assert(is_all_written<MessageHeader> && is_all_written<Body>);
 
-    MessageHeader header;
+    MessageHeader header{};
     Body body;
 
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept

@@ -308,9 +308,10 @@ void Origin::send_scattered(Flight& flight, const Scattered& blocks,
     const std::span payload(staging.data(), listed + carried);
     credit_.use(target, listed + blocks.bytes);
     if (operation.kind == OperationKind::put) {
-        channels_.send(target, MessageKind::put_scattered,
-                       PutScatteredBody{.put = begin_put(flight, last), .entries = blocks.entries},
-                       payload);
+        channels_.send(
+            target, MessageKind::put_scattered,
+            PutScatteredBody{.put = begin_put(flight, 0, last), .entries = blocks.entries},
+            payload);
     } else if (operation.kind == OperationKind::get) {
         channels_.send(target, MessageKind::get_scattered,
                        GetScatteredBody{.get = begin_get(flight, blocks.bytes),
@@ -328,10 +329,11 @@ void Origin::send_scattered(Flight& flight, const Scattered& blocks,
     flight.target.advance(blocks.bytes);
 }
 
-PutBody Origin::begin_put(Flight& flight, bool last) noexcept
+PutBody Origin::begin_put(Flight& flight, std::uint64_t address, bool last) noexcept
 {
     const std::uint8_t acknowledge = credit_.count(flight, last) ? 1 : 0;
-    return {.operation = Flights::name(flight),
+    return {.address = address,
+            .operation = Flights::name(flight),
             .acknowledge = acknowledge,
             .region = region_of(flight)};
 }
@@ -339,9 +341,8 @@ PutBody Origin::begin_put(Flight& flight, bool last) noexcept
 void Origin::send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,
                       bool last) noexcept
 {
-    PutBody body = begin_put(flight, last);
-    body.address = address;
-    channels_.send(*flight.channel, MessageKind::put, body, data);
+    Framed<PutBody> put{.body = begin_put(flight, address, last)};
+    channels_.send(*flight.channel, MessageKind::put, put, data);
 }
 
 /// Straight from the origin's memory.

@@ -44,7 +44,7 @@ private:
     void send_one_block(Flight& flight, std::span<std::byte, fragment_bytes> staging) noexcept;
     void send_scattered(Flight& flight, const Scattered& blocks,
                         std::span<std::byte, fragment_bytes> staging) noexcept;
-    [[nodiscard]] PutBody begin_put(Flight& flight, bool last) noexcept;
+    [[nodiscard]] PutBody begin_put(Flight& flight, std::uint64_t address, bool last) noexcept;
     [[nodiscard]] static GetBody begin_get(Flight& flight, std::size_t length) noexcept;
     [[nodiscard]] AccumulateBody begin_accumulate(Flight& flight, const Operation& operation,
                                                   std::size_t length, bool last) noexcept;
