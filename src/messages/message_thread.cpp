@@ -187,8 +187,10 @@ Pace::Saw MessageThread::step(Time& moving) noexcept
         idle_.ask(status_);
     }
     const Time cost = processor_time() - before;
-    const Time beyond = motion_.of(cost);
-    moving = found > 0 ? cost : beyond;
+    moving = motion_.of(cost);
+    if (found > 0) {
+        moving = Pace::at_once; // that is no guess
+    }
     const bool moved = moving != Time(0);
     moved_ += moved ? cost : Time(0);
     add_own(counts_.steps);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -50,15 +51,16 @@ public:
     static constexpr Time longest_behind_program{4'000'000};
     /// Steps that move nothing may take 1 part in `share` of a core, and so much at once: of a
     /// message the first is often small, an announcement or the answer to one.
-    static constexpr int share = 64;
+    static constexpr int share = 80;
     static constexpr Time at_once{80'000};
     /// What has gone into moving something makes up for so many times as much. Not for all: of the
     /// steps that move nothing one in some is slow, and taken for one that does.
-    static constexpr int pays_for = 4;
+    static constexpr int pays_for = 3;
     /// What a wake takes beside, from whoever computes on that core: the timer, and twice another
     /// thread. 5 us on a machine of one's own, 22 on a virtual one.
     static constexpr Time wake{15'000};
     static constexpr Time longest_after_costly{20'000'000};
+    static constexpr Time most_in_vain = at_once + longest_after_costly / share;
 
     /// The thread has been woken for the program, which may make some more calls first.
     void begin(Time now) noexcept
@@ -74,17 +76,20 @@ public:
         if (saw == Saw::program) {
             nap_ = std::min(2 * nap_, longest_behind_program);
             waiting_since_ = now;
+            slept_ = true;
             return nap_;
         }
         nap_ = shortest;
         const Time passed = now - looked_at_;
         looked_at_ = now;
-        in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + cost + wake;
+        const bool slept = std::exchange(slept_, saw != Saw::motion);
+        in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + (slept ? wake : Time(0));
         if (saw == Saw::motion) {
             waiting_since_ = now;
             in_vain_ = std::max(in_vain_ - pays_for * moving, Time(0));
             return Time(0);
         }
+        in_vain_ = std::min(in_vain_ + cost, most_in_vain);
         const Time by_patience = std::clamp((now - waiting_since_) / 4, shortest, longest);
         return std::max(by_patience, std::min(share * (in_vain_ - at_once), longest_after_costly));
     }
@@ -93,7 +98,8 @@ private:
     Time waiting_since_{}; ///< for the program, or for anything to move
     Time nap_ = shortest;  ///< while the program comes by again and again
     Time looked_at_{};
-    Time in_vain_{}; ///< what steps have cost that have moved nothing, less what they may
+    bool slept_ = true; ///< before the next look
+    Time in_vain_{};    ///< what steps have cost that have moved nothing, less what they may
 };
 
 } // namespace sidelight::messages

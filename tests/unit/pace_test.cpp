@@ -214,6 +214,50 @@ TEST(Pace, TakesLessThanTwoPercentWhereStepsAreSlowNowAndThen)
     }
 }
 
+/// So many moving steps, and one that moves nothing behind each `few`. Answers how long it sleeps.
+Time sleeps_beside(Time quick, Time step, int steps, int few)
+{
+    Pace pace;
+    Motion motion;
+    pace.begin(0ns);
+    Time now = 1s;
+    Time slept = 0ns;
+    const auto look = [&](Time cost) {
+        now += cost;
+        const Time moving = motion.of(cost);
+        const Time pause = pace.next(moving != 0ns ? Saw::motion : Saw::nothing, now, cost, moving);
+        now += pause;
+        return pause;
+    };
+    look(quick);
+    for (int count = 1; count <= steps; ++count) {
+        slept += look(step);
+        slept += count % few == 0 ? look(quick) : 0ns;
+    }
+    return slept;
+}
+
+/// Parts of a message that take little longer than a step in vain may be all that comes of it.
+TEST(Pace, GoesOnWithWhatComesInSmallParts)
+{
+    EXPECT_LE(sleeps_beside(1us, 8us, 64, 8), 64 / 8 * 2 * Pace::shortest);
+    EXPECT_LE(sleeps_beside(11us, 30us, 64, 8), 64 / 8 * 2 * Pace::shortest);
+    EXPECT_LE(sleeps_beside(1us, 6us, 256, 4), 256 / 4 * 2 * Pace::shortest);
+}
+
+/// Each step that finds one complete is followed by one in vain.
+TEST(Pace, StaysAwakeForSmallRequestsThatComplete)
+{
+    Pace pace;
+    pace.begin(0ns);
+    Time now = 1s;
+    for (int request = 0; request < 100; ++request) {
+        EXPECT_EQ(pace.next(Saw::motion, now += 2us, 2us, Pace::at_once), 0ns);
+        EXPECT_EQ(pace.next(Saw::nothing, now += 1us, 1us), Pace::shortest);
+        now += Pace::shortest;
+    }
+}
+
 TEST(Motion, IsAStepThatTakesSeveralTimesAsLong)
 {
     Motion motion;
