@@ -9,7 +9,7 @@ namespace sidelight {
 enum class Arming : std::uint8_t {
     armed,   ///< what comes from now on is told
     news,    ///< something has come already: look, and do not sleep
-    unarmed, ///< who may arm it has no time: what comes may not be told, so sleep for a while only
+    unarmed, ///< what comes may not be told: sleep for a while only
     refused, ///< it tells nothing any more, now or later
 };
 

@@ -37,7 +37,7 @@ Arming Network::arm(void* self) noexcept
         const bool had_active = engine.process().has_active();
         const Arming arming = [&engine] {
             const HelperToken token(engine);
-            return token ? engine.fabric().network()->arm() : Arming::unarmed;
+            return token ? engine.fabric().arm() : Arming::unarmed;
         }();
         const bool has_come = !had_active && engine.process().has_active();
         return arming != Arming::refused && has_come ? Arming::news : arming;
@@ -46,12 +46,12 @@ Arming Network::arm(void* self) noexcept
         if (!engine.lock().try_acquire()) {
             return Arming::unarmed;
         }
-        const Arming arming = engine.fabric().network()->arm();
+        const Arming arming = engine.fabric().arm();
         engine.lock().release();
         return arming;
     }
     const EngineToken token(engine);
-    return engine.fabric().network()->arm();
+    return engine.fabric().arm();
 }
 
 /// Everything has been answered by then, as all members of all windows have come to their end; what

@@ -66,30 +66,72 @@ TEST_P(Sleepers, AreWokenByAMessage)
     }));
 }
 
+/// Looks once, and sleeps unless there is news, until so many have sent something.
+void sleep_behind_each_look(Member& member, Checker& checker, int senders)
+{
+    const auto heard = [&] {
+        int count = 0;
+        for (int rank = 1; rank <= senders; ++rank) {
+            count += checker.short_from(rank) != 0 ? 1 : 0;
+        }
+        return count;
+    };
+    while (heard() < senders) {
+        member.fabric().poll(checker);
+        if (member.fabric().arm() == Arming::armed) {
+            member.board().words[0] = 1 + heard();
+            pollfd event{.fd = member.fabric().event_fd(), .events = POLLIN, .revents = 0};
+            ASSERT_EQ(poll(&event, 1, 30000), 1) << "nobody woke the sleeper";
+        }
+    }
+}
+
+/// One after the other, when it is asleep.
+void send_first(Member& member, int before)
+{
+    while (member.board().words[0] != 1 + before) {
+        usleep(1000);
+    }
+    usleep(20000);
+    Sender sender(member, 0);
+    sender.send_short(8);
+    member.fabric().push();
+}
+
 /// UCX has work for several turns then, and who is woken may look once only.
 TEST_P(Sleepers, AreWokenByAFirstConnection)
 {
     EXPECT_TRUE(run_team(2, GetParam(), [](Member& member) {
         member.meet_all();
         Checker checker(member);
-        std::atomic<int>& asleep = member.board().words[0];
         if (member.rank() == 0) {
-            while (checker.short_from(1) == 0) {
-                member.fabric().poll(checker);
-                if (member.fabric().arm() == Arming::armed) {
-                    asleep = 1;
-                    pollfd event{.fd = member.fabric().event_fd(), .events = POLLIN, .revents = 0};
-                    ASSERT_EQ(poll(&event, 1, 30000), 1) << "nobody woke the sleeper";
-                }
-            }
+            sleep_behind_each_look(member, checker, 1);
         } else {
-            while (asleep == 0) {
-                usleep(1000);
-            }
-            usleep(20000);
+            send_first(member, 0);
+        }
+        EXPECT_TRUE(member.barrier(checker));
+    }));
+}
+
+/// A box that has just brought something puts looks at UCX off.
+TEST_P(Sleepers, AreWokenByAFirstConnectionBehindABox)
+{
+    EXPECT_TRUE(run_team(4, GetParam(), [](Member& member) {
+        member.meet_all();
+        Checker checker(member);
+        if (member.rank() == 0) {
+            EXPECT_TRUE(member.poll_until(checker, [&] { return checker.short_from(1) != 0; }));
+            sleep_behind_each_look(member, checker, 3);
+        } else if (member.rank() == 1) {
+            Board& board = member.board();
+            member.fabric().use_box(member.peer(0),
+                                    fabric::FastOutbox(board.entries[0].boxes.claim(),
+                                                       board.entries[1].identity.load()));
             Sender sender(member, 0);
             sender.send_short(8);
             member.fabric().push();
+        } else {
+            send_first(member, member.rank() - 1);
         }
         EXPECT_TRUE(member.barrier(checker));
     }));

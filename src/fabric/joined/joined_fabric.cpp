@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/joined/joined_fabric.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -59,9 +60,10 @@ JoinedFabric::Peer& JoinedFabric::peer_of(std::uint64_t identity)
 {
     const auto number = static_cast<std::size_t>(numbers_.number(identity));
     if (number >= peers_.size()) {
-        peers_.resize(static_cast<std::size_t>(numbers_.count()));
-        to_ring_.reserve(peers_.size());
-        watched_.reserve(peers_.size());
+        const auto count = static_cast<std::size_t>(numbers_.count());
+        to_ring_.reserve(count);
+        watched_.reserve(count);
+        peers_.resize(count);
     }
     return peers_[number];
 }
@@ -163,27 +165,37 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     }
     if (mapped_.bell().is_slept_at()) {
         network_->look_everywhere(); // it may be the last look before a sleep
-        look_for_ended();
     }
     return network_->poll(receiver);
 }
 
+Arming JoinedFabric::arm() noexcept
+{
+    look_for_ended();
+    const Arming arming = network_->arm();
+    return arming == Arming::armed && !watched_.empty() ? Arming::unarmed : arming;
+}
+
 /// Of those of this node no connection tells that they have ended, and UCX asks after them every 20
-/// seconds. Each in its turn, all within a second.
+/// seconds. Each in its turn, all within a second; but not many at once.
 void JoinedFabric::look_for_ended() noexcept
 {
     constexpr std::chrono::nanoseconds round = std::chrono::seconds(1);
-    const Time time = watched_.empty() ? Time{} : now();
-    if (watched_.empty() || time < next_look_) {
+    constexpr int most_at_once = 8;
+    if (watched_.empty()) {
         return;
     }
-    next_look_ = time + round / watched_.size();
-    looked_at_ = (looked_at_ + 1) % watched_.size();
-    const int peer = watched_[looked_at_];
-    if (mapped_.has_ended(peers_[static_cast<std::size_t>(peer)].mapped)) {
-        network_->note_end(peer);
-        watched_[looked_at_] = watched_.back();
-        watched_.pop_back();
+    const Time time = now();
+    const Time between = round / watched_.size();
+    next_look_ = std::max(next_look_, time - most_at_once * between);
+    for (; next_look_ < time && !watched_.empty(); next_look_ += between) {
+        looked_at_ = (looked_at_ + 1) % watched_.size();
+        const int peer = watched_[looked_at_];
+        if (mapped_.has_ended(peers_[static_cast<std::size_t>(peer)].mapped)) {
+            network_->note_end(peer);
+            watched_[looked_at_] = watched_.back();
+            watched_.pop_back();
+        }
     }
 }
 

@@ -36,6 +36,11 @@ public:
     /// and it has to be closed; but messages are sent and polled here.
     [[nodiscard]] NetworkFabric* network() noexcept { return network_.get(); }
 
+    /// As that of the network, which has to be open; but what waits in UCX for room in memory that
+    /// a neighbour reads is told by nothing. Whoever arms is about to sleep, so this is where it is
+    /// looked whether a neighbour has ended.
+    [[nodiscard]] Arming arm() noexcept;
+
     /// The number of a process; the same each time, and `own_peer` for this process itself.
     /// The bell of one on another node has no descriptor. `network_address` is empty where no
     /// network is needed; else the network is opened before. Throws std::bad_alloc.

@@ -145,9 +145,15 @@ void UcxFabric::tell_forgotten(Peer& peer) noexcept
     Sending::tell_forgotten(peer);
 }
 
+/// News of UCX's are for the next look, which boxes do not put off.
 Arming UcxFabric::arm() noexcept
 {
-    return has_news() || !receiving_.has_empty_boxes() ? Arming::news : worker_.arm();
+    const Arming arming =
+        has_news() || !receiving_.has_empty_boxes() ? Arming::news : worker_.arm();
+    if (arming == Arming::news) {
+        receiving_.look_everywhere();
+    }
+    return arming;
 }
 
 } // namespace ucx

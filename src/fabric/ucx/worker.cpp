@@ -79,8 +79,8 @@ void Worker::receive_messages(unsigned id, ucp_am_recv_callback_t callback, void
 }
 
 /// What is not used yet, UCX makes ready to tell of a first connection in a turn without work, and
-/// arms without complaint before. It reads descriptors of its own, which the program may have
-/// closed.
+/// arms without complaint before; busy, it has taken what told of one, and wants a turn. It reads
+/// descriptors of its own, which the program may have closed.
 Arming Worker::arm() noexcept
 {
     if (!at_rest_) {
@@ -88,7 +88,8 @@ Arming Worker::arm() noexcept
     }
     const ucs_status_t status = ucx_.worker_arm(worker_);
     if (status == UCS_OK || status == UCS_ERR_BUSY) {
-        return status == UCS_OK ? Arming::armed : Arming::news;
+        at_rest_ = status == UCS_OK;
+        return at_rest_ ? Arming::armed : Arming::news;
     }
     log(LogLevel::warn, "sleepers do not hear of messages: %s", ucx_.status_string(status));
     return Arming::refused;
