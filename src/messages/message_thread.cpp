@@ -189,7 +189,7 @@ Pace::Saw MessageThread::step(Time& moving) noexcept
     const Time cost = processor_time() - before;
     moving = motion_.of(cost);
     if (found > 0) {
-        moving = Pace::at_once; // that is no guess
+        moving = Pace::for_sure; // that is no guess
     }
     const bool moved = moving != Time(0);
     moved_ += moved ? cost : Time(0);

@@ -53,9 +53,10 @@ public:
     /// message the first is often small, an announcement or the answer to one.
     static constexpr int share = 80;
     static constexpr Time at_once{80'000};
-    /// What has gone into moving something makes up for so many times as much. Not for all: of the
-    /// steps that move nothing one in some is slow, and taken for one that does.
+    /// What has gone into moving something makes up for so many times as much, and so much for all.
+    /// Of the steps that move nothing one in some is slow, and taken for one that does.
     static constexpr int pays_for = 3;
+    static constexpr Time for_sure{8'000};
     /// What a wake takes beside, from whoever computes on that core: the timer, and twice another
     /// thread. 5 us on a machine of one's own, 22 on a virtual one.
     static constexpr Time wake{15'000};
@@ -86,7 +87,8 @@ public:
         in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + (slept ? wake : Time(0));
         if (saw == Saw::motion) {
             waiting_since_ = now;
-            in_vain_ = std::max(in_vain_ - pays_for * moving, Time(0));
+            in_vain_ =
+                moving < for_sure ? std::max(in_vain_ - pays_for * moving, Time(0)) : Time(0);
             return Time(0);
         }
         in_vain_ = std::min(in_vain_ + cost, most_in_vain);

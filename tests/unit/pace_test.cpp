@@ -245,6 +245,15 @@ TEST(Pace, GoesOnWithWhatComesInSmallParts)
     EXPECT_LE(sleeps_beside(1us, 6us, 256, 4), 256 / 4 * 2 * Pace::shortest);
 }
 
+/// Each part waits for an answer to the one before, so the thread sleeps in between.
+TEST(Pace, LooksAgainSoonForPartsThatWaitForAnswers)
+{
+    for (const Time idle : {1us, 5us, 10us}) {
+        const Time step = 2 * idle + 12us;
+        EXPECT_LE(sleeps_beside(idle, step, 200, 1), 200 * 2 * Pace::shortest);
+    }
+}
+
 /// Each step that finds one complete is followed by one in vain.
 TEST(Pace, StaysAwakeForSmallRequestsThatComplete)
 {
@@ -252,7 +261,7 @@ TEST(Pace, StaysAwakeForSmallRequestsThatComplete)
     pace.begin(0ns);
     Time now = 1s;
     for (int request = 0; request < 100; ++request) {
-        EXPECT_EQ(pace.next(Saw::motion, now += 2us, 2us, Pace::at_once), 0ns);
+        EXPECT_EQ(pace.next(Saw::motion, now += 2us, 2us, Pace::for_sure), 0ns);
         EXPECT_EQ(pace.next(Saw::nothing, now += 1us, 1us), Pace::shortest);
         now += Pace::shortest;
     }
