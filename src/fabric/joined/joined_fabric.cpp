@@ -165,6 +165,7 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     }
     if (mapped_.bell().is_slept_at()) {
         network_->look_everywhere(); // it may be the last look before a sleep
+        look_for_ended();
     }
     return network_->poll(receiver);
 }
@@ -177,17 +178,18 @@ Arming JoinedFabric::arm() noexcept
 }
 
 /// Of those of this node no connection tells that they have ended, and UCX asks after them every 20
-/// seconds. Each in its turn, all within a second; but not many at once.
+/// seconds. Each in its turn, all within a second if they are few; but not many at once.
 void JoinedFabric::look_for_ended() noexcept
 {
     constexpr std::chrono::nanoseconds round = std::chrono::seconds(1);
-    constexpr int most_at_once = 8;
+    constexpr std::size_t most_at_once = 8;
     if (watched_.empty()) {
         return;
     }
     const Time time = now();
     const Time between = round / watched_.size();
-    next_look_ = std::max(next_look_, time - most_at_once * between);
+    next_look_ =
+        std::max<Time>(next_look_, time - std::min(most_at_once, watched_.size()) * between);
     for (; next_look_ < time && !watched_.empty(); next_look_ += between) {
         looked_at_ = (looked_at_ + 1) % watched_.size();
         const int peer = watched_[looked_at_];

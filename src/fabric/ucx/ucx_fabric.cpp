@@ -145,7 +145,7 @@ void UcxFabric::tell_forgotten(Peer& peer) noexcept
     Sending::tell_forgotten(peer);
 }
 
-/// News of UCX's are for the next look, which boxes do not put off.
+/// News of UCX's are for the next look, unless a box brings something in that.
 Arming UcxFabric::arm() noexcept
 {
     const Arming arming =

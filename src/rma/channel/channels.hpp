@@ -66,7 +66,7 @@ public:
     /// a processor some ns.
     template <class Body>
     void send(Channel& to, MessageKind kind, Framed<Body>& framed,
-              std::span<const std::byte> payload) noexcept
+              std::span<const std::byte> payload = {}) noexcept
     {
         framed.header.kind = kind;
         framed.header.origin = static_cast<std::uint32_t>(rank_);
