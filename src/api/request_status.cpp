@@ -30,21 +30,30 @@ SIDELIGHT_OWN int own_Request_get_status(MPI_Request request, int* flag, MPI_Sta
 
 #if SIDELIGHT_HAS_STATUS_OF_SEVERAL
 
-SIDELIGHT_OWN int own_Request_get_status_all(int count, const MPI_Request* requests, int* flag,
+template <class Function>
+struct SecondParameter;
+template <class Answer, class First, class Second, class... Others>
+struct SecondParameter<Answer(First, Second, Others...)> {
+    using Type = Second;
+};
+/// Constant by the standard, not by the header of Intel MPI 2021.
+using AskedFor = SecondParameter<decltype(MPI_Request_get_status_all)>::Type;
+
+SIDELIGHT_OWN int own_Request_get_status_all(int count, AskedFor requests, int* flag,
                                              MPI_Status* statuses)
 {
     sweep_before_status();
     return host::mpi::table().Request_get_status_all(count, requests, flag, statuses);
 }
 
-SIDELIGHT_OWN int own_Request_get_status_any(int count, const MPI_Request* requests, int* index,
-                                             int* flag, MPI_Status* status)
+SIDELIGHT_OWN int own_Request_get_status_any(int count, AskedFor requests, int* index, int* flag,
+                                             MPI_Status* status)
 {
     sweep_before_status();
     return host::mpi::table().Request_get_status_any(count, requests, index, flag, status);
 }
 
-SIDELIGHT_OWN int own_Request_get_status_some(int count, const MPI_Request* requests, int* ended,
+SIDELIGHT_OWN int own_Request_get_status_some(int count, AskedFor requests, int* ended,
                                               int* indices, MPI_Status* statuses)
 {
     sweep_before_status();
