@@ -164,6 +164,33 @@ struct End {
     }
 };
 
+/// Two processes that meet, each with its rank. `body` answers whether all was well.
+class Both {
+public:
+    template <class Body>
+    explicit Both(Body body)
+    {
+        if (!memory_) {
+            ADD_FAILURE() << "no memory to meet in";
+            return;
+        }
+        Meeting& meeting = *new (memory_.data()) Meeting;
+        for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+            processes_.at(rank) = unit::start_process([&] { return body(meeting, rank); });
+        }
+    }
+    /// Waits until that one has ended.
+    [[nodiscard]] bool went_well(std::size_t rank) const
+    {
+        return unit::went_well(processes_.at(rank));
+    }
+
+private:
+    File file_ = create_memory_file();
+    Mapping memory_ = Mapping::shared(file_, sizeof(Meeting));
+    std::array<pid_t, 2> processes_{};
+};
+
 /// Each waits for the other's message before it sends the next, first by polling, until UCX has
 /// connected them, then asleep. One message in some is too long for a box.
 bool exchange(Meeting& meeting, std::size_t rank, bool lingering)
@@ -240,27 +267,19 @@ class Joined : public testing::TestWithParam<bool> {};
 
 TEST_P(Joined, WhoSleepsAtItsBellIsRungForEachMessage)
 {
-    const File file = create_memory_file();
-    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
-    ASSERT_TRUE(memory);
-    Meeting& meeting = *new (memory.data()) Meeting;
     const bool lingering = GetParam();
-    const pid_t first = unit::start_process([&] { return exchange(meeting, 0, lingering); });
-    const pid_t second = unit::start_process([&] { return exchange(meeting, 1, lingering); });
-    EXPECT_TRUE(unit::went_well(first));
-    EXPECT_TRUE(unit::went_well(second));
+    const Both both([lingering](Meeting& meeting, std::size_t rank) {
+        return exchange(meeting, rank, lingering);
+    });
+    EXPECT_TRUE(both.went_well(0));
+    EXPECT_TRUE(both.went_well(1));
 }
 
 TEST(JoinedFabric, FewPollsSeeAllThatHasCome)
 {
-    const File file = create_memory_file();
-    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
-    ASSERT_TRUE(memory);
-    Meeting& meeting = *new (memory.data()) Meeting;
-    const pid_t first = unit::start_process([&] { return look_briefly(meeting, 0); });
-    const pid_t second = unit::start_process([&] { return look_briefly(meeting, 1); });
-    EXPECT_TRUE(unit::went_well(first));
-    EXPECT_TRUE(unit::went_well(second));
+    const Both both(look_briefly);
+    EXPECT_TRUE(both.went_well(0));
+    EXPECT_TRUE(both.went_well(1));
 }
 
 /// A connection of shared memory tells nothing, and UCX's questions do not come before this is
@@ -295,14 +314,9 @@ bool hear_of_end(Meeting& meeting, std::size_t rank)
 /// Nobody has waited for it yet.
 TEST(JoinedFabric, WhoSleepsHearsThatANeighbourHasEnded)
 {
-    const File file = create_memory_file();
-    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
-    ASSERT_TRUE(memory);
-    Meeting& meeting = *new (memory.data()) Meeting;
-    const pid_t first = unit::start_process([&] { return hear_of_end(meeting, 0); });
-    const pid_t second = unit::start_process([&] { return hear_of_end(meeting, 1); });
-    EXPECT_TRUE(unit::went_well(second));
-    EXPECT_FALSE(unit::went_well(first));
+    const Both both(hear_of_end);
+    EXPECT_TRUE(both.went_well(1));
+    EXPECT_FALSE(both.went_well(0));
 }
 
 /// Of this process itself, which the kernel always lets it copy from.
@@ -389,14 +403,9 @@ bool leave_one_in_a_box(Meeting& meeting, std::size_t rank)
 
 TEST(JoinedFabric, WhatIsLeftInABoxIsNotOfTheNextNetwork)
 {
-    const File file = create_memory_file();
-    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
-    ASSERT_TRUE(memory);
-    Meeting& meeting = *new (memory.data()) Meeting;
-    const pid_t first = unit::start_process([&] { return leave_one_in_a_box(meeting, 0); });
-    const pid_t second = unit::start_process([&] { return leave_one_in_a_box(meeting, 1); });
-    EXPECT_TRUE(unit::went_well(first));
-    EXPECT_TRUE(unit::went_well(second));
+    const Both both(leave_one_in_a_box);
+    EXPECT_TRUE(both.went_well(0));
+    EXPECT_TRUE(both.went_well(1));
 }
 
 /// Rank 1 closes its network and opens another, while that of rank 0 goes on.
@@ -438,14 +447,9 @@ bool come_back(Meeting& meeting, std::size_t rank)
 
 TEST(JoinedFabric, AProcessComesBackToOneThatStays)
 {
-    const File file = create_memory_file();
-    const Mapping memory = Mapping::shared(file, sizeof(Meeting));
-    ASSERT_TRUE(memory);
-    Meeting& meeting = *new (memory.data()) Meeting;
-    const pid_t first = unit::start_process([&] { return come_back(meeting, 0); });
-    const pid_t second = unit::start_process([&] { return come_back(meeting, 1); });
-    EXPECT_TRUE(unit::went_well(first));
-    EXPECT_TRUE(unit::went_well(second));
+    const Both both(come_back);
+    EXPECT_TRUE(both.went_well(0));
+    EXPECT_TRUE(both.went_well(1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bells, Joined, testing::Bool(), [](const auto& parameter) {

@@ -52,12 +52,12 @@ TEST(Pace, TakesAFewShortStepsInVainAtOnce)
     EXPECT_EQ(pace.next(Saw::nothing, 50us, 15us), Pace::shortest);
     EXPECT_EQ(pace.next(Saw::nothing, 100us, 15us), Pace::shortest);
     Time pause{};
-    for (int step = 0; step < 10; ++step) {
+    for (int step = 0; step < 20; ++step) {
         pause = pace.next(Saw::nothing, 150us, 15us);
     }
     EXPECT_GT(pause, Pace::longest);
-    EXPECT_EQ(pace.next(Saw::motion, 200us, 200us, 190us), 0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 400us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(Saw::motion, 200us, 15us, Pace::for_sure), 0ns);
+    EXPECT_EQ(pace.next(Saw::nothing, 250us, 15us), Pace::shortest);
 }
 
 TEST(Pace, LooksSoonAfterACallThatFollowsTheFirst)
