@@ -42,7 +42,8 @@ Channel& Channels::make(int rank, int peer) noexcept
 /// If that cannot leave either, the fabric ends the connection.
 void Channels::turn_away(int peer) noexcept
 {
-    const Framed<LostBody> lost{header(MessageKind::lost), {.rank = rank_}};
+    Framed<LostBody> lost{.body = {.rank = rank_}};
+    write_header(lost.header, MessageKind::lost);
     carrier_.note_sent();
     static_cast<void>(carrier_.fabric().send(peer, lost.bytes(), {}));
 }

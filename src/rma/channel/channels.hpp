@@ -68,9 +68,7 @@ public:
     void send(Channel& to, MessageKind kind, Framed<Body>& framed,
               std::span<const std::byte> payload = {}) noexcept
     {
-        framed.header.kind = kind;
-        framed.header.origin = static_cast<std::uint32_t>(rank_);
-        framed.header.window = window_;
+        write_header(framed.header, kind);
         send_framed(to, framed.bytes(), payload);
     }
 
@@ -86,7 +84,8 @@ public:
                                         std::span<const std::byte> payload,
                                         fabric::Completion& sent) noexcept
     {
-        const Framed<Body> framed{header(kind), body};
+        Framed<Body> framed{.body = body};
+        write_header(framed.header, kind);
         carrier_.note_held(); // its receiver is still to be woken
         return carrier_.fabric().send_zero_copy(to.peer, framed.bytes(), payload, sent);
     }
@@ -128,9 +127,11 @@ public:
 
 private:
     [[nodiscard]] Channel& make(int rank, int peer) noexcept;
-    [[nodiscard]] MessageHeader header(MessageKind kind) const noexcept
+    void write_header(MessageHeader& header, MessageKind kind) const noexcept
     {
-        return {.kind = kind, .origin = static_cast<std::uint32_t>(rank_), .window = window_};
+        header.kind = kind;
+        header.origin = static_cast<std::uint32_t>(rank_);
+        header.window = window_;
     }
     void send_framed(Channel& to, std::span<const std::byte> framed,
                      std::span<const std::byte> payload) noexcept;
