@@ -284,7 +284,7 @@ TEST(JoinedFabric, FewPollsSeeAllThatHasCome)
 
 /// A connection of shared memory tells nothing, and UCX's questions do not come before this is
 /// over.
-bool hear_of_end(Meeting& meeting, std::size_t rank)
+bool hear_of_end(Meeting& meeting, std::size_t rank, bool sleeping)
 {
     setenv("UCX_KEEPALIVE_INTERVAL", "1000s", 1);
     End end;
@@ -304,20 +304,29 @@ bool hear_of_end(Meeting& meeting, std::size_t rank)
     const auto limit = Clock::now() + std::chrono::seconds(100);
     while (!end.counter.heard_of_end && Clock::now() < limit) {
         end.fabric.poll(end.counter);
-        static_cast<void>(end.fabric.arm());
-        usleep(1000);
+        if (sleeping) {
+            static_cast<void>(end.fabric.arm());
+            usleep(1000);
+        }
     }
     end.fabric.close_network(end.counter, std::chrono::seconds(2));
     return end.counter.heard_of_end && end.counter.in_order;
 }
 
-/// Nobody has waited for it yet.
-TEST(JoinedFabric, WhoSleepsHearsThatANeighbourHasEnded)
+class NeighboursThatEnd : public testing::TestWithParam<bool> {};
+
+/// Nobody has waited for it yet; whether one sleeps or only polls.
+TEST_P(NeighboursThatEnd, AreHeardOf)
 {
-    const Both both(hear_of_end);
+    const bool sleeping = GetParam();
+    const Both both([sleeping](Meeting& meeting, std::size_t rank) {
+        return hear_of_end(meeting, rank, sleeping);
+    });
     EXPECT_TRUE(both.went_well(1));
     EXPECT_FALSE(both.went_well(0));
 }
+
+INSTANTIATE_TEST_SUITE_P(JoinedFabric, NeighboursThatEnd, testing::Bool());
 
 /// Of this process itself, which the kernel always lets it copy from.
 TEST(JoinedFabric, AsksTheKernelForCopiesUntilItDoes)

@@ -163,8 +163,12 @@ bool JoinedFabric::poll(Receiver& receiver) noexcept
     if (network_ == nullptr) {
         return false;
     }
-    if (mapped_.bell().is_slept_at()) {
+    constexpr unsigned polls_per_look = 1024; // of the clock
+    const bool may_sleep = mapped_.bell().is_slept_at();
+    if (may_sleep) {
         network_->look_everywhere(); // it may be the last look before a sleep
+    }
+    if (may_sleep || ++polls_ % polls_per_look == 0) {
         look_for_ended();
     }
     return network_->poll(receiver);

@@ -37,8 +37,8 @@ public:
     [[nodiscard]] NetworkFabric* network() noexcept { return network_.get(); }
 
     /// As that of the network, which has to be open; but what waits in UCX for room in memory that
-    /// a neighbour reads is told by nothing. Whoever arms is about to sleep, as is who polls in a
-    /// visit to the doorbell: then it is looked whether a neighbour has ended.
+    /// a neighbour reads is told by nothing. Here and in polls it is looked whether a neighbour
+    /// has ended.
     [[nodiscard]] Arming arm() noexcept;
 
     /// The number of a process; the same each time, and `own_peer` for this process itself.
@@ -93,6 +93,7 @@ private:
     std::vector<int> watched_;  ///< until the network closes
     std::size_t looked_at_ = 0; ///< of those, last
     Time next_look_{};
+    unsigned polls_ = 0; ///< between sleeps
 };
 
 } // namespace sidelight::fabric
