@@ -83,7 +83,6 @@ bool is_operation(MessageKind kind)
     switch (kind) {
     case MessageKind::put:
     case MessageKind::get:
-    case MessageKind::get_named:
     case MessageKind::accumulate:
     case MessageKind::compare_and_swap:
     case MessageKind::put_scattered:

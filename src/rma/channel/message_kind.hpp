@@ -38,7 +38,6 @@ enum class MessageKind : std::uint8_t {
     active_room,             ///< ActiveRoomBody
     active_reserve,          ///< ActiveReservationBody: answer with active_reserved
     active_reserved,         ///< ActiveReservationBody
-    get_named,               ///< GetNamedBody: answer with reply
     region_request,          ///< RegionRequestBody, payload: a key; answer with region_key
     region_key,              ///< RegionKeyBody, payload: opens that region; none: not now
     put_scattered,           ///< PutScatteredBody, payload: list of blocks, data: store

@@ -313,11 +313,10 @@ void Origin::send_scattered(Flight& flight, const Scattered& blocks,
             PutScatteredBody{.put = begin_put(flight, 0, last), .entries = blocks.entries},
             payload);
     } else if (operation.kind == OperationKind::get) {
-        channels_.send(target, MessageKind::get_scattered,
-                       GetScatteredBody{.get = begin_get(flight, blocks.bytes),
-                                        .region = region_of(flight),
-                                        .entries = blocks.entries},
-                       payload);
+        channels_.send(
+            target, MessageKind::get_scattered,
+            GetScatteredBody{.get = begin_get(flight, 0, blocks.bytes), .entries = blocks.entries},
+            payload);
     } else {
         channels_.send(target, MessageKind::accumulate_scattered,
                        AccumulateScatteredBody{
@@ -395,23 +394,21 @@ void Origin::zero_copy_left(fabric::Completion& self, Status /*status*/) noexcep
     }
 }
 
-GetBody Origin::begin_get(Flight& flight, std::size_t length) noexcept
+GetBody Origin::begin_get(Flight& flight, std::uint64_t address, std::size_t length) noexcept
 {
     ++flight.replies;
     flight.data.advance(length); // where it goes
-    return {.operation = Flights::name(flight), .bytes = length, .position = flight.position};
+    return {.address = address,
+            .operation = Flights::name(flight),
+            .bytes = length,
+            .position = flight.position,
+            .region = region_of(flight)};
 }
 
 void Origin::send_get(Flight& flight, std::size_t length) noexcept
 {
-    GetBody body = begin_get(flight, length);
-    body.address = address_of(flight);
-    if (const RegionName region = region_of(flight); region != no_region) {
-        channels_.send(*flight.channel, MessageKind::get_named,
-                       GetNamedBody{.get = body, .region = region});
-    } else {
-        channels_.send(*flight.channel, MessageKind::get, body);
-    }
+    channels_.send(*flight.channel, MessageKind::get,
+                   begin_get(flight, address_of(flight), length));
 }
 
 AccumulateBody Origin::begin_accumulate(Flight& flight, const Operation& operation,

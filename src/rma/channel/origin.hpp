@@ -45,7 +45,8 @@ private:
     void send_scattered(Flight& flight, const Scattered& blocks,
                         std::span<std::byte, fragment_bytes> staging) noexcept;
     [[nodiscard]] PutBody begin_put(Flight& flight, std::uint64_t address, bool last) noexcept;
-    [[nodiscard]] static GetBody begin_get(Flight& flight, std::size_t length) noexcept;
+    [[nodiscard]] static GetBody begin_get(Flight& flight, std::uint64_t address,
+                                           std::size_t length) noexcept;
     [[nodiscard]] AccumulateBody begin_accumulate(Flight& flight, const Operation& operation,
                                                   std::size_t length, bool last) noexcept;
     void send_put(Flight& flight, std::uint64_t address, std::span<const std::byte> data,

@@ -86,12 +86,7 @@ void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowle
                            Status status) noexcept
 {
     if (status != Status::ok) {
-        from.refused = operation;
-        channels_.send(from, MessageKind::refused,
-                       RefusedBody{.operation = operation,
-                                   .placed = from.zero_copies_taken.whole(),
-                                   .status = static_cast<std::uint8_t>(status),
-                                   .acknowledged = 1});
+        refuse(from, operation, status, true);
     }
     ++from.fragments_taken;
     if (acknowledge) {
@@ -99,14 +94,17 @@ void TargetSide::performed(Channel& from, std::uint64_t operation, bool acknowle
     }
 }
 
-/// A fragment with an answer of its own was not performed.
-void TargetSide::refuse(Channel& from, std::uint64_t operation, Status status) noexcept
+/// A fragment was not performed. `counted`: it has no answer of its own, and acknowledgements count
+/// it.
+void TargetSide::refuse(Channel& from, std::uint64_t operation, Status status,
+                        bool counted) noexcept
 {
     from.refused = operation;
     channels_.send(from, MessageKind::refused,
                    RefusedBody{.operation = operation,
                                .placed = from.zero_copies_taken.whole(),
-                               .status = static_cast<std::uint8_t>(status)});
+                               .status = static_cast<std::uint8_t>(status),
+                               .acknowledged = static_cast<std::uint8_t>(counted)});
 }
 
 void TargetSide::reply(Channel& from, std::uint64_t operation, std::uint64_t position,
@@ -168,9 +166,9 @@ void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
         PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
 }
 
-void TargetSide::serve_get(Channel& from, const GetBody& body, RegionName region) noexcept
+void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
 {
-    const std::byte* memory = memory_.find(body.address, body.bytes, region);
+    const std::byte* memory = memory_.find(body.address, body.bytes, body.region);
     if (memory == nullptr) {
         refuse(from, body.operation, Status::rma_range);
     } else if (body.bytes <= fragment_bytes) {
@@ -178,14 +176,14 @@ void TargetSide::serve_get(Channel& from, const GetBody& body, RegionName region
         store_bytes(data.data(), memory, body.bytes); // aligned few bytes are not torn
         reply(from, body.operation, body.position, {data.data(), body.bytes});
     } else {
-        reply_zero_copy(from, body, {memory, body.bytes}, region);
+        reply_zero_copy(from, body, {memory, body.bytes});
     }
 }
 
 void TargetSide::serve_get(Channel& from, const GetScatteredBody& body,
                            std::span<const std::byte> payload) noexcept
 {
-    Status status = scattered_.find(payload, body.entries, memory_, body.region);
+    Status status = scattered_.find(payload, body.entries, memory_, body.get.region);
     if (status == Status::ok && scattered_.bytes() != body.get.bytes) {
         status = Status::count;
     }
@@ -199,7 +197,7 @@ void TargetSide::serve_get(Channel& from, const GetScatteredBody& body,
 }
 
 void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
-                                 std::span<const std::byte> data, RegionName region) noexcept
+                                 std::span<const std::byte> data) noexcept
 {
     Pool<ZeroCopySend>& sends = channels_.carrier().zero_copy_sends();
     ZeroCopySend* sent = sends.take();
@@ -210,7 +208,7 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
     sent->channels = &channels_;
     sent->flight = nullptr;
     sent->memory = &memory_;
-    sent->region = region;
+    sent->region = body.region;
     sent->finished = [](fabric::Completion& self, Status) noexcept {
         auto& done = static_cast<ZeroCopySend&>(self);
         done.memory->end_use(done.region);
@@ -218,7 +216,7 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
         done.channels->carrier().zero_copy_sends().give_back(&done);
     };
     channels_.begin_reading();
-    memory_.begin_use(region);
+    memory_.begin_use(body.region);
     const ReplyBody answer{.operation = body.operation,
                            .position = body.position,
                            .placed = from.zero_copies_taken.whole()};
@@ -226,7 +224,7 @@ void TargetSide::reply_zero_copy(Channel& from, const GetBody& body,
     if (status == Status::ok) {
         channels_.carrier().note_sent(); // its receiver may sleep
     } else {
-        memory_.end_use(region);
+        memory_.end_use(body.region);
         channels_.end_reading();
         sends.give_back(sent);
         refuse(from, body.operation, status);

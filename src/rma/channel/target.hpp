@@ -25,7 +25,7 @@ public:
     {}
 
     void serve_put(Channel& from, const PutBody& body, std::span<const std::byte> payload) noexcept;
-    void serve_get(Channel& from, const GetBody& body, RegionName region = no_region) noexcept;
+    void serve_get(Channel& from, const GetBody& body) noexcept;
     void serve_accumulate(Channel& from, const AccumulateBody& body,
                           std::span<const std::byte> payload) noexcept;
     // The same for several blocks of memory.
@@ -48,11 +48,12 @@ public:
                    Status status) noexcept;
 
 private:
-    void refuse(Channel& from, std::uint64_t operation, Status status) noexcept;
+    void refuse(Channel& from, std::uint64_t operation, Status status,
+                bool counted = false) noexcept;
     void reply(Channel& from, std::uint64_t operation, std::uint64_t position,
                std::span<const std::byte> data) noexcept;
-    void reply_zero_copy(Channel& from, const GetBody& body, std::span<const std::byte> data,
-                         RegionName region) noexcept;
+    void reply_zero_copy(Channel& from, const GetBody& body,
+                         std::span<const std::byte> data) noexcept;
     void end_accumulate(Channel& from, const AccumulateBody& body, Status status) noexcept;
     /// What is left of serving one whose memory has been found.
     void combine(Channel& from, const AccumulateBody& body, std::span<const std::byte> payload,

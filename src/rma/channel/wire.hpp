@@ -33,9 +33,6 @@ struct alignas(16) GetBody {
     std::uint64_t operation = 0;
     std::uint64_t bytes = 0;
     std::uint64_t position = 0; ///< byte of the operation's data stream where this fragment starts
-};
-struct alignas(16) GetNamedBody {
-    GetBody get;
     RegionName region = no_region;
     Unused<8> unused{};
 };
@@ -153,8 +150,8 @@ struct alignas(16) PutScatteredBody {
 };
 struct alignas(16) GetScatteredBody {
     GetBody get;
-    RegionName region = no_region;
     std::uint64_t entries = 0;
+    Unused<8> unused{};
 };
 struct alignas(16) AccumulateScatteredBody {
     AccumulateBody accumulate;

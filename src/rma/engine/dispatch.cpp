@@ -51,11 +51,6 @@ void serve_get(const Owners& to, Channel& sender, const Message& message) noexce
 {
     to.target.serve_get(sender, message.body<GetBody>());
 }
-void serve_get_named(const Owners& to, Channel& sender, const Message& message) noexcept
-{
-    const auto body = message.body<GetNamedBody>();
-    to.target.serve_get(sender, body.get, body.region);
-}
 void take_reply(const Owners& to, Channel& sender, const Message& message) noexcept
 {
     to.acknowledgements.take_reply(sender, message.body<ReplyBody>(),
@@ -189,7 +184,6 @@ bool keeps_place(MessageKind kind) noexcept
     switch (kind) {
     case MessageKind::put:
     case MessageKind::get:
-    case MessageKind::get_named:
     case MessageKind::accumulate:
     case MessageKind::put_scattered:
     case MessageKind::get_scattered:
@@ -258,7 +252,6 @@ constexpr std::array<MessageRow, message_kinds> rows{{
     row<ActiveRoomBody>(take_active_room),
     row<ActiveReservationBody>(serve_active_reserve),
     row<ActiveReservationBody>(take_active_reserved),
-    row<GetNamedBody>(serve_get_named),
     row<RegionRequestBody>(serve_region, From::elsewhere),
     row<RegionKeyBody>(take_region, From::elsewhere),
     row<PutScatteredBody>(serve_target<PutScatteredBody, &TargetSide::serve_put>),
