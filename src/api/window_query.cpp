@@ -176,7 +176,8 @@ SIDELIGHT_OWN int own_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, 
     });
 }
 
-/// A group of the caller's own, to be freed by it.
+/// A group of the caller's own, to be freed by it. MPI_GROUP_EMPTY is of no session, and in MPICH a
+/// union is of one.
 SIDELIGHT_OWN int own_Win_get_group(MPI_Win win, MPI_Group* group)
 {
     const WindowObject* object = window_table::find(win);
@@ -186,7 +187,7 @@ SIDELIGHT_OWN int own_Win_get_group(MPI_Win win, MPI_Group* group)
     if (group == nullptr) {
         return host::mpi::answer_window(Status::argument, win);
     }
-    return table().Group_union(object->body->group, MPI_GROUP_EMPTY, group);
+    return table().Group_union(object->body->group, object->body->group, group);
 }
 
 /// By the numbers of Fortran, too, where they are others: bindings of profiling tools hand on the

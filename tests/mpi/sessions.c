@@ -34,6 +34,19 @@ static MPI_Comm all_processes(MPI_Session session, const char *tag)
     return processes_of(session, "mpi://WORLD", tag);
 }
 
+/* The group of a window in a session is of no other. */
+static void groups(struct window *w)
+{
+    MPI_Group of_window = MPI_GROUP_NULL, of_comm = MPI_GROUP_NULL;
+    int same = MPI_UNEQUAL;
+    CHECK_OK(MPI_Win_get_group(w->win, &of_window));
+    CHECK_OK(MPI_Comm_group(w->comm, &of_comm));
+    CHECK_OK(MPI_Group_compare(of_window, of_comm, &same));
+    CHECK_EQ(same, MPI_IDENT);
+    CHECK_OK(MPI_Group_free(&of_window));
+    CHECK_OK(MPI_Group_free(&of_comm));
+}
+
 static void fences(struct window *w)
 {
     int const right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
@@ -84,6 +97,7 @@ static void use_windows(MPI_Comm comm)
     bool const alone = host_is_alone();
     for (int flavor = FLAVOR_ALLOCATE; flavor < (alone ? FLAVOR_CREATE : FLAVORS); ++flavor) {
         struct window w = window_open((enum flavor)flavor, comm, 16, 1);
+        groups(&w);
         fences(&w);
         locks(&w);
         if (!alone)
