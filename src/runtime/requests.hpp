@@ -56,9 +56,12 @@ public:
     Status hand_out(Status status, NonblockingRequest& request, MPI_Request* handle) noexcept;
 
     /// Completes, on behalf of a thread of the program, the requests that were found complete where
-    /// the host could not be called: by a helper, or inside the host's loop. Answers whether there
-    /// were any. Any thread; needs no engine.
-    bool complete_found() noexcept { return found_complete_.complete_all(); }
+    /// the host could not be called: by a helper, or inside the host's loop. Where it still cannot
+    /// be called they stay. Answers whether there were any. Any thread; needs no engine.
+    bool complete_found() noexcept
+    {
+        return found_complete_.any() && !host_is_locked() && found_complete_.complete_all();
+    }
     /// Whether the host's calls would wait for a lock that it has taken on this thread. Needs no
     /// engine.
     [[nodiscard]] static bool host_is_locked() noexcept;

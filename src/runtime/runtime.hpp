@@ -107,6 +107,7 @@ public:
         if (status != Status::ok) [[unlikely]] {
             return status;
         }
+        requests_.complete_found(); // by a helper, with what was waited for
         if (!complete) {
             LastAccess::moved();
         }

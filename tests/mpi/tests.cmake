@@ -123,6 +123,10 @@ foreach(program threads thread_calls)
         ${patience} ENVIRONMENT SIDELIGHT_PROGRESS=thread)
 endforeach()
 sidelight_mpi_test(thread_sessions RANKS 2 PROGRAM sessions ENVIRONMENT SIDELIGHT_PROGRESS=thread)
+foreach(progress thread smart)
+    sidelight_mpi_test(${progress}_flushed_requests RANKS 2 NODES 2 PROGRAM flushed_requests
+        ENVIRONMENT SIDELIGHT_PROGRESS=${progress} SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})
+endforeach()
 
 # With an interrupt thread
 sidelight_mpi_test(smart_progress RANKS 2)

@@ -51,9 +51,6 @@ HostRequest* RequestList::take_all() noexcept
 
 bool RequestList::complete_all() noexcept
 {
-    if (first_.load(std::memory_order_relaxed) == nullptr) {
-        return false;
-    }
     HostRequest* request = take_all();
     const bool any = request != nullptr;
     while (request != nullptr) {

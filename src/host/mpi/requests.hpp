@@ -36,6 +36,11 @@ public:
     [[nodiscard]] HostRequest* take_all() noexcept;
     /// Completes those that are here. Answers whether there were any: one load where not.
     bool complete_all() noexcept;
+    /// A look, without a promise.
+    [[nodiscard]] bool any() const noexcept
+    {
+        return first_.load(std::memory_order_relaxed) != nullptr;
+    }
 
 private:
     std::atomic<HostRequest*> first_{nullptr}; ///< release push pairs with acquire take_all
