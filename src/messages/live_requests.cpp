@@ -170,8 +170,8 @@ void LiveRequests::begin_life(Entry& entry) noexcept
         entry.earlier = next_->earlier;
         entry.earlier->later = entry.later->earlier = &entry;
     }
-    if (entry.traits.foreign) {
-        live_foreign_.fetch_add(1, std::memory_order_relaxed);
+    if (entry.traits.barring) {
+        live_barring_.fetch_add(1, std::memory_order_relaxed);
     }
     live_.fetch_add(1, std::memory_order_seq_cst);
 }
@@ -187,8 +187,8 @@ void LiveRequests::end_life(Entry& entry) noexcept
     entry.earlier->later = entry.later;
     entry.later->earlier = entry.earlier;
     entry.earlier = entry.later = nullptr;
-    if (entry.traits.foreign) {
-        live_foreign_.fetch_sub(1, std::memory_order_relaxed);
+    if (entry.traits.barring) {
+        live_barring_.fetch_sub(1, std::memory_order_relaxed);
     }
     live_.fetch_sub(1, std::memory_order_seq_cst);
 }

@@ -27,7 +27,7 @@ public:
 
     struct Traits {
         bool persistent = false;
-        bool foreign = false; ///< the host may call functions of the program to move it on
+        bool barring = false; ///< while it is live, the host must get no step
     };
 
     /// The host has handed it out. What had that handle before is gone. Where memory has run out it
@@ -65,9 +65,9 @@ public:
     }
     /// Those under way. Sequentially consistent, against a thread that is about to sleep.
     [[nodiscard]] unsigned live() const noexcept { return live_.load(std::memory_order_seq_cst); }
-    [[nodiscard]] unsigned live_foreign() const noexcept
+    [[nodiscard]] unsigned live_barring() const noexcept
     {
-        return live_foreign_.load(std::memory_order_relaxed);
+        return live_barring_.load(std::memory_order_relaxed);
     }
 
     /// Asks of the ones under way, each in its turn, by `is_complete(handle)`, until
@@ -115,7 +115,7 @@ private:
     Serial last_serial_ = none;
     std::atomic<unsigned> known_{0};
     std::atomic<unsigned> live_{0};
-    std::atomic<unsigned> live_foreign_{0};
+    std::atomic<unsigned> live_barring_{0};
 };
 
 } // namespace sidelight::messages

@@ -146,7 +146,7 @@ void MessageThread::sleep_for_good() noexcept
 bool MessageThread::may_step() const noexcept
 {
     return rules::may_step({.live = requests_.live(),
-                            .live_foreign = requests_.live_foreign(),
+                            .live_barring = requests_.live_barring(),
                             .calls_back = conditions_.calls_back.load(std::memory_order_relaxed),
                             .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
 }

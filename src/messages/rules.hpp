@@ -10,7 +10,7 @@ namespace sidelight::messages::rules {
 struct Demand {
     std::uint64_t bytes = 0;
     bool always = false;  ///< progress matters whatever its size: synchronous mode, collectives
-    bool foreign = false; ///< the host may call functions of the program to move it on
+    bool barring = false; ///< while it is live, the host must get no step
 };
 
 /// Small messages leave within the call that starts them, and arrive in memory of the host's own.
@@ -22,7 +22,7 @@ struct Demand {
 /// What the thread finds when it has slept.
 struct Situation {
     unsigned live = 0;         ///< large requests that are not known to be complete
-    unsigned live_foreign = 0; ///< of these, those for which functions of the program may run
+    unsigned live_barring = 0; ///< of these, those beside which no step may be given
     bool calls_back = false;   ///< the host may call functions of the program at any time
     bool wanted = true;        ///< the mode of progress is smart
 };
@@ -34,7 +34,7 @@ struct Situation {
 /// runs in.
 [[nodiscard]] constexpr bool may_step(const Situation& now) noexcept
 {
-    return now.wanted && now.live > 0 && !now.calls_back && now.live_foreign == 0;
+    return now.wanted && now.live > 0 && !now.calls_back && now.live_barring == 0;
 }
 
 } // namespace sidelight::messages::rules

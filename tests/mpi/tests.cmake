@@ -193,6 +193,7 @@ foreach(level 0 3)
 endforeach()
 sidelight_mpi_test(message_requests RANKS 2 MESSAGES)
 sidelight_mpi_test(message_nested RANKS 2 MESSAGES)
+sidelight_mpi_test(message_partitions RANKS 2 MESSAGES)
 sidelight_mpi_test(message_attributes RANKS 2 MESSAGES)
 sidelight_mpi_test(message_attributes RANKS 2 NODES 2 MESSAGES
     SKIP_HOSTS ${SIDELIGHT_FINALIZE_HANGS})

@@ -15,7 +15,7 @@ namespace {
 
 constexpr LiveRequests::Traits plain{};
 constexpr LiveRequests::Traits persistent{.persistent = true};
-constexpr LiveRequests::Traits foreign{.foreign = true};
+constexpr LiveRequests::Traits barring{.barring = true};
 
 TEST(LiveRequests, OneIsLiveFromItsStartToItsCompletion)
 {
@@ -118,11 +118,11 @@ TEST(LiveRequests, ALookAsksNoMoreThanItMay)
 TEST(LiveRequests, ForeignOnesAreCountedWhileTheyLive)
 {
     LiveRequests requests;
-    requests.hand_out(1, foreign, true);
+    requests.hand_out(1, barring, true);
     requests.hand_out(2, plain, true);
-    EXPECT_EQ(requests.live_foreign(), 1U);
+    EXPECT_EQ(requests.live_barring(), 1U);
     requests.complete(1, requests.find(1));
-    EXPECT_EQ(requests.live_foreign(), 0U);
+    EXPECT_EQ(requests.live_barring(), 0U);
     EXPECT_EQ(requests.live(), 1U);
     requests.forget_all();
     EXPECT_TRUE(requests.empty());
@@ -216,7 +216,7 @@ TEST(MessageRules, FunctionsOfTheProgramRunOnItsOwnThreadsAlone)
     EXPECT_TRUE(rules::may_step({.live = 1}));
     EXPECT_FALSE(rules::may_step({.live = 0}));
     EXPECT_FALSE(rules::may_step({.live = 1, .wanted = false}));
-    EXPECT_FALSE(rules::may_step({.live = 2, .live_foreign = 1}));
+    EXPECT_FALSE(rules::may_step({.live = 2, .live_barring = 1}));
     EXPECT_FALSE(rules::may_step({.live = 1, .calls_back = true}));
 }
 
