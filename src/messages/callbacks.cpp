@@ -20,6 +20,14 @@ bool is_of_program(Function* remove) noexcept
            !host::mpi::is_of_host(reinterpret_cast<void*>(remove));
 }
 
+/// A step that is under way may not know yet of what the program has given.
+void await_step() noexcept
+{
+    if (Messages* messages = Messages::of_call(); messages != nullptr) {
+        const Inside step_has_ended(*messages);
+    }
+}
+
 } // namespace
 
 /// A datatype that has been freed goes with the last request of it, and its attributes with it.
@@ -29,6 +37,7 @@ SIDELIGHT_OWN Word own_Type_create_keyval(MPI_Type_copy_attr_function* copy,
 {
     if (is_of_program(remove)) {
         Messages::has_callbacks();
+        await_step();
     }
     return hand_on(Call::Type_create_keyval, copy, remove, keyval, state);
 }
@@ -48,6 +57,7 @@ Word create_key_of_communicators(Call call, Copy* copy, Remove* remove, int* key
 {
     if (communicators_go_with_requests && is_of_program(remove)) {
         Messages::has_communicators_to_delete();
+        await_step();
     }
     return hand_on(call, copy, remove, keyval, state);
 }
@@ -77,9 +87,7 @@ Word give_function(const char* name, Words... words)
 {
     auto* const host = reinterpret_cast<Named*>(host::mpi::find_anywhere(name));
     Messages::has_callbacks();
-    if (Messages* messages = Messages::of_call(); messages != nullptr) {
-        const Inside step_has_ended(*messages); // the next one sees that
-    }
+    await_step();
     return host != nullptr ? host::mpi::call_named(host, words...) : Word{MPI_ERR_OTHER};
 }
 
