@@ -315,6 +315,13 @@ void Generator::maybe_wait(int rank)
     author(rank).wait_for(std::move(waited));
 }
 
+void Generator::wait_for_all(int rank)
+{
+    if (Ranks& requests = requests_[static_cast<std::size_t>(rank)]; !requests.empty()) {
+        author(rank).wait_for(std::exchange(requests, {}));
+    }
+}
+
 void Generator::remember(int rank, std::size_t step)
 {
     requests_[static_cast<std::size_t>(rank)].push_back(static_cast<int>(step));

@@ -63,6 +63,7 @@ void Generator::exchange()
             origins_of[static_cast<std::size_t>(target)].push_back(origin);
         }
     }
+    const std::vector<Ranks> locked = locks_beside(targets_of);
     const bool no_check = random_.chance(8);
     const bool start_first = !no_check && random_.chance(50);
     if (start_first) {
@@ -85,6 +86,9 @@ void Generator::exchange()
             access_side(rank, targets_of[static_cast<std::size_t>(rank)], no_check);
         }
         close_side(rank, origin, !origins_of[static_cast<std::size_t>(rank)].empty());
+        for (const int target : locked[static_cast<std::size_t>(rank)]) {
+            remember(rank, author(rank).unlock(target, Mode::nonblocking));
+        }
     }
 }
 

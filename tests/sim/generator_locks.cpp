@@ -126,6 +126,30 @@ void Generator::several_locks(int rank)
     }
 }
 
+/// For each rank, members that it has asked for locks of: these are held, or waited for, while
+/// others are in its memory. Who accesses some itself has none. Nobody may wait for a lock
+/// meanwhile.
+std::vector<Ranks> Generator::locks_beside(const std::vector<Ranks>& targets_of)
+{
+    std::vector<Ranks> locked(static_cast<std::size_t>(ranks_));
+    if (!random_.chance(20)) {
+        return locked;
+    }
+    for (int rank = 0; rank < ranks_; ++rank) {
+        wait_for_all(rank);
+    }
+    meet();
+    for (const int rank : subset(1, ranks_)) {
+        if (targets_of[static_cast<std::size_t>(rank)].empty()) {
+            for (const int target : subset(1, ranks_)) {
+                author(rank).lock(draw_type(), target);
+                locked[static_cast<std::size_t>(rank)].push_back(target);
+            }
+        }
+    }
+    return locked;
+}
+
 void Generator::everyones_lock(int rank)
 {
     author(rank).lock_all();

@@ -39,6 +39,7 @@ private:
     void single_lock(int rank);
     void failure_before_grant(int rank, int target);
     void several_locks(int rank);
+    std::vector<Ranks> locks_beside(const std::vector<Ranks>& targets_of);
     void everyones_lock(int rank);
     void locked_operations(int rank, const Ranks& targets, rma::LockType type, bool may_block);
 
@@ -68,6 +69,7 @@ private:
     void maybe_by_thread(int rank);
     void maybe_compute(int rank);
     void maybe_wait(int rank);
+    void wait_for_all(int rank);
     void close_exposure(int rank);
     void remember(int rank, std::size_t step);
     void release_requests();

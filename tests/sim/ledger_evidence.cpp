@@ -70,6 +70,8 @@ bool is_over(EpochRecord& epoch, int target)
     return epoch.closed != 0 && part.landed == part.issued;
 }
 
+bool is_lock(EpochKind kind) { return kind == EpochKind::lock || kind == EpochKind::lock_all; }
+
 rma::MessageHeader header_of(std::span<const std::byte> message)
 {
     rma::MessageHeader header;
@@ -238,7 +240,7 @@ void Ledger::check_early(const OpRecord& op)
 void Ledger::check_early_epoch(const OpRecord& op, const EpochRecord& early)
 {
     const EpochRecord& later = *op.epoch;
-    const bool locks = later.kind == EpochKind::lock || later.kind == EpochKind::lock_all;
+    const bool locks = is_lock(later.kind);
     for (const OpRecord& before : outstanding_) {
         if (before.epoch != &early || before.touched || before.sent || before.landed() ||
             (!locks && early.window != later.window)) {
@@ -267,14 +269,17 @@ void Ledger::took_effect(OpRecord& op)
     }
 }
 
-/// The epoch is active. So are all that were opened before it, and none of those that they had to
-/// wait for is still there: epochs activate in order, and by default after the completion of those
-/// closed before they were opened.
+/// The epoch is active. So are all that were opened before it, but for locks before an exposure;
+/// and none of those that they had to wait for is still there: epochs activate in order, and by
+/// default after the completion of those closed before they were opened.
 void Ledger::check_order(const EpochRecord& epoch)
 {
     const auto& live = history(epoch.window, epoch.rank).live;
     for (std::size_t later = 0; later < live.size() && live[later]->opened <= epoch.opened;
          ++later) {
+        if (epoch.kind == EpochKind::exposure && is_lock(live[later]->kind)) {
+            continue;
+        }
         for (std::size_t earlier = 0; earlier < later; ++earlier) {
             if (!check_pair(*live[earlier], *live[later], live[later] == &epoch)) {
                 return;
@@ -393,7 +398,7 @@ void Ledger::see_places(int window, int rank, int target)
         if (record.arrivals == arrivals) {
             return;
         }
-        if (epoch->kind != EpochKind::lock && epoch->kind != EpochKind::lock_all) {
+        if (!is_lock(epoch->kind)) {
             continue;
         }
         const PartRecord* part = epoch->part(target);

@@ -377,6 +377,33 @@ TEST_P(Scenarios, TargetsDoNotWaitForEachOther)
     run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(1).times(over).done, late); });
 }
 
+/// A lock that waits for the one before it keeps no exposure from beginning: rank 1 gives its own
+/// lock back when rank 3 has been in rank 0's memory.
+TEST_P(Scenarios, ExposuresPassLocksThatWait)
+{
+    Draft d = draft(4);
+    d.rank(1).lock(LockType::exclusive, 1);
+    d.rank(1).await_grant(1);
+    const auto meet = [&] {
+        for (int rank = 0; rank < 4; ++rank) {
+            d.rank(rank).meet();
+        }
+    };
+    meet();
+    d.rank(0).lock(LockType::exclusive, 1);
+    d.rank(0).lock(LockType::exclusive, 2);
+    d.rank(0).post({3});
+    d.rank(0).wait(blocking);
+    d.rank(3).start({0});
+    d.rank(3).write(Call::put, 0);
+    d.rank(3).complete(blocking);
+    meet();
+    d.rank(1).unlock(1, blocking);
+    d.rank(0).unlock(2, blocking);
+    d.rank(0).unlock(1, blocking);
+    run(d.finish());
+}
+
 /// MPI_Win_complete needs the grant and no more of its target, which may compute as long as it
 /// likes.
 TEST_P(Scenarios, CompleteDoesNotWaitForTheTarget)

@@ -189,7 +189,10 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
         note(with_.trace, trace::Event::epoch_opened, epoch,
              epoch.peers.empty() ? -1 : rank_of(epoch, epoch.peers.front()), epoch.peers.size());
     }
-    if (first_deferred_ == nullptr && may_activate(epoch)) {
+    const bool is_next =
+        first_deferred_ == nullptr || rules::may_pass_locks(epoch.kind, others_deferred_);
+    const bool active = is_next && may_activate(epoch);
+    if (active) {
         activate(epoch);
         if (!epoch.settled() && comes_by_memory(with_, epoch)) {
             poll_memory(with_, polls, [&] {
@@ -200,13 +203,20 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
         if (epoch.settled()) {
             return;
         }
-    } else if (first_deferred_ == nullptr) {
-        first_deferred_ = &epoch;
-        attention_.set(Reason::deferred_epoch, true);
+    } else {
+        others_deferred_ += epoch.passive() ? 0 : 1;
+        if (first_deferred_ == nullptr) {
+            first_deferred_ = &epoch;
+            attention_.set(Reason::deferred_epoch, true);
+        }
     }
-    epoch.queued = true;
-    ++with_.early.room().waiting;
-    queue_.push(&epoch);
+    if (active && first_deferred_ != nullptr) {
+        enlist(epoch);
+    } else {
+        epoch.queued = true;
+        ++with_.early.room().waiting;
+        queue_.push(&epoch);
+    }
     count(epoch);
 }
 
@@ -215,7 +225,7 @@ void EpochQueue::enlist(Epoch& epoch) noexcept
     if (!epoch.queued) {
         epoch.queued = true;
         ++with_.early.room().waiting;
-        queue_.push_front(&epoch); // it was active before any that is deferred now
+        queue_.push_front(&epoch); // it is before all that are deferred
     }
 }
 
@@ -225,6 +235,7 @@ bool EpochQueue::activate_deferred() noexcept
     while (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
         Epoch& epoch = *first_deferred_;
         first_deferred_ = after(epoch);
+        others_deferred_ -= epoch.passive() ? 0 : 1;
         activate(epoch);
         if (may_complete(epoch)) {
             complete(epoch);

@@ -53,7 +53,7 @@ public:
 
     /// Does what can be done for active epochs. Answers whether anything moved.
     bool advance_active() noexcept;
-    /// Activates in opening order whatever may be; none is skipped.
+    /// Activates in opening order whatever may be.
     bool activate_deferred() noexcept;
 
     /// Whether access is granted, as far as this member can see now.
@@ -132,6 +132,7 @@ private:
     std::size_t waiting_to_return_ = 0; ///< epochs that may return early
     bool closed_for_good_ = false;
     Epoch* first_deferred_ = nullptr;
+    std::size_t others_deferred_ = 0; ///< than locks
     EarlyReturn early_;
     List<Epoch, &Epoch::in_queue> queue_;
     List<Epoch, &Epoch::in_closed> closed_[epoch_classes]; ///< those that nobody waits for

@@ -145,6 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"overlap_exposure_access", Wrong::overlap_exposure_access, order_of_epochs},
         Case{"overlap_exclusive", Wrong::overlap_exclusive, order_of_epochs},
         Case{"locks_out_of_order", Wrong::locks_out_of_order, "deadlock"},
+        Case{"exposures_behind_locks", Wrong::exposures_behind_locks, "deadlock"},
         Case{"notice_beside_messages", Wrong::notice_beside_messages, access_over},
         Case{"unlock_beside_messages", Wrong::notice_beside_messages, exclusion},
         Case{"grants_not_awaited", Wrong::grants_not_awaited, not_called},

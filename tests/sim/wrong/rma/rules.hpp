@@ -44,6 +44,7 @@ enum class Wrong {
     overlap_exposure_access,
     overlap_exclusive, ///< fence and lock_all epochs overlap with their neighbours
     locks_out_of_order,
+    exposures_behind_locks,       ///< one waits with the locks before it
     notice_beside_messages,       ///< one that is written in memory does not wait for what travels
     notice_overtakes_gets,        ///< a notice leaves before what it ends has brought its data back
     notice_overtakes_zero_copies, ///< one counts before zero-copy puts that were sent earlier
@@ -196,6 +197,12 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
 {
     return wrong == Wrong::locks_out_of_order ||
            right_rules::may_ask_for_lock(ungranted_locks, reorder);
+}
+
+inline bool may_pass_locks(EpochKind kind, std::size_t others_deferred) noexcept
+{
+    return wrong != Wrong::exposures_behind_locks &&
+           right_rules::may_pass_locks(kind, others_deferred);
 }
 
 inline bool memory_is_free(std::uint64_t lent) noexcept
