@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -60,6 +62,28 @@ protected:
     Reach reach(std::uint64_t address, std::uint64_t bytes)
     {
         return regions.find(address, bytes).reach;
+    }
+    /// How many places of the index are not what they were before `change`, which needs no larger
+    /// one.
+    template <class Change>
+    std::uint64_t keys_changed_by(Change change)
+    {
+        const FileRange range{unpacked_file(root.process, root.inode), root.offset,
+                              RegionBlock::bytes(root.capacity)};
+        std::byte* block = reader.map(range);
+        const RegionBlock words(block, root.capacity);
+        std::vector<std::uint64_t> before;
+        for (std::uint64_t place = 0; place < words.capacity(); ++place) {
+            before.push_back(words.key(place).first);
+        }
+        change();
+        EXPECT_EQ(words.capacity(), root.capacity);
+        std::uint64_t changed = 0;
+        for (std::uint64_t place = 0; place < words.capacity(); ++place) {
+            changed += words.key(place).first != before[place] ? 1 : 0;
+        }
+        reader.unmap(block, range);
+        return changed;
     }
 
     File file = create_memory_file();
@@ -201,7 +225,8 @@ TEST_F(RegionTableTest, ADetachConcernsNoOtherRegion)
                                 RegionBlock::bytes(root.capacity)};
     std::byte* block = reader.map(block_range);
     ASSERT_NE(block, nullptr);
-    const RegionBlock words(block, root.capacity);
+    RegionBlock words(block, root.capacity);
+    words.begin_at(root.begin);
     words.slot(words.key(1).slot).identity = 0;
     ASSERT_EQ(table->withdraw(region.name), Status::ok);
     EXPECT_EQ(reach(address_of(data + 64), 64), Reach::mapped);
@@ -284,6 +309,85 @@ TEST_F(RegionTableTest, AreAsManyAsOneLikes)
     for (std::uint64_t n = 0; n < many; ++n) {
         ASSERT_EQ(reach(address_of(data + n * 64), 32), n % 2 == 0 ? Reach::none : Reach::mapped);
     }
+}
+
+/// Linux hands out memory at falling addresses, and programs give it back in any order: neither end
+/// may cost the more the more regions there are.
+TEST_F(RegionTableTest, TheIndexMovesItsShorterSide)
+{
+    constexpr std::uint64_t many = 10'000;
+    constexpr std::uint64_t sampled = 99;
+    const auto attach = [&](std::uint64_t n) {
+        ASSERT_EQ(table->attach(at(n * 64), 64, std::nullopt), Status::ok);
+    };
+    const auto detach = [&](std::uint64_t n) { ASSERT_EQ(table->detach(at(n * 64)), Status::ok); };
+    for (std::uint64_t n = many; n > 0; --n) {
+        if (n % sampled == 0) {
+            EXPECT_EQ(keys_changed_by([&] { attach(n); }), 1U) << n;
+        } else {
+            attach(n);
+        }
+    }
+    EXPECT_EQ(keys_changed_by([&] { attach(many + 1); }), 1U);
+    EXPECT_LE(keys_changed_by([&] { detach(many / 4); }), many / 4);
+    EXPECT_LE(keys_changed_by([&] { attach(many / 4); }), many / 4);
+    EXPECT_LE(keys_changed_by([&] { detach(many * 3 / 4); }), many / 4 + 1);
+    EXPECT_LE(keys_changed_by([&] { attach(many * 3 / 4); }), many / 4 + 2);
+    for (std::uint64_t n = 1; n <= many + 1; ++n) {
+        if (n % sampled == 0) {
+            EXPECT_EQ(keys_changed_by([&] { detach(n); }), 0U) << n;
+        } else {
+            detach(n);
+        }
+    }
+    EXPECT_EQ(table->count(), 0U);
+}
+
+/// Regions come above and go below, or the other way around, and now and then anywhere, so the
+/// index begins everywhere in its ring, and grows wherever it begins.
+TEST_F(RegionTableTest, AreFoundWhereverTheIndexBegins)
+{
+    constexpr std::uint64_t bytes = 48; // of 64: none touch
+    fabric::sim::Random random(5);
+    std::map<std::uint64_t, std::uint64_t> expected; // first and last
+    const auto attach = [&](std::uint64_t first) {
+        const bool free = expected.try_emplace(first, first + bytes).second;
+        ASSERT_EQ(table->attach(at(first), bytes, std::nullopt),
+                  free ? Status::ok : Status::rma_attach);
+    };
+    const auto detach = [&](std::uint64_t first) {
+        ASSERT_EQ(table->detach(at(first)), expected.erase(first) != 0 ? Status::ok : Status::base);
+    };
+    constexpr std::uint64_t middle = 1'000'000;
+    attach(middle * 64);
+    std::uint64_t wraps = 0;
+    std::uint64_t begin = root.begin;
+    for (std::uint64_t round = 0; round < 60'000; ++round) {
+        const bool rising = round / 5'000 % 2 == 0;
+        const std::uint64_t lowest = expected.begin()->first;
+        const std::uint64_t highest = std::prev(expected.end())->first;
+        const std::uint64_t most = 20 + round / 200; // up to 320: it grows at several begins
+        if (expected.size() < most) {
+            attach(rising ? highest + 64 : lowest - 64);
+        } else {
+            detach(rising ? lowest : highest);
+        }
+        const std::uint64_t any = lowest + random.below((highest - lowest) / 64 + 1) * 64;
+        if (random.chance(30) && expected.size() > 2) {
+            expected.contains(any) ? detach(any) : attach(any);
+        }
+        const auto after = expected.upper_bound(any);
+        const bool there = after != expected.begin() && std::prev(after)->first == any;
+        ASSERT_EQ(reach(any + 1, bytes - 1), there ? Reach::messages : Reach::none) << round;
+        ASSERT_EQ(reach(any + bytes + 1, 1), Reach::none) << round;
+        ASSERT_EQ(table->region_of({any + 1, any + 2}).first, there ? any : 0U) << round;
+        ASSERT_EQ(table->count(), expected.size());
+        const std::uint64_t mask = root.capacity - 1;
+        wraps += (root.begin & mask) != 0 && (begin & mask) == 0 ? 1 : 0;
+        begin = root.begin;
+    }
+    EXPECT_GT(wraps, 20U);
+    EXPECT_EQ(root.capacity, 512U);
 }
 
 TEST_F(RegionTableTest, AgreeWithAMapOfEveryByte)

@@ -73,6 +73,7 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
             continue;
         }
         const std::uint64_t count = std::min(root_.count.load(load_order), block_.capacity());
+        block_.begin_at(root_.begin.load(load_order));
         const std::uint64_t at = block_.not_above(address, count);
         const std::uint64_t slot = at == 0 ? 0 : block_.key(at - 1).slot.load(load_order);
         const bool there = at != 0 && slot < block_.capacity();

@@ -59,6 +59,7 @@ struct RegionRecord {
 }
 
 /// The words of a block: an index in the order of addresses, and slots that stay where they are.
+/// The index is a ring, so that either side of a place in it can make room there, or close it.
 class RegionBlock {
 public:
     struct Key {
@@ -67,11 +68,22 @@ public:
     };
 
     RegionBlock() = default;
+    /// `capacity`: a power of two.
     RegionBlock(std::byte* data, std::uint64_t capacity) noexcept;
     [[nodiscard]] static std::size_t bytes(std::uint64_t capacity) noexcept;
 
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] Key& key(std::uint64_t at) const noexcept { return keys_[at]; }
+    /// Where in the ring the first key is. It wraps around.
+    [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
+    void begin_at(std::uint64_t begin) noexcept { begin_ = begin; }
+    [[nodiscard]] Key& key(std::uint64_t at) const noexcept
+    {
+        return keys_[(begin_ + at) & (capacity_ - 1)];
+    }
+    /// Owner: makes room for one key before the key `at` of `count`, or takes that one out. The
+    /// shorter side moves.
+    void open_gap(std::uint64_t at, std::uint64_t count) noexcept;
+    void close_gap(std::uint64_t at, std::uint64_t count) noexcept;
     [[nodiscard]] RegionSlot& slot(std::uint64_t at) const noexcept { return slots_[at]; }
     /// How many of the first `count` keys are not above the address. A reader may see keys that are
     /// being moved, and then any number up to `count`.
@@ -97,10 +109,13 @@ public:
     }
 
 private:
+    void move_key(std::uint64_t from, std::uint64_t to) const noexcept;
+
     Key* keys_ = nullptr;
     RegionSlot* slots_ = nullptr;
     Departure* departures_ = nullptr;
     std::uint64_t capacity_ = 0;
+    std::uint64_t begin_ = 0;
 };
 
 } // namespace sidelight::rma

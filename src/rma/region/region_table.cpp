@@ -55,10 +55,11 @@ bool RegionTable::overlaps(std::uint64_t first, std::uint64_t last, std::uint64_
            (last_of(at - 1) > first || block_.key(at - 1).first.load(load_order) == first);
 }
 
-void RegionTable::move_key(std::uint64_t from, std::uint64_t to) noexcept
+/// How many there are, and where.
+void RegionTable::tell_keys() noexcept
 {
-    block_.key(to).first.store(block_.key(from).first.load(load_order), store_order);
-    block_.key(to).slot.store(block_.key(from).slot.load(load_order), store_order);
+    root_.count.store(count_, store_order);
+    root_.begin.store(block_.begin(), store_order);
 }
 
 /// Goes on in a block of twice the size. Readers that are still in the old one find that the
@@ -109,6 +110,7 @@ Status RegionTable::grow() noexcept
     root_.inode.store(where.file.inode, store_order);
     root_.offset.store(where.offset, store_order);
     root_.capacity.store(capacity, store_order);
+    tell_keys();
     end_change();
     if (data_ != nullptr) {
         memory_.destroy(data_, where_);
@@ -261,12 +263,11 @@ Status RegionTable::attach(const std::byte* base, std::size_t size,
     begin_change();
     fill(slot, first, last, where);
     block_.slot(slot).identity.store(++attached_, store_order);
-    for (std::uint64_t key = count_; key > at; --key) {
-        move_key(key - 1, key);
-    }
+    block_.open_gap(at, count_);
     block_.key(at).first.store(first, store_order);
     block_.key(at).slot.store(slot, store_order);
-    root_.count.store(++count_, store_order);
+    ++count_;
+    tell_keys();
     end_change();
     return Status::ok;
 }
@@ -282,10 +283,9 @@ Status RegionTable::detach(const std::byte* base) noexcept
     const std::uint64_t identity = block_.slot(slot).identity.load(load_order);
     begin_change();
     block_.slot(slot).identity.store(0, store_order);
-    for (std::uint64_t key = after; key < count_; ++key) {
-        move_key(key, key - 1);
-    }
-    root_.count.store(--count_, store_order);
+    block_.close_gap(after - 1, count_);
+    --count_;
+    tell_keys();
     end_change();
     depart(slot, identity);
     return Status::ok;

@@ -28,6 +28,7 @@ struct alignas(64) RegionTableRoot {
     std::atomic<std::uint64_t> offset;
     std::atomic<std::uint64_t> capacity; ///< slots of the block; 0: there is none
     std::atomic<std::uint64_t> count;    ///< regions
+    std::atomic<std::uint64_t> begin;    ///< of their keys in the ring
 };
 
 /// Addresses of an owner, up to `last` and without it.
@@ -96,7 +97,7 @@ private:
     [[nodiscard]] bool is_there(RegionName name) const noexcept;
     void begin_change() noexcept;
     void end_change() noexcept;
-    void move_key(std::uint64_t from, std::uint64_t to) noexcept;
+    void tell_keys() noexcept;
     void depart(std::uint64_t slot, std::uint64_t identity) noexcept;
 
     RegionTableRoot& root_;
