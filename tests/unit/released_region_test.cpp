@@ -12,7 +12,8 @@
 #include "rma/channel/active_wire.hpp"
 #include "rma/engine/window_parts.hpp"
 
-/// What becomes of active messages that name a region when its owner releases it.
+/// What becomes of active messages that name a region when its owner releases it, and which long
+/// messages that waits for.
 namespace sidelight::rma {
 namespace {
 
@@ -107,6 +108,90 @@ TEST_F(ReleasedRegion, WhatComesOfALostMemberIsDropped)
     hear_from(1, 7, MessageKind::active_reserve, ActiveReservationBody{.least = 8});
     EXPECT_FALSE(process_.take_active(job_));
     EXPECT_FALSE(regions().is_used(name_));
+}
+
+/// Long messages to two regions of this process.
+class LongMessages : public ReleasedRegion {
+protected:
+    static constexpr std::size_t long_bytes = 8192;
+    LongMessages()
+    {
+        EXPECT_EQ(regions().expose(long_.data(), long_bytes, std::nullopt, false, long_name_),
+                  Status::ok);
+    }
+    [[nodiscard]] std::uint64_t uses(RegionName name) const
+    {
+        return window_->parts().memory.attached()->uses(name);
+    }
+    static Framed<PutBody> put(int rank, std::uint64_t address, RegionName name)
+    {
+        return {.header = {.kind = MessageKind::put,
+                           .origin = static_cast<std::uint32_t>(rank),
+                           .window = 7},
+                .body = {.address = address, .operation = 1, .zero_copy = 1, .region = name}};
+    }
+    /// It is being written.
+    void begin_put(int rank, RegionName name)
+    {
+        EXPECT_EQ(process_.place(rank, put(rank, long_address(), name).bytes(), long_bytes),
+                  long_.data());
+    }
+    void end_put(int rank, RegionName name)
+    {
+        process_.placed(rank, put(rank, long_address(), name).bytes(), long_bytes);
+    }
+    [[nodiscard]] std::uint64_t long_address() const
+    {
+        return reinterpret_cast<std::uintptr_t>(long_.data());
+    }
+
+    std::array<std::byte, long_bytes> long_{};
+    RegionName long_name_ = no_region;
+};
+
+/// Nobody waits for a member that has died in the middle of it, whatever others have under way.
+TEST_F(LongMessages, WhatALostMemberWasWritingIsOver)
+{
+    begin_put(1, long_name_);
+    begin_put(1, long_name_);
+    const Framed<PutBody> elsewhere = put(2, address(), name_);
+    ASSERT_NE(process_.place(2, elsewhere.bytes(), sizeof memory_), nullptr);
+    ASSERT_EQ(regions().withdraw(long_name_), Status::ok);
+    EXPECT_TRUE(regions().is_used(long_name_));
+    process_.lost(1);
+    EXPECT_FALSE(regions().is_used(long_name_));
+    EXPECT_EQ(uses(long_name_), 0U);
+    EXPECT_EQ(uses(name_), 1U);
+    process_.placed(2, elsewhere.bytes(), sizeof memory_);
+    EXPECT_EQ(uses(name_), 0U);
+}
+
+TEST_F(LongMessages, WhatOthersWriteThereIsWaitedFor)
+{
+    begin_put(1, long_name_);
+    begin_put(2, long_name_);
+    ASSERT_EQ(regions().withdraw(long_name_), Status::ok);
+    process_.lost(1);
+    EXPECT_TRUE(regions().is_used(long_name_));
+    end_put(1, long_name_); // the fabric had it already: it counts for nobody
+    EXPECT_TRUE(regions().is_used(long_name_));
+    end_put(2, long_name_);
+    EXPECT_FALSE(regions().is_used(long_name_));
+}
+
+/// The fabric says when it has finished with what it reads, also of a member that is lost.
+TEST_F(LongMessages, WhatIsReadThereIsWaitedFor)
+{
+    hear_from(
+        1, 7, MessageKind::get,
+        GetBody{
+            .address = long_address(), .operation = 1, .bytes = long_bytes, .region = long_name_});
+    ASSERT_NE(fabric_.leaving, nullptr);
+    ASSERT_EQ(regions().withdraw(long_name_), Status::ok);
+    process_.lost(1);
+    EXPECT_TRUE(regions().is_used(long_name_));
+    fabric_.let_leave();
+    EXPECT_FALSE(regions().is_used(long_name_));
 }
 
 TEST_F(ReleasedRegion, MessagesToOneselfLikewise)

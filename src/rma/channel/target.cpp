@@ -152,19 +152,21 @@ std::byte* TargetSide::place_put(Channel& from, const PutBody& body, std::size_t
         channels_.zero_copy_taken(from, body.zero_copy);
         refuse(from, body.operation, Status::rma_range);
     } else {
-        memory_.begin_use(body.region);
+        memory_.begin_use(body.region, from.rank);
     }
     return memory;
 }
 
 void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
 {
-    memory_.end_use(body.region);
+    memory_.end_use(body.region, from.rank);
     channels_.zero_copy_taken(from, body.zero_copy);
     channels_.send(
         from, MessageKind::placed,
         PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
 }
+
+void TargetSide::end_placing(const Channel& channel) noexcept { memory_.end_uses_of(channel.rank); }
 
 void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
 {

@@ -11,7 +11,9 @@ void Losses::lose_peer(int peer) noexcept
     for (const std::int32_t rank : with_.contacts.met()) {
         if (with_.contacts.target(rank).peer == peer) {
             with_.contacts.lose(rank);
-            acknowledgements_.end_placing(with_.contacts.channel(rank));
+            Channel& channel = with_.contacts.channel(rank);
+            acknowledgements_.end_placing(channel);
+            target_side_.end_placing(channel);
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rma/channel/acknowledgements.hpp"
+#include "rma/channel/target.hpp"
 #include "rma/epoch/kind_table.hpp"
 #include "rma/operation/active_messages.hpp"
 
@@ -12,8 +13,12 @@ namespace sidelight::rma {
 class Losses {
 public:
     Losses(std::uint64_t window, const EpochSurroundings& with, Acknowledgements& acknowledgements,
-           ActiveMessages& active) noexcept
-        : window_(window), with_(with), acknowledgements_(acknowledgements), active_(active)
+           TargetSide& target_side, ActiveMessages& active) noexcept
+        : window_(window),
+          with_(with),
+          acknowledgements_(acknowledgements),
+          target_side_(target_side),
+          active_(active)
     {}
 
     /// The fabric has lost a process. Members that have not been met are looked at when they are.
@@ -33,6 +38,7 @@ private:
     std::uint64_t window_;
     const EpochSurroundings& with_;
     Acknowledgements& acknowledgements_;
+    TargetSide& target_side_;
     ActiveMessages& active_;
 };
 

@@ -67,7 +67,6 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
       regions({.targets = contacts.targets(),
                .rank = shape.rank,
                .memory = memory,
-               .channels = channels,
                .active = active,
                .accumulates = accumulates,
                .mapped = window.mapped()}),
@@ -129,7 +128,7 @@ WindowParts::WindowParts(Window& window, SharedParts& shared, const WindowShape&
                 .native = native,
                 .counters = counters,
                 .notifications = notifications}),
-      losses(shape.id, surroundings, acknowledgements, active)
+      losses(shape.id, surroundings, acknowledgements, target_side, active)
 {
     life.observe(completions);
     channels.observe(dispatch);

@@ -32,12 +32,10 @@ Status HandleRegions::withdraw(RegionName name) noexcept
     return status;
 }
 
-/// A member that is lost leaves uses without an end, but the fabric is at nothing of its.
 bool HandleRegions::is_used(RegionName name) const noexcept
 {
-    const bool any = with_.channels.placing() || with_.channels.reading() != 0;
-    return any && (!rules::region_is_free(with_.memory.attached()->uses(name)) ||
-                   with_.active.here.runs_in(name));
+    return !rules::region_is_free(with_.memory.attached()->uses(name)) ||
+           with_.active.here.runs_in(name);
 }
 
 Status HandleRegions::open(const RegionShape& shape, Mapped& direct, HandleRegion*& region) noexcept

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "rma/channel/channels.hpp"
 #include "rma/operation/active_messages.hpp"
 #include "rma/operation/mapped.hpp"
 #include "rma/region/own_memory.hpp"
@@ -26,7 +25,6 @@ public:
         Target* targets;
         int rank; ///< of this member
         OwnMemory& memory;
-        Channels& channels;
         ActiveMessages& active;
         Accumulates& accumulates;
         Mapped& mapped; ///< of the window

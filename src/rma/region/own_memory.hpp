@@ -61,17 +61,23 @@ public:
         return there;
     }
 
-    // What the fabric is at, in a region that was let in by its name.
-    void begin_use(RegionName name) noexcept
+    // What is at a region that was let in by its name: see RegionTable.
+    void begin_use(RegionName name, int writer = RegionTable::nobody) noexcept
     {
         if (name != no_region) {
-            attached_->begin_use(name);
+            attached_->begin_use(name, writer);
         }
     }
-    void end_use(RegionName name) noexcept
+    void end_use(RegionName name, int writer = RegionTable::nobody) noexcept
     {
         if (name != no_region && is_dynamic()) {
-            attached_->end_use(name);
+            attached_->end_use(name, writer);
+        }
+    }
+    void end_uses_of(int writer) noexcept
+    {
+        if (is_dynamic()) {
+            attached_->end_uses_of(writer);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/region/region_table.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -205,43 +206,47 @@ bool RegionTable::holds(RegionName name, std::uint64_t first, std::uint64_t last
     return words.first.load(load_order) <= first && last <= words.last.load(load_order);
 }
 
-/// Without memory for it, who releases the region does not wait for this one.
-void RegionTable::begin_use(RegionName name) noexcept
+std::vector<RegionTable::Use>::iterator RegionTable::find_use(RegionName name, int writer) noexcept
 {
-    for (Use& use : used_) {
-        if (use.name == name) {
-            ++use.uses;
-            return;
-        }
+    return std::find_if(used_.begin(), used_.end(),
+                        [&](const Use& use) { return use.name == name && use.writer == writer; });
+}
+
+/// Without memory for it, who releases the region does not wait for this one.
+void RegionTable::begin_use(RegionName name, int writer) noexcept
+{
+    if (const auto use = find_use(name, writer); use != used_.end()) {
+        ++use->uses;
+        return;
     }
     try {
-        used_.push_back({name, 1});
+        used_.push_back({name, writer, 1});
     } catch (const std::bad_alloc&) {
         return;
     }
 }
 
-void RegionTable::end_use(RegionName name) noexcept
+void RegionTable::end_use(RegionName name, int writer) noexcept
 {
-    for (Use& use : used_) {
-        if (use.name == name) {
-            if (--use.uses == 0) {
-                use = used_.back();
-                used_.pop_back();
-            }
-            return;
-        }
+    const auto use = find_use(name, writer);
+    if (use != used_.end() && --use->uses == 0) {
+        *use = used_.back();
+        used_.pop_back();
     }
+}
+
+void RegionTable::end_uses_of(int writer) noexcept
+{
+    std::erase_if(used_, [&](const Use& use) { return use.writer == writer; });
 }
 
 std::uint64_t RegionTable::uses(RegionName name) const noexcept
 {
+    std::uint64_t uses = 0;
     for (const Use& use : used_) {
-        if (use.name == name) {
-            return use.uses;
-        }
+        uses += use.name == name ? use.uses : 0;
     }
-    return 0;
+    return uses;
 }
 
 Status RegionTable::attach(const std::byte* base, std::size_t size,

@@ -69,9 +69,13 @@ public:
     /// Whether all bytes from `first` up to `last` lie in the region of that name.
     [[nodiscard]] bool holds(RegionName name, std::uint64_t first,
                              std::uint64_t last) const noexcept;
-    // What the fabric writes or reads in a region, let in by its name.
-    void begin_use(RegionName name) noexcept;
-    void end_use(RegionName name) noexcept;
+    // What is written or read in a region, let in by its name. `writer`: the member whose data the
+    // fabric writes there.
+    static constexpr int nobody = -1;
+    void begin_use(RegionName name, int writer = nobody) noexcept;
+    void end_use(RegionName name, int writer = nobody) noexcept;
+    /// Nothing of that member is written any more.
+    void end_uses_of(int writer) noexcept;
     [[nodiscard]] std::uint64_t uses(RegionName name) const noexcept;
 
     /// Whether all bytes from `first` up to `last` are attached: in one region, or in several that
@@ -110,9 +114,11 @@ private:
     std::vector<std::uint64_t> free_; ///< slots; has room for all, so that giving back never fails
     struct Use {
         RegionName name;
+        int writer;
         std::uint64_t uses;
     };
-    std::vector<Use> used_; ///< regions with a name that the fabric is at; few at any time
+    [[nodiscard]] std::vector<Use>::iterator find_use(RegionName name, int writer) noexcept;
+    std::vector<Use> used_; ///< regions with a name, each once for each writer; few at any time
 };
 
 } // namespace sidelight::rma
