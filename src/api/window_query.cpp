@@ -135,6 +135,7 @@ PredefinedAttribute number(Number& value) noexcept
 std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowObject& object,
                                                                         int keyval) noexcept
 {
+    static int model = MPI_WIN_UNIFIED;
     WindowBody& body = *object.body;
     RegionAttributes& region = object.region_attributes;
     const bool of_region = object.region != nullptr;
@@ -149,7 +150,7 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
     case MPI_WIN_CREATE_FLAVOR:
         return number(of_region ? region.flavor : body.flavor);
     case MPI_WIN_MODEL:
-        return number(body.model);
+        return number(model);
     default:
         return notification_bound(keyval);
     }

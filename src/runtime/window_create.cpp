@@ -52,7 +52,6 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     body.size = static_cast<MPI_Aint>(own.size);
     body.disp_unit = static_cast<int>(std::min<std::uint64_t>(own.disp_unit, largest_unit));
     body.flavor = mpi_flavor(request.flavor);
-    body.model = MPI_WIN_UNIFIED;
     body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 

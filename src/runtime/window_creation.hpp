@@ -110,7 +110,6 @@ private:
     int rank_;
     WindowObject* object_ = nullptr;
     bool has_handle_ = false;
-    bool knows_members_ = false;
     bool one_node_ = false;
     bool of_world_ = false; ///< it ends with MPI_Finalize, on all members
     bool carried_ = false;  ///< some operations travel as messages

@@ -109,7 +109,7 @@ bool is_early_return(const char* value) noexcept
 struct KnownKey {
     const char* name;
     const char* short_name; ///< where `name` is too long for some hosts; null: none
-    const char* fallback;
+    const char* fallback;   ///< null: what its setting says
     KeyScope scope;
     bool (*can_be)(const char* value) noexcept; ///< any other value leaves the key as it is
 };
@@ -119,14 +119,14 @@ constexpr auto of_window = KeyScope::window;
 constexpr auto of_handle = KeyScope::handle;
 
 constexpr auto known = std::to_array<KnownKey>({
-    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", "0", of_window, is_switch},
-    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", "0", of_window, is_switch},
-    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", "0", of_window, is_switch},
-    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", "0", of_window, is_switch},
+    {"MPI_WIN_ACCESS_AFTER_ACCESS_REORDER", "sidelight_a_a_a_r", nullptr, of_window, is_switch},
+    {"MPI_WIN_ACCESS_AFTER_EXPOSURE_REORDER", "sidelight_a_a_e_r", nullptr, of_window, is_switch},
+    {"MPI_WIN_EXPOSURE_AFTER_EXPOSURE_REORDER", "sidelight_e_a_e_r", nullptr, of_window, is_switch},
+    {"MPI_WIN_EXPOSURE_AFTER_ACCESS_REORDER", "sidelight_e_a_a_r", nullptr, of_window, is_switch},
     {"alloc_shared_noncontig", nullptr, "false", of_window, is_switch}, // later it changes nothing
-    {"sidelight_share_memory", nullptr, "auto", of_handle, is_share_policy},
+    {"sidelight_share_memory", nullptr, nullptr, of_handle, is_share_policy},
     {"mpi_minimum_memory_alignment", nullptr, "1", at_creation, is_alignment},
-    {"sidelight_no_exclusive_locks", nullptr, "false", at_creation, is_switch},
+    {"sidelight_no_exclusive_locks", nullptr, nullptr, at_creation, is_switch},
     {"mpi_win_scope", nullptr, "process", of_handle, is_scope},
     {"mpi_win_order", nullptr, "false", of_handle, is_boolean},
     {"mpi_assert_max_num_notify", nullptr, "0", at_creation, is_count},
@@ -136,7 +136,7 @@ constexpr auto known = std::to_array<KnownKey>({
     {"mpi_assert_accumulate_intrinsic", nullptr, "false", of_handle, is_boolean},
     {"acc_single_intrinsic", nullptr, "false", of_handle, is_boolean}, // Open MPI's own
     {"sidelight_progress", nullptr, "auto", at_creation, is_progress},
-    {"sidelight_early_return", nullptr, "off", of_window, is_early_return},
+    {"sidelight_early_return", nullptr, nullptr, of_window, is_early_return},
     {"no_locks", nullptr, "false", of_window, is_switch},
     {"accumulate_ordering", nullptr, accumulate_orders, of_handle, is_accumulate_order},
     {"accumulate_ops", nullptr, "same_op_no_op", of_handle, is_accumulate_ops},

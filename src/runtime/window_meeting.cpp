@@ -156,11 +156,11 @@ bool Creation::meet_neighbours()
         table.emplace(body().memory->common() + sizeof(rma::BarrierWord), member_table()->members,
                       member_table()->nodes);
     }
-    knows_members_ = attempt([&] {
+    const bool knows_members = attempt([&] {
         body().members.emplace(*body().memory, std::move(greetings), table,
                                runtime.engine().fabric(), body().mappings.get());
     });
-    if (knows_members_ && brings_memory(request_.flavor)) {
+    if (knows_members && brings_memory(request_.flavor)) {
         body().members->bring(rank_, request_.flavor == Flavor::create
                                          ? static_cast<std::byte*>(request_.base)
                                          : nullptr);
@@ -178,7 +178,7 @@ void apply_early_return(const WindowObject& object) noexcept
 bool Creation::create()
 {
     Engine& engine = Runtime::instance().engine();
-    const bool made = has_handle_ && knows_members_ && attempt([&] {
+    const bool made = has_handle_ && body().members && attempt([&] {
                           if (body().memory->placement() == host::node::Placement::contiguous) {
                               object_->info.set_contiguous();
                           }

@@ -89,7 +89,6 @@ struct WindowBody {
     MPI_Aint size = 0;
     int disp_unit = 1;
     int flavor = 0; ///< MPI_WIN_FLAVOR_...
-    int model = 0;  ///< MPI_WIN_UNIFIED
     /// The program may reach other members' memory by loads and stores: a shared window, or one
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};

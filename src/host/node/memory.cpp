@@ -197,7 +197,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
     const int count = members.members();
     room.shrink(static_cast<std::size_t>(count));
     if (count == 1) {
-        return mine.usable ? allocate_alone(mine, std::move(room)) : std::nullopt;
+        return allocate_alone(mine, std::move(room));
     }
     const bool makes_file = members.index() == 0 && spare.window == 0;
     File file = makes_file ? create_memory_file() : File();
@@ -215,8 +215,7 @@ std::optional<NodeMemory> allocate_node_memory(Exchange& members, const MemorySh
                           .file = address_of(file),
                           .spare = spare.window,
                           .placement = mine.placement,
-                          .usable = mine.usable && own_part.is_granted() &&
-                                    makes_file == static_cast<bool>(file)};
+                          .usable = own_part.is_granted() && makes_file == static_cast<bool>(file)};
     if (!members.exchange(card, room.cards) || !all_usable(room.cards)) {
         return std::nullopt;
     }

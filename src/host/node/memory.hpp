@@ -30,9 +30,6 @@ struct MemoryShape {
     std::size_t window_bytes = 0;  ///< of this member's part of the window
     Placement placement = Placement::pages;
     std::size_t alignment = 1;
-    /// False: this member can have no window, and so nobody gets memory. To say so here lets the
-    /// others go on, who would wait for one that does not come.
-    bool usable = true;
 };
 
 /// Where everything is in the file. Pure arithmetic on what the members said.
@@ -48,7 +45,7 @@ struct MemoryPlan {
 /// where `room` has not been reserved for them.
 [[nodiscard]] MemoryPlan plan_memory(const MemoryShape& shape,
                                      const std::vector<std::uint64_t>& sizes,
-                                     std::vector<std::size_t> room = {});
+                                     std::vector<std::size_t> room);
 
 /// A file as it is mapped here. It is open as well, where there are descriptors to spare: other
 /// windows on the same memory are mapped by it (memory::share).
@@ -69,7 +66,6 @@ public:
     /// Also for a member that asked for nothing: an address inside the mapping.
     [[nodiscard]] std::byte* base(int rank) const noexcept;
     [[nodiscard]] std::size_t size(int rank) const noexcept;
-    [[nodiscard]] int members() const noexcept { return static_cast<int>(sizes_.size()); }
 
     [[nodiscard]] Placement placement() const noexcept { return plan_.placement; }
 
@@ -115,7 +111,7 @@ struct MemoryCard {
     MemoryFileAddress file;  ///< of rank 0
     std::uint64_t spare = 0; ///< see SpareMemory
     Placement placement = Placement::pages;
-    bool usable = false;
+    bool usable = false; ///< it has its part, and rank 0 the file
 };
 
 /// Room for what that many members tell one another. Throws std::bad_alloc when it is made, and so
@@ -130,10 +126,11 @@ struct MemoryRoom {
     std::vector<std::size_t> bases; ///< reserved
 };
 
-/// Collective over members on one node. Nothing, on all of them alike, where one is not usable, or
-/// cannot map the memory. A member that is alone gets private memory. `room` is for those members,
-/// or more. `spare` is used where all have the same one, and it is large enough; each member makes
-/// its own parts zero then, rank 0 the common one, and they meet before others use them.
+/// Collective over members on one node. Nothing, on all of them alike, where one cannot have its
+/// part, or cannot map the memory. A member that is alone gets private memory. `room` is for those
+/// members, or more. `spare` is used where all have the same one, and it is large enough; each
+/// member makes its own parts zero then, rank 0 the common one, and they meet before others use
+/// them.
 [[nodiscard]] std::optional<NodeMemory>
 allocate_node_memory(Exchange& members, const MemoryShape& mine, MemoryRoom room,
                      SpareMemory::Taken spare = {}) noexcept;

@@ -36,16 +36,18 @@ struct ActiveIncoming {
     std::uint32_t handler = 0;
     bool concurrent = false;
     ActiveOrder order{};
-    bool running = false;           ///< a handler is inside
-    bool failed = false;            ///< nothing of it is run any more
-    Status failure = Status::other; ///< then: of those of its pieces that are here
-    bool admitted = false;          ///< it has its part of the exclusion
+    bool running = false;        ///< a handler is inside
+    Status failure = Status::ok; ///< of those of its pieces that are here
+    bool admitted = false;       ///< it has its part of the exclusion
     unsigned refused = 0;
     ActiveRun left{};                ///< while a piece of it is left to whoever has the engine next
     Fifo<ActivePiece> pieces{};      ///< in order; the first may be the one that runs
     ActivePiece* latest = nullptr;   ///< where more input goes
     Links<ActiveIncoming> in_turn{}; ///< those of all origins, in the order in which they began
     ActiveIncoming* next = nullptr;
+
+    /// Nothing of it is run any more.
+    [[nodiscard]] bool failed() const noexcept { return failure != Status::ok; }
 };
 
 /// Room in the attached buffer that an origin has, or waits for.

@@ -203,7 +203,7 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
     ActivePiece* piece = status == Status::ok ? pieces_.take() : nullptr;
     status = status == Status::ok && piece == nullptr ? Status::no_memory : status;
     const bool fits =
-        message != nullptr && !message->failed && message->come == body.segment &&
+        message != nullptr && !message->failed() && message->come == body.segment &&
         message->segments == body.segments && payload.size() <= body.input_bytes &&
         (message->pieces.empty() || region_of(*message->pieces.front()) == region_of(body));
     if (status != Status::ok || !fits) {
@@ -212,7 +212,7 @@ void ActiveTarget::serve_piece(Channel& from, const ActiveBody& body,
         }
         refuse(from, body, status != Status::ok ? status : Status::other);
         if (message != nullptr) {
-            message->failed = true;
+            message->failure = message->failed() ? message->failure : Status::other;
             end_if_over(*message);
         } else if (find(from, body.operation) == nullptr) {
             buffer_.release(from, body.operation);
@@ -273,7 +273,7 @@ ActiveIncoming* ActiveTarget::take(ActiveInvocation& invocation) noexcept
         if (!may_run(*message)) {
             continue;
         }
-        const bool ready = !message->running && !message->failed && !message->pieces.empty() &&
+        const bool ready = !message->running && !message->failed() && !message->pieces.empty() &&
                            message->pieces.front()->complete();
         if (ready && admit(*message)) {
             message->running = true;
@@ -376,7 +376,7 @@ void ActiveTarget::drop(ActivePiece* piece) noexcept
 /// Pieces that were taken in before one was refused are refused, too.
 void ActiveTarget::end_if_over(ActiveIncoming& message) noexcept
 {
-    const bool over = message.failed || message.run == message.segments;
+    const bool over = message.failed() || message.run == message.segments;
     if (!rules::active_room_is_free(over, message.running)) {
         return;
     }
@@ -405,7 +405,6 @@ void ActiveTarget::fail_if(Wanted wanted, Status failure) noexcept
 {
     turn_.for_each([&](ActiveIncoming& message) {
         if (wanted(message)) {
-            message.failed = true;
             message.failure = failure;
             end_if_over(message);
         }

@@ -68,7 +68,7 @@ void WantedEvents::add_epoch(const EpochSurroundings& with, const Epoch& epoch,
                              bool deferred_act) noexcept
 {
     const bool closed = is_closed(epoch);
-    const bool granted = epoch.peers_granted == epoch.peers.size();
+    const bool granted = epoch.granted_by_all();
     const bool holds_back =
         rules::holds_back_work(deferred_act, closed, epoch.passive() && !granted);
     const bool of_grant =
