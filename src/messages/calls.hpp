@@ -60,6 +60,13 @@ struct ThreadCalls {
 using AskStatus = int(MPI_Request, int*, MPI_Status*);
 [[nodiscard]] AskStatus* find_status_of_host() noexcept;
 
+/// Whether this request is complete, of a persistent one, whether it is idle.
+[[nodiscard]] inline bool is_over(AskStatus& status, MPI_Request request) noexcept
+{
+    int flag = 0;
+    return status(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+}
+
 namespace detail {
 
 /// Relaxed: whoever finds none looks it up, to the same end.

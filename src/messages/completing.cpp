@@ -54,7 +54,7 @@ public:
     void settle_failed() noexcept
     {
         settle([this](int index) {
-            return may_ask_for_requests && messages_.is_over(requests_[index]);
+            return may_ask_for_requests && is_over(messages_.ask_status(), requests_[index]);
         });
     }
     void settle_all(Word code) noexcept

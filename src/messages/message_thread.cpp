@@ -88,10 +88,9 @@ void MessageThread::run() noexcept
             naps = 0;
             continue;
         }
-        Time moving{};
-        const Pace::Saw saw = naps == 0 ? look(moving) : Pace::Saw::program;
+        const std::optional<Time> moving = naps == 0 ? look() : std::nullopt;
         const Time used = processor_time();
-        pause = pace_.next(saw, now(), used - used_before, moving); // with the wake
+        pause = pace_.next(moving, now(), used - used_before); // with the wake
         used_before = used;
     }
     idle_.end();
@@ -151,53 +150,51 @@ bool MessageThread::may_step() const noexcept
                             .wanted = conditions_.wanted.load(std::memory_order_relaxed)});
 }
 
-Pace::Saw MessageThread::look(Time& moving) noexcept
+/// What of it has moved something; none: the program is there, or has been.
+std::optional<Time> MessageThread::look() noexcept
 {
     add_own(counts_.looks);
     const std::uint64_t visits = presence_.visits();
     const bool came = std::exchange(visits_, visits) != visits;
     if (came && !stretches_.is_long(now())) {
-        return Pace::Saw::program;
+        return std::nullopt;
     }
     if (!may_step()) {
-        return Pace::Saw::nothing;
+        return Time(0);
     }
     if (!presence_.try_begin_step()) {
-        return Pace::Saw::program;
+        return std::nullopt;
     }
     // What is under way can change until the step has begun.
-    const Pace::Saw saw = may_step() ? step(moving) : Pace::Saw::nothing;
+    const Time moving = may_step() ? step() : Time(0);
     presence_.end_step();
-    return saw;
+    return moving;
 }
 
 /// Nobody of the program is in MPI: every request under way is one that the host knows. To ask for
 /// one that is not complete makes the host progress, once.
-Pace::Saw MessageThread::step(Time& moving) noexcept
+/// Answers what of it has moved something.
+Time MessageThread::step() noexcept
 {
     const Time before = processor_time();
     unsigned found = 0;
     if (may_ask_for_requests) {
         found = requests_.look(most_found_by_step, [this](Handle handle) {
-            int flag = 0;
-            return status_(request_of(handle), &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-                   flag != 0;
+            return is_over(*status_, request_of(handle));
         });
     } else {
         idle_.ask(status_);
     }
     const Time cost = processor_time() - before;
-    moving = motion_.of(cost);
-    if (found > 0) {
-        moving = Pace::for_sure; // that is no guess
-    }
+    const Time guessed = motion_.of(cost);
+    const Time moving = found > 0 ? Pace::for_sure : guessed;
     const bool moved = moving != Time(0);
     moved_ += moved ? cost : Time(0);
     add_own(counts_.steps);
     add_own(counts_.moved, moved ? 1 : 0);
     add_own(counts_.found, found);
     add_own(counts_.busy_ns, static_cast<std::uint64_t>(cost.count()));
-    return moved ? Pace::Saw::motion : Pace::Saw::nothing;
+    return moving;
 }
 
 } // namespace sidelight::messages

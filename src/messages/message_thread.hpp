@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/alarm.hpp"
@@ -100,8 +101,8 @@ private:
     bool rest(Time pause) noexcept;
     void sleep_for_good() noexcept;
     void begin() noexcept;
-    [[nodiscard]] Pace::Saw look(Time& moving) noexcept;
-    [[nodiscard]] Pace::Saw step(Time& moving) noexcept;
+    [[nodiscard]] std::optional<Time> look() noexcept;
+    [[nodiscard]] Time step() noexcept;
     [[nodiscard]] bool may_step() const noexcept;
 
     Presence& presence_;

@@ -84,12 +84,8 @@ public:
     }
     /// Whether the mode of progress is smart; also before anything is looked after.
     static void set_wanted(bool wanted) noexcept;
-    /// Whether this request is complete, of a persistent one, whether it is idle.
-    [[nodiscard]] bool is_over(MPI_Request request) const noexcept
-    {
-        int flag = 0;
-        return status_(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
-    }
+    /// For `is_over`.
+    [[nodiscard]] AskStatus& ask_status() const noexcept { return *status_; }
 
 private:
     /// Several threads have no stretches in common.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -37,12 +37,6 @@ private:
 /// How long the thread sleeps before it looks again.
 class Pace {
 public:
-    enum class Saw : std::uint8_t {
-        program, ///< in MPI, or come and gone since the last look
-        nothing, ///< a step that has moved nothing, or none that was allowed
-        motion,  ///< a step that has moved something
-    };
-
     static constexpr Time shortest{50'000};
     static constexpr Time longest{1'000'000};
     /// Nobody cuts a nap short that ends within so long.
@@ -71,10 +65,12 @@ public:
         in_vain_ = Time(0);
     }
 
-    /// `cost`: of the look; `moving`: what of it has moved something. Zero: look again at once.
-    [[nodiscard]] Time next(Saw saw, Time now, Time cost, Time moving = Time(0)) noexcept
+    /// `moving`: what of the look has moved something, zero also where no step was allowed. None:
+    /// the program is in MPI, or has come and gone since the last look. `cost`: of the look. Zero:
+    /// look again at once.
+    [[nodiscard]] Time next(std::optional<Time> moving, Time now, Time cost) noexcept
     {
-        if (saw == Saw::program) {
+        if (!moving) {
             nap_ = std::min(2 * nap_, longest_behind_program);
             waiting_since_ = now;
             slept_ = true;
@@ -83,12 +79,13 @@ public:
         nap_ = shortest;
         const Time passed = now - looked_at_;
         looked_at_ = now;
-        const bool slept = std::exchange(slept_, saw != Saw::motion);
+        const bool moved = *moving != Time(0);
+        const bool slept = std::exchange(slept_, !moved);
         in_vain_ = std::max(in_vain_ - passed / share, Time(0)) + (slept ? wake : Time(0));
-        if (saw == Saw::motion) {
+        if (moved) {
             waiting_since_ = now;
             in_vain_ =
-                moving < for_sure ? std::max(in_vain_ - pays_for * moving, Time(0)) : Time(0);
+                *moving < for_sure ? std::max(in_vain_ - pays_for * *moving, Time(0)) : Time(0);
             return Time(0);
         }
         in_vain_ = std::min(in_vain_ + cost, most_in_vain);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "messages/pace.hpp"
 
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "base/stretches.hpp"
@@ -9,24 +11,26 @@ namespace sidelight::messages {
 namespace {
 
 using namespace std::chrono_literals;
-using Saw = Pace::Saw;
+
+constexpr std::nullopt_t program = std::nullopt; // it is in MPI, or was
+constexpr Time nothing{0};                       // has moved
 
 TEST(Pace, GrowsWithTheTimeWaited)
 {
     Pace pace;
     pace.begin(0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 100us, 500ns), Pace::shortest);
-    EXPECT_EQ(pace.next(Saw::nothing, 2ms, 1us), 500us);
-    EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
+    EXPECT_EQ(pace.next(nothing, 100us, 500ns), Pace::shortest);
+    EXPECT_EQ(pace.next(nothing, 2ms, 1us), 500us);
+    EXPECT_EQ(pace.next(nothing, 40ms, 1us), Pace::longest);
 }
 
 TEST(Pace, GoesOnAtOnceWhileThingsMove)
 {
     Pace pace;
     pace.begin(0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 40ms, 1us), Pace::longest);
-    EXPECT_EQ(pace.next(Saw::motion, 41ms, 100us, 90us), 0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 41ms + 100us, 500ns), Pace::shortest);
+    EXPECT_EQ(pace.next(nothing, 40ms, 1us), Pace::longest);
+    EXPECT_EQ(pace.next(90us, 41ms, 100us), 0ns);
+    EXPECT_EQ(pace.next(nothing, 41ms + 100us, 500ns), Pace::shortest);
 }
 
 TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
@@ -35,13 +39,13 @@ TEST(Pace, StandsBackWhileTheProgramComesByAgainAndAgain)
     pace.begin(0ns);
     Time last = 0ns;
     for (int i = 0; i < 10; ++i) {
-        const Time pause = pace.next(Saw::program, 1ms * i, 0ns);
+        const Time pause = pace.next(program, 1ms * i, 0ns);
         EXPECT_GE(pause, last);
         last = pause;
     }
     EXPECT_EQ(last, Pace::longest_behind_program);
-    EXPECT_EQ(pace.next(Saw::nothing, 11ms, 1us), 500us);
-    EXPECT_EQ(pace.next(Saw::program, 12ms, 0ns), 2 * Pace::shortest);
+    EXPECT_EQ(pace.next(nothing, 11ms, 1us), 500us);
+    EXPECT_EQ(pace.next(program, 12ms, 0ns), 2 * Pace::shortest);
 }
 
 /// The announcement of a message is a short step, which is taken for nothing.
@@ -49,23 +53,23 @@ TEST(Pace, TakesAFewShortStepsInVainAtOnce)
 {
     Pace pace;
     pace.begin(0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 50us, 15us), Pace::shortest);
-    EXPECT_EQ(pace.next(Saw::nothing, 100us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(nothing, 50us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(nothing, 100us, 15us), Pace::shortest);
     Time pause{};
     for (int step = 0; step < 20; ++step) {
-        pause = pace.next(Saw::nothing, 150us, 15us);
+        pause = pace.next(nothing, 150us, 15us);
     }
     EXPECT_GT(pause, Pace::longest);
-    EXPECT_EQ(pace.next(Saw::motion, 200us, 15us, Pace::for_sure), 0ns);
-    EXPECT_EQ(pace.next(Saw::nothing, 250us, 15us), Pace::shortest);
+    EXPECT_EQ(pace.next(Pace::for_sure, 200us, 15us), 0ns);
+    EXPECT_EQ(pace.next(nothing, 250us, 15us), Pace::shortest);
 }
 
 TEST(Pace, LooksSoonAfterACallThatFollowsTheFirst)
 {
     Pace pace;
     pace.begin(0ns);
-    EXPECT_EQ(pace.next(Saw::program, 50us, 0ns), Pace::shortest);
-    EXPECT_EQ(pace.next(Saw::program, 100us, 0ns), 2 * Pace::shortest);
+    EXPECT_EQ(pace.next(program, 50us, 0ns), Pace::shortest);
+    EXPECT_EQ(pace.next(program, 100us, 0ns), 2 * Pace::shortest);
 }
 
 /// A large request is started, waited for after so long, and complete.
@@ -191,7 +195,7 @@ void expect_rare_looks(Time wake, Time quick, int slow)
         now += cost;
         busy += cost;
         const Time moving = motion.of(step);
-        pause = pace.next(moving != 0ns ? Saw::motion : Saw::nothing, now, cost, moving);
+        pause = pace.next(moving, now, cost);
         now += pause;
     }
     EXPECT_LT(busy, now / 50) << quick.count() << " ns a step, " << wake.count() << " a wake";
@@ -225,7 +229,7 @@ Time sleeps_beside(Time quick, Time step, int steps, int few)
     const auto look = [&](Time cost) {
         now += cost;
         const Time moving = motion.of(cost);
-        const Time pause = pace.next(moving != 0ns ? Saw::motion : Saw::nothing, now, cost, moving);
+        const Time pause = pace.next(moving, now, cost);
         now += pause;
         return pause;
     };
@@ -261,8 +265,8 @@ TEST(Pace, StaysAwakeForSmallRequestsThatComplete)
     pace.begin(0ns);
     Time now = 1s;
     for (int request = 0; request < 100; ++request) {
-        EXPECT_EQ(pace.next(Saw::motion, now += 2us, 2us, Pace::for_sure), 0ns);
-        EXPECT_EQ(pace.next(Saw::nothing, now += 1us, 1us), Pace::shortest);
+        EXPECT_EQ(pace.next(Pace::for_sure, now += 2us, 2us), 0ns);
+        EXPECT_EQ(pace.next(nothing, now += 1us, 1us), Pace::shortest);
         now += Pace::shortest;
     }
 }
