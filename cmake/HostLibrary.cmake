@@ -64,7 +64,7 @@ function(sidelight_message_library host)
         ${src}/base/settings.cpp ${src}/base/shared_memory.cpp
         ${src}/host/library_threads.cpp ${src}/host/node/own_thread.cpp
         ${src}/host/mpi/errors.cpp ${src}/host/mpi/fit.cpp ${src}/host/mpi/large_counts.cpp
-        ${src}/host/mpi/table.cpp ${src}/host/mpi/version.cpp)
+        ${src}/host/mpi/session_level.cpp ${src}/host/mpi/table.cpp ${src}/host/mpi/version.cpp)
     set_target_properties(${name} PROPERTIES
         OUTPUT_NAME sidelight_messages
         UNITY_BUILD ON

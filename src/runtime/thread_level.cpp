@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/thread_level.hpp"
 
-#include <array>
 #include <atomic>
-#include <string_view>
 
+#include "host/mpi/session_level.hpp"
 #include "host/mpi/table.hpp"
 
 namespace sidelight::runtime {
@@ -17,32 +16,12 @@ std::atomic<bool> session_with_threads{false};
 constexpr int not_told = -1;
 std::atomic<int> told_level{not_told};
 
-/// Whether the session has MPI_THREAD_MULTIPLE, also where the host does not tell.
-bool may_use_threads(MPI_Session session) noexcept
-{
-    const auto& mpi = host::mpi::table();
-    MPI_Info info = MPI_INFO_NULL;
-    if (mpi.Session_get_info == nullptr || mpi.Session_get_info(session, &info) != MPI_SUCCESS ||
-        info == MPI_INFO_NULL) {
-        return true;
-    }
-    std::array<char, 64> level{};
-    int flag = 0;
-    const int code =
-        mpi.Info_get(info, "thread_level", static_cast<int>(level.size()) - 1, level.data(), &flag);
-    mpi.Info_free(&info);
-    const std::string_view known = level.data();
-    return code != MPI_SUCCESS || flag == 0 ||
-           (known != "MPI_THREAD_SINGLE" && known != "MPI_THREAD_FUNNELED" &&
-            known != "MPI_THREAD_SERIALIZED");
-}
-
 } // namespace
 
 void learn_session(MPI_Session session) noexcept
 {
     session_seen.store(true, std::memory_order_relaxed);
-    if (may_use_threads(session)) {
+    if (host::mpi::session_level_of(session).value_or(MPI_THREAD_MULTIPLE) == MPI_THREAD_MULTIPLE) {
         session_with_threads.store(true, std::memory_order_relaxed);
     }
 }
