@@ -59,8 +59,10 @@ MappedRegions::Look MappedRegions::open_block() noexcept
     return Look::found;
 }
 
-MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t bytes,
-                                           RegionRecord& record) noexcept
+/// What `read` answers of the newest block, when the owner has changed nothing meanwhile: else it
+/// reads again. `busy`: the owner has stopped in a change.
+template <class Read>
+MappedRegions::Look MappedRegions::consistently(Read read) noexcept
 {
     for (int tries = 0; tries < most_tries; ++tries) {
         const std::uint64_t sequence = root_.sequence.load(load_order);
@@ -68,10 +70,21 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
         if (opened == Look::unreachable) {
             return opened;
         }
-        if (opened == Look::busy) {
-            relax_cpu();
-            continue;
+        if (opened == Look::found) {
+            const Look answer = read();
+            if (settled(sequence)) {
+                return answer;
+            }
         }
+        relax_cpu();
+    }
+    return Look::busy;
+}
+
+MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t bytes,
+                                           RegionRecord& record) noexcept
+{
+    return consistently([&] {
         const std::uint64_t count = std::min(root_.count.load(load_order), block_.capacity());
         block_.begin_at(root_.begin.load(load_order));
         const std::uint64_t at = block_.not_above(address, count);
@@ -81,30 +94,18 @@ MappedRegions::Look MappedRegions::look_up(std::uint64_t address, std::uint64_t 
         const bool held = there && record.last >= address && bytes <= record.last - address;
         const bool several = there && !held && bytes <= UINT64_MAX - address &&
                              block_.reaches(at - 1, count, address + bytes);
-        if (settled(sequence)) {
-            return held ? Look::found : several ? Look::several : Look::none;
-        }
-    }
-    return Look::busy;
+        return held ? Look::found : several ? Look::several : Look::none;
+    });
 }
 
 /// What lies at the place of a name, whatever its own name is.
 MappedRegions::Look MappedRegions::look_up(RegionName name, RegionRecord& record) noexcept
 {
-    for (int tries = 0; tries < most_tries; ++tries) {
-        const std::uint64_t sequence = root_.sequence.load(load_order);
-        const Look opened = open_block();
-        if (opened == Look::unreachable) {
-            return opened;
-        }
-        const bool there = opened == Look::found && slot_of(name) < block_.capacity();
+    return consistently([&] {
+        const bool there = slot_of(name) < block_.capacity();
         record = there ? block_.record(slot_of(name)) : RegionRecord();
-        if (opened == Look::found && settled(sequence)) {
-            return there ? Look::found : Look::none;
-        }
-        relax_cpu();
-    }
-    return Look::busy;
+        return there ? Look::found : Look::none;
+    });
 }
 
 /// Forgets what was detached since the last time. False: the owner has stopped in a change.
@@ -122,11 +123,7 @@ bool MappedRegions::refresh() noexcept
 /// By what the owner has written down of each. False: it has detached too many since the last time.
 bool MappedRegions::forget_departed(std::uint64_t generation) noexcept
 {
-    Look opened = open_block();
-    for (int tries = 0; opened == Look::busy && tries < most_tries; ++tries) {
-        relax_cpu();
-        opened = open_block();
-    }
+    const Look opened = consistently([] { return Look::found; });
     if (opened != Look::found || block_.capacity() == 0) {
         return false;
     }

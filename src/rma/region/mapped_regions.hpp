@@ -79,6 +79,8 @@ private:
     Look open_block() noexcept;
     Look look_up(std::uint64_t address, std::uint64_t bytes, RegionRecord& record) noexcept;
     [[nodiscard]] bool settled(std::uint64_t sequence) const noexcept;
+    template <class Read>
+    Look consistently(Read read) noexcept;
     Look look_up(RegionName name, RegionRecord& record) noexcept;
     const Known& learn(const RegionRecord& record);
     void map(HandleRegion& region, const RegionRecord& record) noexcept;
