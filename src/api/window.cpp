@@ -35,7 +35,7 @@ int make(const WindowRequest& request, MPI_Win* win, void* baseptr, HostCall hos
         if (const WindowObject* object = made.object; object != nullptr) {
             *win = object->handle;
             if (baseptr != nullptr) {
-                *static_cast<void**>(baseptr) = object->body->base;
+                *static_cast<void**>(baseptr) = object->body->attributes.base;
             }
             return MPI_SUCCESS;
         }

@@ -136,19 +136,17 @@ std::optional<PredefinedAttribute> sidelight::api::predefined_attribute(WindowOb
                                                                         int keyval) noexcept
 {
     static int model = MPI_WIN_UNIFIED;
-    WindowBody& body = *object.body;
-    RegionAttributes& region = object.region_attributes;
-    const bool of_region = object.region != nullptr;
-    void* base = of_region ? region.base : body.base;
+    WindowAttributes& attributes =
+        object.region != nullptr ? object.region_attributes : object.body->attributes;
     switch (keyval) {
     case MPI_WIN_BASE:
-        return PredefinedAttribute{base, reinterpret_cast<MPI_Aint>(base)};
+        return PredefinedAttribute{attributes.base, reinterpret_cast<MPI_Aint>(attributes.base)};
     case MPI_WIN_SIZE:
-        return number(of_region ? region.size : body.size);
+        return number(attributes.size);
     case MPI_WIN_DISP_UNIT:
-        return number(of_region ? region.disp_unit : body.disp_unit);
+        return number(attributes.disp_unit);
     case MPI_WIN_CREATE_FLAVOR:
-        return number(of_region ? region.flavor : body.flavor);
+        return number(attributes.flavor);
     case MPI_WIN_MODEL:
         return number(model);
     default:

@@ -48,10 +48,11 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
 {
     const rma::Target& own = object.window->target(rank);
     WindowBody& body = *object.body;
-    body.base = request.flavor == Flavor::dynamic ? nullptr : own.base; // MPI_BOTTOM
-    body.size = static_cast<MPI_Aint>(own.size);
-    body.disp_unit = static_cast<int>(std::min<std::uint64_t>(own.disp_unit, largest_unit));
-    body.flavor = mpi_flavor(request.flavor);
+    body.attributes = {.base = request.flavor == Flavor::dynamic ? nullptr : own.base, // MPI_BOTTOM
+                       .size = static_cast<MPI_Aint>(own.size),
+                       .disp_unit =
+                           static_cast<int>(std::min<std::uint64_t>(own.disp_unit, largest_unit)),
+                       .flavor = mpi_flavor(request.flavor)};
     body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 

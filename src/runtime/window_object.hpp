@@ -44,12 +44,12 @@ struct WindowKey {
 
 struct WindowBody;
 
-/// What a window of a memory handle answers to MPI_Win_get_attr.
-struct RegionAttributes {
-    void* base = nullptr; ///< if the memory is this process's
+/// What MPI_Win_get_attr answers, by address.
+struct WindowAttributes {
+    void* base = nullptr; ///< of this process; null also where a memory handle's is another's
     MPI_Aint size = 0;
     int disp_unit = 1;
-    int flavor = 0;
+    int flavor = 0; ///< MPI_WIN_FLAVOR_...
 };
 
 /// A handle of a window of ours, as MPI sees it: the window's own, that of a duplicate, or one
@@ -64,7 +64,7 @@ struct WindowObject : WindowKey {
     std::shared_ptr<WindowBody> body;
     rma::HandleRegion* region = nullptr; ///< what a memory handle names; null: the window is meant
     rma::Mapped region_mapped;           ///< with a region: the direct path to it
-    RegionAttributes region_attributes;
+    WindowAttributes region_attributes;
     bool keeps_handle = true; ///< the host's window may be another's afterwards
     bool ordered = false;     ///< operations by this handle, each behind those before it
     /// Its accumulates are compared with what the program has asserted (SIDELIGHT_CHECK_INTRINSIC),
@@ -85,10 +85,7 @@ struct WindowBody {
     WindowObject* original = nullptr;                    ///< the window's own handle; null: freed
     List<WindowObject, &WindowObject::among> duplicates; ///< while it is there; as `among`
     MPI_Group group{};
-    void* base = nullptr; ///< of this process, what MPI_WIN_BASE answers
-    MPI_Aint size = 0;
-    int disp_unit = 1;
-    int flavor = 0; ///< MPI_WIN_FLAVOR_...
+    WindowAttributes attributes;
     /// The program may reach other members' memory by loads and stores: a shared window, or one
     /// whose addresses it has asked for. Opening calls then wait until access is granted.
     std::atomic<bool> loads_and_stores{false};
