@@ -18,6 +18,7 @@ using host::node::core_use;
 using host::node::CoreDemand;
 using host::node::CoreUse;
 using host::node::LoopPause;
+using host::node::Recurring;
 using host::node::Waiter;
 
 constexpr std::chrono::nanoseconds start = 1s;
@@ -79,7 +80,7 @@ TEST(CoreDemand, Forgets)
     EXPECT_TRUE(demand.is_due(use.now + CoreDemand::between_looks));
     demand.look(later(use, 2ms, 2ms, 0, 0));
     EXPECT_TRUE(demand.is_wanted(use.now + 2ms)) << "one quiet look says little";
-    EXPECT_FALSE(demand.is_wanted(use.now + CoreDemand::memory));
+    EXPECT_FALSE(demand.is_wanted(use.now + Recurring::memory));
 }
 
 TEST(CoreDemand, ReadsTheThreadsOwnUse)

@@ -9,6 +9,7 @@
 namespace sidelight::unit {
 namespace {
 
+using host::node::Recurring;
 using host::node::YieldBudget;
 
 /// The yields of so many waits, each of which would end after `needed` of them.
@@ -74,7 +75,7 @@ TEST(YieldBudget, HasNoneForAWhileAfterTwoToWhoComputes)
     EXPECT_TRUE(budget.is_computed_on(1s + 15ms));
     EXPECT_FALSE(budget.lasted(1s + 15ms, 1s + 15ms + 1us)) << "which says nothing of the next";
     EXPECT_TRUE(budget.is_computed_on(1s + 100ms));
-    EXPECT_FALSE(budget.is_computed_on(1s + 14ms + YieldBudget::memory));
+    EXPECT_FALSE(budget.is_computed_on(1s + 14ms + Recurring::memory));
 }
 
 TEST(YieldBudget, SlicesFarApartSayNothing)

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "host/node/recurring.hpp"
+
 namespace sidelight::host::node {
 
 /// What the kernel has counted for a thread until some moment.
@@ -27,12 +29,6 @@ public:
     /// on what the program prints take at one time.
     static constexpr std::chrono::nanoseconds least_loss = std::chrono::milliseconds(2);
     static constexpr int least_share = 4; ///< one part in so many of the time is lost
-    /// One loss may be of another rank that has come by. Two are no further apart where somebody
-    /// computes on.
-    static constexpr std::chrono::nanoseconds between_losses = std::chrono::milliseconds(40);
-    /// What was seen counts for so long. Then the thread spins until it has lost the core twice
-    /// again, some ten milliseconds.
-    static constexpr std::chrono::nanoseconds memory = std::chrono::milliseconds(200);
 
     [[nodiscard]] bool is_due(std::chrono::nanoseconds now) const noexcept
     {
@@ -45,22 +41,19 @@ public:
         const std::chrono::nanoseconds lost = time - (use.used - last_.used);
         if (use.slept == last_.slept && use.displaced != last_.displaced && lost >= least_loss &&
             lost >= time / least_share) {
-            if (use.now - loss_ <= between_losses) {
-                until_ = use.now + memory;
-            }
-            loss_ = use.now;
+            losses_.happened(use.now);
         }
         last_ = use;
     }
+    /// Two losses are seen within some ten milliseconds of spinning.
     [[nodiscard]] bool is_wanted(std::chrono::nanoseconds now) const noexcept
     {
-        return now < until_;
+        return losses_.goes_on(now);
     }
 
 private:
     CoreUse last_;
-    std::chrono::nanoseconds loss_ = -between_losses; ///< the last
-    std::chrono::nanoseconds until_{};
+    Recurring losses_;
 };
 
 } // namespace sidelight::host::node

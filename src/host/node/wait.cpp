@@ -450,7 +450,7 @@ void Waiter::give_way() noexcept
     polling.stays_until = {};
     if (away >= YieldBudget::slice) {
         polling.stays_until = processor_time() + away;
-    } else if (away < shortest_switch && begin - polling.taken < YieldBudget::memory &&
+    } else if (away < shortest_switch && begin - polling.taken < Recurring::memory &&
                begin - polling.napped >= shortest_polling && settings().sleep) {
         nap(
             bell_, [](void*) noexcept { return false; }, nullptr, first_nap_alone);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/clock.hpp"
+#include "host/node/recurring.hpp"
 
 namespace sidelight::host::node {
 
@@ -22,29 +23,18 @@ class YieldBudget {
 public:
     /// A yield to those that wait, too, is over long before.
     static constexpr Time slice = std::chrono::milliseconds(1);
-    /// One slice may be the system's, or another machine's. Two are no further apart where somebody
-    /// computes on.
-    static constexpr Time between_slices = std::chrono::milliseconds(40);
-    /// What was seen counts for so long; then it costs two slices to see it again.
-    static constexpr Time memory = std::chrono::milliseconds(200);
 
     /// A yield has lasted from `begin` to `end`. Answers whether somebody had the core for a slice.
     bool lasted(Time begin, Time end) noexcept
     {
         const bool computing = end - begin >= slice;
         if (computing) {
-            const Time::rep before = latest_slice_.exchange(end.count(), relaxed);
-            if (end.count() - before <= between_slices.count()) {
-                none_until_.store((end + memory).count(), relaxed);
-            }
+            slices_.happened(end);
         }
         return computing;
     }
     /// Whether somebody has computed on the core lately.
-    [[nodiscard]] bool is_computed_on(Time now) const noexcept
-    {
-        return now.count() < none_until_.load(relaxed);
-    }
+    [[nodiscard]] bool is_computed_on(Time now) const noexcept { return slices_.goes_on(now); }
 
     static constexpr int least = 8;
     static constexpr int most = 64;
@@ -81,8 +71,7 @@ private:
     static constexpr std::memory_order relaxed = std::memory_order_relaxed;
     std::atomic<int> worth_{most / 2};
     std::atomic<unsigned> waits_{0};
-    std::atomic<Time::rep> latest_slice_{0};
-    std::atomic<Time::rep> none_until_{0};
+    Recurring slices_;
 };
 
 } // namespace sidelight::host::node
