@@ -22,11 +22,6 @@ static void compute_until(const struct window *w, int index, int64_t value)
     while (cell(w, index) != value) {}
 }
 
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
-}
-
 /* Rank 1's epoch waits for the lock that rank 0 holds, and rank 0 then waits for rank 1's. */
 static void lock_in_queue(struct window *w, int64_t round)
 {
@@ -40,13 +35,13 @@ static void lock_in_queue(struct window *w, int64_t round)
         CHECK_EQ(cell(w, 0), round);
         CHECK_OK(MPI_Win_unlock(0, w->win));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
-        put(w, 1, 1, &round);
+        window_put(w, 1, 1, &round);
         CHECK_OK(MPI_Win_unlock(1, w->win));
     } else {
         check_hear(0);
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win, &opening));
         CHECK_OK(MPI_Request_free(&opening));
-        put(w, 0, 0, &round);
+        window_put(w, 0, 0, &round);
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &closing));
         window_arrive(&order, 0);
         check_tell(0);
@@ -75,7 +70,7 @@ static void exposures_in_queue(struct window *w)
         for (int k = 0; k < ROUNDS; ++k) {
             values[k] = k + 1;
             CHECK_OK(MPI_Win_start(peer, 0, w->win));
-            put(w, 1, 2, &values[k]);
+            window_put(w, 1, 2, &values[k]);
             CHECK_OK(MPI_Win_complete(w->win));
         }
     }
@@ -98,7 +93,7 @@ static void tested(struct window *w)
         check_hear(0);
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win, &opening));
         CHECK_OK(MPI_Request_free(&opening));
-        put(w, 0, 3, &value);
+        window_put(w, 0, 3, &value);
         CHECK_OK(MPIX_Win_iflush(0, w->win, &r[0]));
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &r[1]));
         check_tell(0);

@@ -20,13 +20,6 @@ static void put(const struct window *w, MPI_Win through, int target, int index,
         MPI_Put(value, 1, MPI_INT64_T, target, word(w, target, index), 1, MPI_INT64_T, through));
 }
 
-static int64_t read_own(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
 /* --- What they share -------------------------------------------------------------------------- */
 
 static void same_memory(const struct window *w, MPI_Win other)
@@ -57,7 +50,7 @@ static void fences(struct window *w, MPI_Win other)
     CHECK_OK(MPI_Win_fence(0, odd));
     put(w, even, window_right_of(w), 0, &mine);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, even));
-    CHECK_EQ(read_own(w, 0), 100 + window_left_of(w));
+    CHECK_EQ(window_cell(w, 0), 100 + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
@@ -73,7 +66,7 @@ static void exposures(struct window *w, MPI_Win other)
         put(w, other, to, 1, &mine);
         CHECK_OK(MPI_Win_complete(other));
         CHECK_OK(MPI_Win_wait(w->win));
-        CHECK_EQ(read_own(w, 1), 200 + from);
+        CHECK_EQ(window_cell(w, 1), 200 + from);
     }
     MPI_Group_free(&origins);
     MPI_Group_free(&targets);
@@ -207,7 +200,7 @@ static void loads_and_stores(struct window *w, MPI_Win other)
     theirs[6] = 600 + w->rank;
     CHECK_OK(MPI_Win_unlock(window_right_of(w), w->win));
     MPI_Barrier(w->comm);
-    CHECK_EQ(read_own(w, 6), 600 + window_left_of(w));
+    CHECK_EQ(window_cell(w, 6), 600 + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
@@ -282,8 +275,8 @@ static void freed_in_epoch(void)
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
     MPI_Barrier(w.comm);
-    CHECK_EQ(read_own(&w, 0), 7);
-    CHECK_EQ(read_own(&w, 1), 7);
+    CHECK_EQ(window_cell(&w, 0), 7);
+    CHECK_EQ(window_cell(&w, 1), 7);
     window_close(&w);
 }
 

@@ -13,12 +13,6 @@ static int64_t get(struct window *w, int target, int index)
     return value;
 }
 
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
-                     w->win));
-}
-
 /* A counter that is read, raised and written back: the lock alone makes it exact. */
 static void counter(struct window *w)
 {
@@ -27,7 +21,7 @@ static void counter(struct window *w)
         for (int target = 0; target < w->size; ++target) {
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
             int64_t const next = get(w, target, 0) + 1;
-            put(w, target, 0, &next);
+            window_put(w, target, 0, &next);
             CHECK_OK(MPI_Win_unlock(target, w->win));
         }
     MPI_Barrier(w->comm);
@@ -79,7 +73,7 @@ static void several(struct window *w)
         for (int target = 0; target < w->size; ++target)
             CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
         for (int target = 0; target < w->size; ++target)
-            put(w, target, 1 + w->rank, &value);
+            window_put(w, target, 1 + w->rank, &value);
         for (int target = w->size - 1; target >= 0; --target)
             CHECK_OK(MPI_Win_unlock(target, w->win));
     }
@@ -100,8 +94,8 @@ static void two_at_once(struct window *w)
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, second, 0, w->win));
         int64_t const less = get(w, 0, HALVES + 1) - 1, more = get(w, second, HALVES + 1) + 1;
         CHECK_EQ(less + more, 0);
-        put(w, 0, HALVES + 1, &less);
-        put(w, second, HALVES + 1, &more);
+        window_put(w, 0, HALVES + 1, &less);
+        window_put(w, second, HALVES + 1, &more);
         CHECK_OK(MPI_Win_unlock(0, w->win));
         CHECK_OK(MPI_Win_unlock(second, w->win));
     }
@@ -123,7 +117,7 @@ static void plain(struct window *w)
     }
     MPI_Barrier(w->comm);
     CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, MPI_MODE_NOCHECK, w->win));
-    put(w, right, 2, &value);
+    window_put(w, right, 2, &value);
     CHECK_EQ(get(w, right, 2), value);
     CHECK_OK(MPI_Win_unlock(right, w->win));
     MPI_Barrier(w->comm);

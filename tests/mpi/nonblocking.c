@@ -12,7 +12,7 @@ static void fences(struct window *w)
     CHECK_OK(MPIX_Win_ifence(0, w->win, &r[0]));
     for (int64_t k = 0; k < ROUNDS; ++k) {
         int64_t const value = 10 * k + w->rank;
-        put(w, window_right_of(w), 0, &value);
+        window_put(w, window_right_of(w), 0, &value);
         CHECK_OK(MPIX_Win_ifence(0, w->win, &r[1]));
         CHECK_OK(MPI_Waitall(k == 0 ? 2 : 1, k == 0 ? r : &r[1], MPI_STATUSES_IGNORE));
         CHECK_EQ(window_cell(w, 0), 10 * k + window_left_of(w));
@@ -35,7 +35,7 @@ static void groups(struct window *w)
         CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening[1]));
         at_once(&opening[0]);
         at_once(&opening[1]);
-        put(w, window_right_of(w), 1, &value);
+        window_put(w, window_right_of(w), 1, &value);
         CHECK_OK(MPIX_Win_icomplete(w->win, &closing[0]));
         CHECK_OK(MPIX_Win_iwait(w->win, &closing[1]));
         wait_for(&closing[k % 2]);
@@ -56,7 +56,7 @@ static void locks(struct window *w)
         int const type = k % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
         CHECK_OK(MPIX_Win_ilock(type, window_right_of(w), 0, w->win, &opening));
         at_once(&opening);
-        put(w, window_right_of(w), 2, &value);
+        window_put(w, window_right_of(w), 2, &value);
         CHECK_OK(MPIX_Win_iflush(window_right_of(w), w->win, &r));
         wait_for(&r);
         CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, window_right_of(w), 2, 1, MPI_INT64_T, w->win));
@@ -109,7 +109,7 @@ static void mixed(struct window *w)
             CHECK_OK(MPI_Win_post(from, 0, w->win));
             CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r));
             at_once(&r);
-            put(w, window_right_of(w), 0, &value);
+            window_put(w, window_right_of(w), 0, &value);
             CHECK_OK(MPI_Win_complete(w->win));
             CHECK_OK(MPIX_Win_iwait(w->win, &r));
             wait_for(&r);
@@ -117,7 +117,7 @@ static void mixed(struct window *w)
             CHECK_OK(MPIX_Win_ipost(from, 0, w->win, &r));
             CHECK_OK(MPI_Request_free(&r));
             CHECK_OK(MPI_Win_start(to, 0, w->win));
-            put(w, window_right_of(w), 0, &value);
+            window_put(w, window_right_of(w), 0, &value);
             CHECK_OK(MPIX_Win_icomplete(w->win, &r));
             CHECK_OK(MPI_Win_wait(w->win));
             wait_for(&r);
@@ -125,7 +125,7 @@ static void mixed(struct window *w)
         CHECK_EQ(window_cell(w, 0), 100 * k + window_left_of(w));
     }
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, window_right_of(w), 0, w->win));
-    put(w, window_right_of(w), 1, &value);
+    window_put(w, window_right_of(w), 1, &value);
     CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
     wait_for(&r);
     CHECK_OK(MPIX_Win_ilock_all(0, w->win, &r));
@@ -133,7 +133,7 @@ static void mixed(struct window *w)
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_OK(MPI_Win_unlock_all(w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
-    put(w, window_right_of(w), 2, &value);
+    window_put(w, window_right_of(w), 2, &value);
     CHECK_OK(MPIX_Win_ifence(0, w->win, &r));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     wait_for(&r);
@@ -185,7 +185,7 @@ static void requests_of_all_kinds(struct window *w)
         CHECK_OK(MPIX_Win_istart(to, 0, w->win, &opening));
         CHECK_OK(MPI_Request_free(&opening));
         MPI_Irecv(&received, 1, MPI_INT, window_left_of(w), 3, w->comm, &r[1]);
-        put(w, window_right_of(w), 5, &value);
+        window_put(w, window_right_of(w), 5, &value);
         CHECK_OK(MPIX_Win_icomplete(w->win, &r[2]));
         MPI_Isend(&sent, 1, MPI_INT, window_right_of(w), 3, w->comm, &r[3]);
         CHECK_OK(MPIX_Win_iwait(w->win, &r[4]));
@@ -275,7 +275,7 @@ static void freed(struct window *w)
         values[k] = 7 * k + w->rank;
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win, &r));
         CHECK_OK(MPI_Request_free(&r));
-        put(w, window_right_of(w), 6, &values[k]);
+        window_put(w, window_right_of(w), 6, &values[k]);
         CHECK_OK(MPIX_Win_iunlock(window_right_of(w), w->win, &r));
         CHECK_OK(MPI_Request_free(&r));
         CHECK(r == MPI_REQUEST_NULL);

@@ -8,11 +8,6 @@
 
 enum { CELLS = 64, ROUNDS = 50 };
 
-static inline void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
-}
-
 static inline MPI_Group only(const struct window *w, int rank)
 {
     MPI_Group all, group;

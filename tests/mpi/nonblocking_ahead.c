@@ -11,11 +11,6 @@ enum { EPOCHS = 1000, CHAIN = 5000, FENCES = 300, STEPS = 400 };
 static int64_t values[CHAIN];
 static MPI_Request requests[CHAIN];
 
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
-}
-
 static void add(struct window *w, int target, int index)
 {
     static const int64_t one = 1;
@@ -56,7 +51,7 @@ static void origin_ahead(struct window *w)
             values[k] = 3 * k;
             CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r));
             drop(&r);
-            put(w, 1, k, &values[k]);
+            window_put(w, 1, k, &values[k]);
             CHECK_OK(MPIX_Win_icomplete(w->win, &requests[k]));
         }
         CHECK(check_pending(&requests[0]));
@@ -100,7 +95,7 @@ static void target_ahead(struct window *w)
         for (int k = 0; k < EPOCHS; ++k) {
             values[k] = 5 * k;
             CHECK_OK(MPI_Win_start(to, 0, w->win));
-            put(w, 1, k, &values[k]);
+            window_put(w, 1, k, &values[k]);
             CHECK_OK(MPI_Win_complete(w->win));
         }
         MPI_Group_free(&to);
@@ -128,7 +123,7 @@ static void chain_of_locks(struct window *w, bool free_some)
             CHECK_OK(MPIX_Win_ilock(k % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, w->win,
                                     &r));
             drop(&r);
-            put(w, 0, 0, &values[k]);
+            window_put(w, 0, 0, &values[k]);
             add(w, 0, 1);
             CHECK_OK(MPIX_Win_iunlock(0, w->win, &requests[k]));
         }
@@ -154,7 +149,7 @@ static void fences_ahead(struct window *w)
     if (w->rank == 0) {
         for (int k = 0; k < FENCES; ++k) {
             values[k] = 9 * k;
-            put(w, 1, k, &values[k]);
+            window_put(w, 1, k, &values[k]);
             CHECK_OK(MPIX_Win_ifence(0, w->win, &requests[k]));
         }
         CHECK(check_pending(&requests[0]));

@@ -14,7 +14,7 @@ static void late_post(struct window *w)
         MPI_Group to = only(w, 1);
         CHECK_OK(MPIX_Win_istart(to, 0, w->win, &r)); /* MPI_Win_start may wait */
         at_once(&r);
-        put(w, 1, 8, &value);
+        window_put(w, 1, 8, &value);
         CHECK_OK(MPIX_Win_icomplete(w->win, &r));
         CHECK(check_pending(&r));
         MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
@@ -47,7 +47,7 @@ static void late_complete(struct window *w)
     } else if (w->rank == 0) {
         MPI_Group to = only(w, 1);
         CHECK_OK(MPI_Win_start(to, 0, w->win));
-        put(w, 1, 8, &value);
+        window_put(w, 1, 8, &value);
         MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPI_Win_complete(w->win));
         MPI_Group_free(&to);
@@ -69,7 +69,7 @@ static void late_unlock(struct window *w)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, w->comm, MPI_STATUS_IGNORE);
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win, &opening));
         at_once(&opening);
-        put(w, 0, 8, &value);
+        window_put(w, 0, 8, &value);
         CHECK_OK(MPIX_Win_iflush(0, w->win, &flush));
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &r));
         CHECK(check_pending(&flush));
@@ -90,7 +90,7 @@ static void late_fence(struct window *w)
     CHECK_OK(MPI_Win_fence(0, w->win));
     if (w->rank == 0) {
         int64_t const value = 14;
-        put(w, 1, 8, &value);
+        window_put(w, 1, 8, &value);
         CHECK_OK(MPIX_Win_ifence(MPI_MODE_NOSUCCEED, w->win, &r));
         CHECK(check_pending(&r));
         MPI_Send(NULL, 0, MPI_BYTE, 1, 1, w->comm);
@@ -119,8 +119,8 @@ static void flush_what_was_before(struct window *w)
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w->win));
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_SHARED, 0, 0, w->win, &opening));
         at_once(&opening);
-        put(w, 1, 9, &value);
-        put(w, 0, 9, &value);
+        window_put(w, 1, 9, &value);
+        window_put(w, 0, 9, &value);
         CHECK_OK(MPIX_Win_iflush(1, w->win, &r[0]));
         wait_for(&r[0]);
         CHECK_OK(MPIX_Win_iflush_all(w->win, &r[0]));

@@ -4,12 +4,6 @@
 
 enum { FENCES = 300, LAPS = 100, LOCKS = 100, CELLS = 64 };
 
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
-                     w->win));
-}
-
 static void fences(struct window *w)
 {
     check_step("fences");
@@ -17,7 +11,7 @@ static void fences(struct window *w)
     for (int64_t k = 0; k < FENCES; ++k) {
         int64_t const value = 100 * k + w->rank;
         for (int target = 0; target < w->size; ++target)
-            put(w, target, w->rank, &value);
+            window_put(w, target, w->rank, &value);
         CHECK_OK(MPI_Win_fence(0, w->win));
         for (int origin = 0; origin < w->size; ++origin)
             CHECK_EQ(window_cell(w, origin), 100 * k + origin);
@@ -40,7 +34,7 @@ static void token(struct window *w)
             CHECK_EQ(window_cell(w, 0), 1000 * k + left);
         }
         CHECK_OK(MPI_Win_start(to, 0, w->win));
-        put(w, right, 0, &value);
+        window_put(w, right, 0, &value);
         CHECK_OK(MPI_Win_complete(w->win));
         if (w->rank == 0) {
             CHECK_OK(MPI_Win_wait(w->win));
@@ -66,7 +60,7 @@ static void contended_lock(struct window *w)
         CHECK_OK(MPI_Get(&value, 1, MPI_INT64_T, 0, window_at(w, 0, 0), 1, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         ++value;
-        put(w, 0, 0, &value);
+        window_put(w, 0, 0, &value);
         CHECK_OK(MPI_Win_unlock(0, w->win));
     }
     MPI_Barrier(w->comm);

@@ -10,28 +10,15 @@
 
 enum { WORDS = 16, BYTES = 8 * WORDS };
 
-static int64_t read_own(const struct window *w, int index)
-{
-    int64_t value;
-    memcpy(&value, w->base + 8 * index, sizeof value);
-    return value;
-}
-
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
-                     w->win));
-}
-
 /* --- Standard calls --------------------------------------------------------------------------- */
 
 static void fences(struct window *w, int64_t value)
 {
     int64_t const mine = value + w->rank;
     CHECK_OK(MPI_Win_fence(0, w->win));
-    put(w, window_right_of(w), 0, &mine);
+    window_put(w, window_right_of(w), 0, &mine);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-    CHECK_EQ(read_own(w, 0), value + window_left_of(w));
+    CHECK_EQ(window_cell(w, 0), value + window_left_of(w));
     MPI_Barrier(w->comm);
 }
 
@@ -42,10 +29,10 @@ static void exposures(struct window *w)
     MPI_Group origins = check_group(1, &from), targets = check_group(1, &to);
     CHECK_OK(MPI_Win_post(origins, 0, w->win));
     CHECK_OK(MPI_Win_start(targets, 0, w->win));
-    put(w, to, 1, &mine);
+    window_put(w, to, 1, &mine);
     CHECK_OK(MPI_Win_complete(w->win));
     CHECK_OK(MPI_Win_wait(w->win));
-    CHECK_EQ(read_own(w, 1), 70 + from);
+    CHECK_EQ(window_cell(w, 1), 70 + from);
     MPI_Group_free(&origins);
     MPI_Group_free(&targets);
 }
@@ -160,14 +147,14 @@ static void nonblocking_locks(struct window *w)
     MPI_Request request;
     CHECK_ERROR(MPIX_Win_ilock(MPI_LOCK_SHARED, window_right_of(w), 0, w->win, NULL), MPI_ERR_ARG);
     CHECK_DONE(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, window_right_of(w), 0, w->win, &request));
-    put(w, window_right_of(w), 3, &value);
+    window_put(w, window_right_of(w), 3, &value);
     CHECK_REFUSED(MPIX_Win_iflush(window_right_of(w), w->win, &request));
     CHECK_REFUSED(MPIX_Win_iflush_local(window_right_of(w), w->win, &request));
     CHECK_REFUSED(MPIX_Win_iunlock(window_right_of(w), w->win, &request));
     CHECK_OK(MPI_Win_unlock(window_right_of(w), w->win));
     MPI_Barrier(w->comm);
     CHECK_DONE(MPIX_Win_ilock_all(0, w->win, &request));
-    CHECK_EQ(read_own(w, 3), 500 + window_left_of(w));
+    CHECK_EQ(window_cell(w, 3), 500 + window_left_of(w));
     CHECK_REFUSED(MPIX_Win_iflush_all(w->win, &request));
     CHECK_REFUSED(MPIX_Win_iflush_local_all(w->win, &request));
     CHECK_REFUSED(MPIX_Win_iunlock_all(w->win, &request));
@@ -196,13 +183,13 @@ static void nonblocking_exposure(struct window *w)
     if (w->rank == target) {
         CHECK_DONE(MPIX_Win_ipost(group, 0, w->win, &request));
         end_exposure(w, origin);
-        CHECK_EQ(read_own(w, 4), value);
+        CHECK_EQ(window_cell(w, 4), value);
         CHECK_OK(MPI_Win_post(group, 0, w->win)); /* the epoch is over: the next one may begin */
         CHECK_OK(MPI_Win_wait(w->win));
     } else if (w->rank == origin) {
         CHECK_DONE(MPIX_Win_istart(group, 0, w->win, &request));
         check_hear(target);
-        put(w, target, 4, &value);
+        window_put(w, target, 4, &value);
         CHECK_REFUSED(MPIX_Win_icomplete(w->win, &request));
         CHECK_OK(MPI_Win_complete(w->win));
         CHECK_OK(MPI_Win_start(group, 0, w->win));
@@ -248,20 +235,20 @@ static void side_by_side(enum flavor flavor)
     MPI_Request requests[2];
     check_step("both kinds");
     CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, ours.win, &requests[0]));
-    put(&ours, 0, 1 + ours.rank, &value);
+    window_put(&ours, 0, 1 + ours.rank, &value);
     fences(&theirs, 300);
     CHECK_OK(MPIX_Win_iunlock(0, ours.win, &requests[1]));
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     CHECK_OK(MPI_Win_lock_all(0, ours.win));
     CHECK_OK(MPI_Win_lock_all(0, theirs.win));
-    put(&ours, window_right_of(&ours), 8, &value);
-    put(&theirs, window_right_of(&ours), 8, &value);
+    window_put(&ours, window_right_of(&ours), 8, &value);
+    window_put(&theirs, window_right_of(&ours), 8, &value);
     window_meet(&ours);
     window_meet(&theirs);
-    CHECK_EQ(read_own(&ours, 8), 40 + window_left_of(&ours));
-    CHECK_EQ(read_own(&theirs, 8), 40 + window_left_of(&ours));
+    CHECK_EQ(window_cell(&ours, 8), 40 + window_left_of(&ours));
+    CHECK_EQ(window_cell(&theirs, 8), 40 + window_left_of(&ours));
     for (int origin = 0; origin < ours.size && ours.rank == 0; ++origin)
-        CHECK_EQ(read_own(&ours, 1 + origin), 40 + origin);
+        CHECK_EQ(window_cell(&ours, 1 + origin), 40 + origin);
     CHECK_OK(MPI_Win_unlock_all(theirs.win));
     CHECK_OK(MPI_Win_unlock_all(ours.win));
     window_close(&ours);

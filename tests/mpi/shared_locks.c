@@ -24,12 +24,6 @@ static bool is_promised(MPI_Win win)
     return found && strcmp(text, "true") == 0;
 }
 
-static void put(struct window *w, int target, int cell, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * cell), 1, MPI_INT64_T,
-                     w->win));
-}
-
 static int64_t get(struct window *w, int target, int cell)
 {
     int64_t value = -1;
@@ -49,7 +43,7 @@ static void used_one_by_one(struct window *w)
         values[k] = 1000 * k + w->rank;
         CHECK_OK(MPI_Win_lock_all(k % 2 == 0 ? 0 : MPI_MODE_NOCHECK, w->win));
         CHECK_OK(MPI_Win_flush(left, w->win)); /* of nothing, to nobody so far */
-        put(w, right, 0, &values[k]);
+        window_put(w, right, 0, &values[k]);
         CHECK_EQ(get(w, right, 0), values[k]);
         CHECK_OK(MPI_Rput(&values[k], 1, MPI_INT64_T, left, window_at(w, left, 8), 1, MPI_INT64_T,
                           w->win, &request));
@@ -116,7 +110,7 @@ static void not_by_all(enum flavor flavor)
     if (check_size > 1) {
         CHECK(host_is_alone() || !is_promised(w.win));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win));
-        put(&w, 0, 4, &value);
+        window_put(&w, 0, 4, &value);
         CHECK_EQ(get(&w, 0, 4), value);
         CHECK_OK(MPI_Win_unlock(0, w.win));
     }

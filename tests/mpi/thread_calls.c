@@ -104,12 +104,6 @@ static void attached_memory(struct window *w)
 /* --- A window of one's own -------------------------------------------------------------------- */
 
 /* No barrier of the host's: threads that wait in one would keep the cores from others. */
-static void meet(struct window *w)
-{
-    CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
-    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-}
-
 static void fences(struct window *w, int64_t k)
 {
     int64_t const value = 100 * k + w->rank;
@@ -216,9 +210,9 @@ static void own_windows(struct worker *me)
             groups(w, k);
             for (int target = 0; target < w->size; ++target)
                 count_under_lock(w, target);
-            meet(w);
+            meet_by_window(w);
             one_epoch(w, k);
-            meet(w);
+            meet_by_window(w);
             attached_memory(w);
         }
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
@@ -227,7 +221,7 @@ static void own_windows(struct worker *me)
         CHECK_EQ(own(w, TICKET), ROUNDS * w->size);
         CHECK_EQ(own(w, SWAPPED), ROUNDS * w->size);
         CHECK_OK(MPI_Win_unlock(w->rank, w->win));
-        meet(w);
+        meet_by_window(w);
         window_close(w);
     }
 }

@@ -206,27 +206,19 @@ static void lock_round(struct window *w)
     }
 }
 
-/* A barrier by the window: threads that wait in one of the host would keep the cores from others.
- */
-static void meet(struct window *w)
-{
-    CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
-    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-}
-
 static void use_window(struct window *w, int rounds)
 {
     for (int k = 0; k < rounds; ++k) {
         fence_round(w);
         gats_round(w);
-        meet(w);
+        meet_by_window(w);
         lock_round(w);
-        meet(w);
+        meet_by_window(w);
     }
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
     CHECK_EQ(read_word(w, w->rank, SUM), 3 * rounds * w->size);
     CHECK_OK(MPI_Win_unlock(w->rank, w->win));
-    meet(w);
+    meet_by_window(w);
 }
 
 static void own_window(struct worker *me) { use_window(me->w, 20); }

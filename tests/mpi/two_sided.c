@@ -12,11 +12,6 @@ enum { ROUNDS = 50, CELLS = 8 };
 static int64_t values[ROUNDS];
 static struct window order;
 
-static void put(struct window *w, int target, int index, const int64_t *value)
-{
-    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, index, 1, MPI_INT64_T, w->win));
-}
-
 /* Rank 1 is in a receive all the time; rank 0 locks, puts, flushes and unlocks there. */
 static void target_receives(struct window *w)
 {
@@ -25,7 +20,7 @@ static void target_receives(struct window *w)
         for (int64_t k = 0; k < ROUNDS; ++k) {
             int64_t seen = -1;
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win));
-            put(w, 1, 0, &k);
+            window_put(w, 1, 0, &k);
             CHECK_OK(MPI_Win_flush(1, w->win));
             CHECK_OK(MPI_Get(&seen, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, w->win));
             CHECK_OK(MPI_Win_unlock(1, w->win));
@@ -63,7 +58,7 @@ static void origin_elsewhere(struct window *w, bool barrier)
         check_hear(0);
         CHECK_OK(MPIX_Win_ilock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win, &opening));
         CHECK_OK(MPI_Request_free(&opening));
-        put(w, 0, 1, &value);
+        window_put(w, 0, 1, &value);
         CHECK_OK(MPIX_Win_iunlock(0, w->win, &closing));
         window_arrive(&order, 0);
         check_tell(0);
@@ -101,7 +96,7 @@ static void groups_in_background(struct window *w)
         for (int k = 0; k < ROUNDS; ++k) {
             values[k] = 4 * k;
             CHECK_OK(MPI_Win_start(peer, 0, w->win));
-            put(w, 1, 2, &values[k]);
+            window_put(w, 1, 2, &values[k]);
             CHECK_OK(MPI_Win_complete(w->win));
         }
         check_tell(1);
@@ -120,7 +115,7 @@ static void fence_in_background(struct window *w)
         int64_t received = -1;
         MPI_Request r;
         values[k] = 6 * k + w->rank;
-        put(w, right, 3, &values[k]);
+        window_put(w, right, 3, &values[k]);
         CHECK_OK(MPIX_Win_ifence(0, w->win, &r));
         MPI_Sendrecv(&k, 1, MPI_INT64_T, right, 4, &received, 1, MPI_INT64_T, left, 4, w->comm,
                      MPI_STATUS_IGNORE);

@@ -106,6 +106,13 @@ static inline int64_t window_cell(const struct window *w, int index)
     return value;
 }
 
+/* A put to such a number of a rank. */
+static inline void window_put(const struct window *w, int target, int index, const int64_t *value)
+{
+    CHECK_OK(MPI_Put(value, 1, MPI_INT64_T, target, window_at(w, target, 8 * index), 1, MPI_INT64_T,
+                     w->win));
+}
+
 /* The neighbours in a ring of all ranks. */
 static inline int window_left_of(const struct window *w)
 {

@@ -42,4 +42,12 @@ static inline void in_threads(void (*body)(struct worker *), struct window *w, i
         pthread_join(workers[i].thread, NULL);
 }
 
+/* A barrier by the window: threads that wait in one of the host would keep the cores from others.
+ */
+static inline void meet_by_window(const struct window *w)
+{
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+}
+
 #endif /* SIDELIGHT_TESTS_WORKERS_H */

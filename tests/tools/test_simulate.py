@@ -8,20 +8,17 @@ import re
 import subprocess
 import tempfile
 import unittest
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 
+import simulate_options
 import support
 from sidelight_lib import simulate, simulations
 from sidelight_lib.hosts import HostError
 
 RATES = {"1": 100.0, "64": 101.0, "--key": 139.0}
 
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", "transactions", "--json", *words])
+parse = partial(simulate_options.parse, "transactions", "--json")
 
 
 def run(options):

@@ -6,21 +6,18 @@ import importlib.util
 import json
 import subprocess
 import unittest
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 
+import simulate_options
 import support
-from sidelight_lib import simulate, simulate_am, simulations
+from sidelight_lib import simulate_am, simulations
 from sidelight_lib.hosts import HostError
 
 TCP = simulations.NETWORKS / "tcp-10g.txt"
 NETWORK = str(simulations.NETWORKS / "qdr-infiniband.txt")
 
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", "am", "--json", *words])
+parse = partial(simulate_options.parse, "am", "--json")
 
 
 def run(options):

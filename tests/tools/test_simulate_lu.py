@@ -6,20 +6,17 @@ import importlib.util
 import json
 import subprocess
 import unittest
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 
+import simulate_options
 import support
-from sidelight_lib import simulate, simulate_lu, simulations
+from sidelight_lib import simulate_lu, simulations
 from sidelight_lib.hosts import HostError
 
 TIMES = {"lazy": 210.0, "standard": 200.0, "nonblocking": 100.0}
 
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", "lu", "--json", *words])
+parse = partial(simulate_options.parse, "lu", "--json")
 
 
 def run(options):

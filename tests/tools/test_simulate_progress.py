@@ -6,20 +6,17 @@ import importlib.util
 import json
 import subprocess
 import unittest
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 
+import simulate_options
 import support  # noqa: F401 - finds sidelight_lib
-from sidelight_lib import simulate, simulate_progress, simulations
+from sidelight_lib import simulate_progress, simulations
 from sidelight_lib.hosts import HostError
 
 LATENCY = 300.0
 
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", "progress", "--json", *words])
+parse = partial(simulate_options.parse, "progress", "--json")
 
 
 def option(options, name):

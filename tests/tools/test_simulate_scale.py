@@ -6,17 +6,14 @@ import importlib.util
 import json
 import subprocess
 import unittest
-from argparse import ArgumentParser
+from functools import partial
 
+import simulate_options
 import support
-from sidelight_lib import simulate, simulate_scale, simulations
+from sidelight_lib import simulate_scale, simulations
 from sidelight_lib.hosts import HostError
 
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", "scale", "--json", *words])
+parse = partial(simulate_options.parse, "scale", "--json")
 
 
 def run(options):

@@ -9,21 +9,15 @@ import re
 import shutil
 import tempfile
 import unittest
-from argparse import ArgumentParser
 from pathlib import Path
 
 import support
+from simulate_options import parse
 from sidelight_lib import simulate, simulate_lu, simulations
 from sidelight_lib.hosts import HostError
 from sidelight_lib.traces import files, findings, matching, patterns, perfetto, reader
 
 _NETWORK = simulations.NETWORKS / "qdr-infiniband.txt"
-
-
-def parse(*words):
-    parser = ArgumentParser()
-    simulate.add(parser.add_subparsers(required=True))
-    return parser.parse_args(["simulate", *map(str, words)])
 
 
 class Folder(unittest.TestCase):

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; ++round) {
         CHECK_OK(MPIX_Win_ifence(0, w.win, &request));
         wait_for(&request);
-        put(&w, to, 0, &value);
+        window_put(&w, to, 0, &value);
     }
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
     CHECK_EQ(window_cell(&w, 0), 5 + window_left_of(&w));
