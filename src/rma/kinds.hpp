@@ -51,6 +51,7 @@ enum class ReduceOp : std::uint8_t {
 };
 
 enum class FlushScope : std::uint8_t { local, remote };
+inline constexpr int flush_scopes = 2;
 
 /// Which thread of the program an operation or a flush is of, where the window has thread scope
 /// (P2, section 2.1): 1 to most_thread_numbers. 0: the process's, or a thread's without a number.

@@ -250,13 +250,38 @@ TEST_F(EpochPassage, LockAllLetsPassToEachThatHasGrantedIt)
     EXPECT_EQ(passes(1), "");
 }
 
+/// What a flush of all targets looks at.
+TEST_F(EpochPassage, OpenEpochsAreFoundBesideAnyNumberOfClosedOnes)
+{
+    static_cast<void>(members_.control(1).lock.arrive(LockType::exclusive));
+    const EpochQueue& queue = window_->parts().queue;
+    std::array<Request, 100> flushed;
+    std::array<Request, 100> closed;
+    for (std::size_t index = 0; index < closed.size(); ++index) {
+        ASSERT_EQ(window_->lock(LockType::exclusive, 1, {}, nullptr), Status::ok);
+        ASSERT_EQ(put(1), Status::ok);
+        Epoch* open = queue.open_ones().front();
+        ASSERT_NE(open, nullptr);
+        EXPECT_TRUE(open->open());
+        EXPECT_EQ(EpochQueue::Alike::after(*open), nullptr);
+        ASSERT_EQ(window_->flush(all_targets, FlushScope::remote, &flushed.at(index)), Status::ok);
+        ASSERT_EQ(window_->unlock(1, &closed.at(index)), Status::ok);
+        EXPECT_EQ(queue.open_ones().front(), nullptr);
+    }
+    members_.control(1).lock.depart(LockType::exclusive);
+    process_.progress();
+    for (std::size_t index = 0; index < closed.size(); ++index) {
+        EXPECT_TRUE(flushed.at(index).complete && closed.at(index).complete);
+    }
+}
+
 /// A grant that is taken away from one of its peers comes back only where somebody looks.
 TEST_F(EpochPassage, NoPeerOfASettledEpochIsLookedAt)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
     hear_from(2, 7, MessageKind::lock_grant, NoticeBody{.number = 1});
     process_.progress();
-    Epoch& epoch = *window_->parts().queue.front();
+    Epoch& epoch = *window_->parts().queue.all().front();
     ASSERT_TRUE(epoch.settled());
     epoch.peers[1].granted = false;
     EXPECT_FALSE(window_->progress());
@@ -269,7 +294,7 @@ TEST_F(EpochPassage, LockAllLooksAtTheOneThatItHasAskedLast)
 {
     ASSERT_EQ(window_->lock_all({}, nullptr), Status::ok);
     process_.progress();
-    Epoch& epoch = *window_->parts().queue.front();
+    Epoch& epoch = *window_->parts().queue.all().front();
     ASSERT_EQ(epoch.peers_granted, 2U);
     Request closed;
     for (const bool open : {true, false}) {

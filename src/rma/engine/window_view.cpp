@@ -76,10 +76,10 @@ std::size_t Window::memory_bytes() const
 Doorbell* Window::barrier_bell() noexcept
 {
     const BarrierShape& shape = parts_->barrier.shape();
-    const Epoch* epoch = parts_->queue.front();
+    const Epoch* epoch = parts_->queue.all().front();
     bool only = shape.one_node() && !parts_->locks.anybody_waits() && !parts_->counters.awaited() &&
                 epoch != nullptr && parts_->contacts.peer(rank_).offer == nullptr;
-    for (; only && epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
+    for (; only && epoch != nullptr; epoch = EpochQueue::All::after(*epoch)) {
         only = epoch->kind == EpochKind::fence;
     }
     return only ? &shape.word->bell : nullptr;
@@ -101,8 +101,8 @@ void Window::describe(Line line, void* context) const
             describe_epoch(*this, *epoch, line, context);
         }
     }
-    for (const Epoch* epoch = parts_->queue.front(); epoch != nullptr;
-         epoch = EpochQueue::after(*epoch)) {
+    for (const Epoch* epoch = parts_->queue.all().front(); epoch != nullptr;
+         epoch = EpochQueue::All::after(*epoch)) {
         describe_epoch(*this, *epoch, line, context);
     }
 }

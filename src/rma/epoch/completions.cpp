@@ -27,7 +27,7 @@ void Completions::moved(Op& op, OperationState from) noexcept
         if (op.operation.thread != no_thread) [[unlikely]] {
             peer.by_thread->local(op.operation.thread);
         }
-        told = flushes_.count_down(op, FlushScope::local);
+        told = flushes_.count_down(op, peer, FlushScope::local);
     }
     if (op.state == OperationState::complete) {
         complete(op, peer, told);
@@ -56,7 +56,7 @@ void Completions::complete(Op& op, PeerEpoch& peer, bool told) noexcept
     if (op.operation.thread != no_thread) [[unlikely]] {
         peer.by_thread->complete(op.operation.thread);
     }
-    told = flushes_.count_down(op, FlushScope::remote) || told || op.request != nullptr;
+    told = flushes_.count_down(op, peer, FlushScope::remote) || told || op.request != nullptr;
     if (op.failure == Status::lost) {
         // A target that is lost after the epoch was complete is no failure of anything that others
         // wait for. Before that, all who wait must hear of it.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/list.hpp"
 #include "base/status.hpp"
+#include "rma/epoch/flush_queue.hpp"
 #include "rma/epoch/lock_queue.hpp"
 #include "rma/epoch/thread_counts.hpp"
 #include "rma/kinds.hpp"
@@ -50,11 +52,18 @@ struct PeerEpoch {
     LockPlace place{};        ///< lock and lock_all
     Fifo<Op> recorded{};      ///< operations that wait for the grant, in order of issue
     std::unique_ptr<ThreadCounts> by_thread{}; ///< once one of a thread's own was recorded
+    /// Where flushes wait, by scope: the first for each thread that has waited here.
+    std::array<std::unique_ptr<FlushQueue>, flush_scopes> flushes{};
 
     /// Whether an operation that is issued now may begin at once.
     [[nodiscard]] bool lets_begin() const noexcept
     {
         return granted && gates == 0 && recorded.empty();
+    }
+
+    [[nodiscard]] std::unique_ptr<FlushQueue>& flushes_of(FlushScope scope) noexcept
+    {
+        return flushes[static_cast<std::size_t>(scope)];
     }
 
     /// For a new epoch. An earlier one has left all counts at zero.
@@ -122,8 +131,9 @@ struct Epoch {
     Request* closing = nullptr;   ///< completes with the epoch
     std::vector<PeerEpoch> peers; ///< keeps its capacity from use to use
     Links<Epoch> in_queue{};      ///< see EpochQueue
-    Links<Epoch> in_closed{};     ///< closed and not completed, of its class, in closing order
-    Links<Epoch> in_early{};      ///< returned early and not completed, in the order of returning
+    Links<Epoch> among_alike{}; ///< open ones there; or closed and not completed, of its class, in
+                                ///< closing order
+    Links<Epoch> in_early{};    ///< returned early and not completed, in the order of returning
     Epoch* next = nullptr;
 
     [[nodiscard]] bool open() const noexcept

@@ -216,6 +216,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
         epoch.queued = true;
         ++with_.early.room().waiting;
         queue_.push(&epoch);
+        open_.push(&epoch);
     }
     count(epoch);
 }
@@ -226,6 +227,9 @@ void EpochQueue::enlist(Epoch& epoch) noexcept
         epoch.queued = true;
         ++with_.early.room().waiting;
         queue_.push_front(&epoch); // it is before all that are deferred
+        if (epoch.open()) {
+            open_.push(&epoch);
+        }
     }
 }
 
@@ -234,7 +238,7 @@ bool EpochQueue::activate_deferred() noexcept
     bool moved = false;
     while (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
         Epoch& epoch = *first_deferred_;
-        first_deferred_ = after(epoch);
+        first_deferred_ = All::after(epoch);
         others_deferred_ -= epoch.passive() ? 0 : 1;
         activate(epoch);
         if (may_complete(epoch)) {
@@ -404,7 +408,7 @@ bool EpochQueue::advance_active() noexcept
     bool moved = false;
     Epoch* epoch = queue_.front();
     while (epoch != first_deferred_) {
-        Epoch* next = after(*epoch);
+        Epoch* next = All::after(*epoch);
         moved |= !epoch->settled() && advance(*epoch);
         if (may_complete(*epoch)) {
             complete(*epoch);
@@ -419,6 +423,9 @@ bool EpochQueue::advance_active() noexcept
 void EpochQueue::close(Epoch& epoch, Request* request, int polls, bool waits) noexcept
 {
     epoch.state = next_state(epoch.state, EpochEvent::close);
+    if (epoch.queued) {
+        open_.remove(&epoch);
+    }
     epoch.closed_at = ++clock_;
     epoch.closing = request;
     if (with_.trace) [[unlikely]] {
@@ -488,7 +495,7 @@ bool EpochQueue::return_waiting() noexcept
 {
     bool moved = false;
     Epoch* epoch = waiting_to_return_ != 0 ? queue_.front() : nullptr;
-    for (; epoch != nullptr && waiting_to_return_ != 0; epoch = after(*epoch)) {
+    for (; epoch != nullptr && waiting_to_return_ != 0; epoch = All::after(*epoch)) {
         moved |= epoch->early == Early::asked && return_early(*epoch);
     }
     return moved;

@@ -26,6 +26,9 @@ inline void conclude(Request* request, Status failure) noexcept
 /// epochs on mapped memory live and end so. Guarded by the engine.
 class EpochQueue final : public EarlyObserver {
 public:
+    using All = List<Epoch, &Epoch::in_queue>;
+    using Alike = List<Epoch, &Epoch::among_alike>;
+
     EpochQueue(const EpochSurroundings& with, Pool<Epoch>& pool, Attention& attention,
                const Reorder& reorder) noexcept
         : with_(with), pool_(pool), attention_(attention), reorder_(reorder), early_(with)
@@ -93,11 +96,9 @@ public:
     /// Whether the last epoch of the window is complete.
     [[nodiscard]] bool closed() const noexcept { return closed_for_good_; }
     /// Those in the queue, in opening order.
-    [[nodiscard]] Epoch* front() const noexcept { return queue_.front(); }
-    [[nodiscard]] static Epoch* after(const Epoch& epoch) noexcept
-    {
-        return decltype(queue_)::after(epoch);
-    }
+    [[nodiscard]] const All& all() const noexcept { return queue_; }
+    /// Of these, those that are open.
+    [[nodiscard]] const Alike& open_ones() const noexcept { return open_; }
 
 private:
     [[nodiscard]] bool may_activate(const Epoch& epoch) const noexcept;
@@ -134,8 +135,9 @@ private:
     Epoch* first_deferred_ = nullptr;
     std::size_t others_deferred_ = 0; ///< than locks
     EarlyReturn early_;
-    List<Epoch, &Epoch::in_queue> queue_;
-    List<Epoch, &Epoch::in_closed> closed_[epoch_classes]; ///< those that nobody waits for
+    All queue_;
+    Alike open_;                  ///< of those in the queue
+    Alike closed_[epoch_classes]; ///< those that nobody waits for
 };
 
 } // namespace sidelight::rma

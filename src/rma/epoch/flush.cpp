@@ -1,11 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/epoch/flush.hpp"
 
+#include <new>
 #include <utility>
 
 #include "rma/rules.hpp"
 
 namespace sidelight::rma {
+
+namespace {
+
+/// So many operations there does it wait for.
+std::uint32_t operations_before(const Flush& flush, const PeerEpoch& peer) noexcept
+{
+    std::uint32_t count = flush.scope == FlushScope::local ? peer.local : peer.outstanding;
+    if (peer.by_thread != nullptr) [[unlikely]] {
+        count -= peer.by_thread->left_out(flush.thread, flush.scope);
+    }
+    return count;
+}
+
+/// Where it waits for them; null: it would be the first there.
+FlushQueue* find_queue(const Flush& flush, PeerEpoch& peer) noexcept
+{
+    FlushQueue* queue = peer.flushes_of(flush.scope).get();
+    while (queue != nullptr && queue->thread() != flush.thread) {
+        queue = queue->next.get();
+    }
+    return queue;
+}
+
+/// Null: no memory.
+FlushQueue* add_queue(const Flush& flush, PeerEpoch& peer) noexcept
+{
+    std::unique_ptr<FlushQueue> queue(new (std::nothrow) FlushQueue(flush.thread));
+    if (queue == nullptr) {
+        return nullptr;
+    }
+    std::unique_ptr<FlushQueue>& first = peer.flushes_of(flush.scope);
+    queue->next = std::move(first);
+    first = std::move(queue);
+    return first.get();
+}
+
+} // namespace
 
 Status Flushes::flush(int target, FlushScope scope, Request* request, ThreadNumber thread) noexcept
 {
@@ -65,7 +103,7 @@ Status Flushes::begin(const Flush& flush) noexcept
     const PeerEpochRef only = to_all ? PeerEpochRef{} : open_.find(with_.contacts, flush.target);
     Status status = Status::ok;
     for_each(only, [&](PeerEpochRef where) {
-        status = status == Status::ok ? mark(where, flush) : status;
+        status = status == Status::ok ? prepare(where, flush) : status;
     });
     if (status != Status::ok) {
         pool_.give_back(kept);
@@ -73,23 +111,21 @@ Status Flushes::begin(const Flush& flush) noexcept
     }
     with_.mapped.order(); // what is performed later has a barrier of its own
     *kept = flush;
-    kept->clock = queue_.clock();
     for_each(only, [&](PeerEpochRef where) { add(where, *kept); });
-    if (kept->remaining == 0) {
+    if (kept->waits_in == 0) {
         const Status failure = kept->status;
         pool_.give_back(kept);
         conclude(flush.request, failure);
         return Status::ok;
     }
-    kept->stamp = with_.operations.age();
-    flushes_.push(kept);
+    ++waiting_;
     with_.credit.set_awaited(true); // and nothing joins what it waits for
     with_.credit.request_all();
     with_.channels.carrier().let_leave();
     return Status::ok;
 }
 
-/// That target, or where it is none, all of open epochs.
+/// That target, or where it is none, all of open epochs, but of those in which nothing is recorded.
 template <class Visit>
 void Flushes::for_each(PeerEpochRef only, Visit visit) noexcept
 {
@@ -97,9 +133,9 @@ void Flushes::for_each(PeerEpochRef only, Visit visit) noexcept
         visit(only);
         return;
     }
-    for (Epoch* epoch = queue_.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
-        const bool counts = epoch->open() && epoch->kind != EpochKind::exposure;
-        const std::size_t peers = counts ? epoch->peers.size() : 0;
+    for (Epoch* epoch = queue_.open_ones().front(); epoch != nullptr;
+         epoch = EpochQueue::Alike::after(*epoch)) {
+        const std::size_t peers = epoch->kind != EpochKind::exposure ? epoch->peers.size() : 0;
         for (std::uint32_t index = 0; index < peers; ++index) {
             visit(PeerEpochRef{epoch, index});
         }
@@ -114,10 +150,21 @@ bool Flushes::is_being_opened(PeerEpochRef where) const noexcept
 
 /// Where access is not granted yet, a marker waits for the grant, so that a flush also says that
 /// the lock is held.
-Status Flushes::mark(PeerEpochRef where, const Flush& flush) noexcept
+Status Flushes::prepare(PeerEpochRef where, const Flush& flush) noexcept
 {
-    const bool granted = queue_.is_granted(*where.epoch, where.peer());
-    return granted || is_being_opened(where) ? Status::ok : recording_.mark(where, flush.thread);
+    PeerEpoch& peer = where.peer();
+    const bool granted = queue_.is_granted(*where.epoch, peer);
+    if (!granted && !is_being_opened(where)) {
+        if (const Status status = recording_.mark(where, flush.thread); status != Status::ok) {
+            return status;
+        }
+    }
+    if (operations_before(flush, peer) == 0) {
+        return Status::ok;
+    }
+    FlushQueue* queue = find_queue(flush, peer);
+    queue = queue != nullptr ? queue : add_queue(flush, peer);
+    return queue != nullptr && queue->make_room() ? Status::ok : Status::no_memory;
 }
 
 /// Where nothing is under way any more, the next flush need not come here.
@@ -134,9 +181,9 @@ void Flushes::add(PeerEpochRef where, Flush& flush) noexcept
     if (with_.contacts.target(peer.rank).lost) [[unlikely]] {
         flush.status = Status::lost; // what was issued before may be among what was given up
     }
-    flush.remaining += flush.scope == FlushScope::local ? peer.local : peer.outstanding;
-    if (peer.by_thread != nullptr) [[unlikely]] {
-        flush.remaining -= peer.by_thread->left_out(flush.thread, flush.scope);
+    if (const std::uint32_t operations = operations_before(flush, peer); operations != 0) {
+        ++flush.waits_in;
+        find_queue(flush, peer)->push(flush, with_.operations.age(), operations);
     }
     if (peer.outstanding == 0 && peer.failure == Status::ok && peer.to_be_flushed) {
         peer.to_be_flushed = false;
@@ -144,36 +191,36 @@ void Flushes::add(PeerEpochRef where, Flush& flush) noexcept
     }
 }
 
-bool Flushes::count_down(const Op& op, FlushScope scope) noexcept
+bool Flushes::count_down(const Op& op, FlushQueue* first) noexcept
 {
-    if (flushes_.empty()) {
-        return false;
-    }
     const bool tells =
         op.failure == Status::lost || (op.failure != Status::ok && op.request == nullptr);
     bool told = false;
-    flushes_.remove_if([&](Flush& flush) {
-        const Epoch& epoch = *op.epoch;
-        const bool counted = flush.scope == scope &&
-                             (flush.target == all_targets || flush.target == op.operation.target) &&
-                             rules::flush_waits_for(op.age, flush.stamp) &&
-                             rules::flush_includes(flush.thread, op.operation.thread) &&
-                             (epoch.closed_at == 0 || epoch.closed_at > flush.clock);
-        if (counted && tells) {
-            flush.status = op.failure;
-            told = told || flush.request != nullptr;
+    for (FlushQueue* queue = first; queue != nullptr; queue = queue->next.get()) {
+        if (rules::flush_includes(queue->thread(), op.operation.thread)) {
+            const bool counted = queue->count_down(op.age, tells ? op.failure : Status::ok);
+            told = told || (counted && tells);
+            while (queue->is_first_over()) {
+                leave_queue(queue->take_first());
+            }
         }
-        if (!counted || --flush.remaining != 0) {
-            return false;
-        }
-        Request* request = flush.request;
-        const Status status = flush.status;
-        pool_.give_back(&flush);
-        conclude(request, status);
-        return true;
-    });
-    with_.credit.set_awaited(!flushes_.empty());
+    }
     return told;
+}
+
+/// It is over in one of those that it has waited in.
+void Flushes::leave_queue(Flush& flush) noexcept
+{
+    if (--flush.waits_in != 0) {
+        return;
+    }
+    Request* request = flush.request;
+    const Status status = flush.status;
+    pool_.give_back(&flush);
+    conclude(request, status);
+    if (--waiting_ == 0) {
+        with_.credit.set_awaited(false);
+    }
 }
 
 } // namespace sidelight::rma

@@ -22,7 +22,8 @@ bool is_closed(const Epoch& epoch) noexcept { return !epoch.open(); }
 /// Whether any of the epochs that are deferred does something when its turn comes.
 bool any_deferred_acts(const EpochQueue& queue, const EpochSurroundings& with) noexcept
 {
-    for (const Epoch* epoch = queue.front(); epoch != nullptr; epoch = EpochQueue::after(*epoch)) {
+    for (const Epoch* epoch = queue.all().front(); epoch != nullptr;
+         epoch = EpochQueue::All::after(*epoch)) {
         if (!epoch->active() &&
             rules::acts_when_activated(epoch->kind, has_recorded(*epoch), is_closed(*epoch),
                                        with.barrier.has_arrived(epoch->barriers.in))) {
@@ -50,8 +51,9 @@ WantedEvents::WantedEvents(bool open_to_messages) noexcept
 void WantedEvents::add(const EpochQueue& queue, const EpochSurroundings& with) noexcept
 {
     const bool deferred_act = queue.any_deferred() && any_deferred_acts(queue, with);
-    for (const Epoch* epoch = queue.front(); epoch != nullptr && epoch->active();
-         epoch = EpochQueue::after(*epoch)) { // deferred ones, maybe many, are behind all others
+    for (const Epoch* epoch = queue.all().front(); epoch != nullptr && epoch->active();
+         epoch =
+             EpochQueue::All::after(*epoch)) { // deferred ones, maybe many, are behind all others
         if (!epoch->settled()) {
             add_epoch(with, *epoch, deferred_act);
         }

@@ -113,8 +113,12 @@ inline bool lets_others_in(bool others_have_places) noexcept
     return wrong != Wrong::unlock_lets_nobody_in && right_rules::lets_others_in(others_have_places);
 }
 
+/// How often the next one was asked.
+inline std::uint64_t flushes_asked = 0;
+
 inline bool flush_waits_for(std::uint64_t age, std::uint64_t stamp) noexcept
 {
+    ++flushes_asked;
     return (wrong == Wrong::flush_counts_later || right_rules::flush_waits_for(age, stamp)) &&
            !(wrong == Wrong::flush_forgets_last && age == stamp);
 }

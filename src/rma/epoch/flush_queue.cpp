@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/epoch/flush_queue.hpp"
+
+#include <new>
+#include <utility>
+
+#include "rma/rules.hpp"
+
+namespace sidelight::rma {
+
+bool FlushQueue::grow() noexcept
+{
+    constexpr std::uint32_t least = 16;
+    const std::uint32_t room = room_ == 0 ? least : 2 * room_;
+    std::unique_ptr<Place[]> places(new (std::nothrow) Place[room]);
+    if (places == nullptr) {
+        return false;
+    }
+    for (std::uint32_t index = 0; index < waiting(); ++index) {
+        places[(first_ + index) & (room - 1)] = place(index);
+    }
+    places_ = std::move(places);
+    room_ = room;
+    return true;
+}
+
+void FlushQueue::push(Flush& flush, std::uint64_t stamp, std::uint32_t operations) noexcept
+{
+    place(waiting()) = {.flush = &flush,
+                        .stamp = stamp,
+                        .operations = operations - operations_,
+                        .failure = Status::ok};
+    ++end_;
+    operations_ = operations;
+}
+
+/// The first whose stamp covers it, found by halving.
+bool FlushQueue::count_down(std::uint64_t age, Status failure) noexcept
+{
+    std::uint32_t from = 0;
+    std::uint32_t to = waiting();
+    while (from != to) {
+        const std::uint32_t middle = from + (to - from) / 2;
+        const bool covers = rules::flush_waits_for(age, place(middle).stamp);
+        (covers ? to : from) = covers ? middle : middle + 1;
+    }
+    if (from == waiting()) {
+        return false;
+    }
+    Place& found = place(from);
+    --found.operations;
+    --operations_;
+    if (failure != Status::ok) {
+        found.failure = failure;
+    }
+    return true;
+}
+
+/// Those behind it wait for the same operations, so they tell of the same failure.
+Flush& FlushQueue::take_first() noexcept
+{
+    const Place& over = place(0);
+    ++first_;
+    if (over.failure != Status::ok) [[unlikely]] {
+        over.flush->status = over.failure;
+        if (waiting() != 0) {
+            place(0).failure = over.failure;
+        }
+    }
+    return *over.flush;
+}
+
+} // namespace sidelight::rma

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "rma/epoch/flush_queue.hpp"
+
+/// Flushes that wait in one place, by hand.
+namespace sidelight::rma {
+
+namespace {
+
+class FlushQueueTest : public testing::Test {
+protected:
+    void push(Flush& flush, std::uint64_t stamp, std::uint32_t operations)
+    {
+        ASSERT_TRUE(queue_.make_room());
+        queue_.push(flush, stamp, operations);
+    }
+
+    std::array<Flush, 3> flushes_;
+    FlushQueue queue_{no_thread};
+};
+
+} // namespace
+
+TEST_F(FlushQueueTest, EndsEachWithTheLastOfAllBeforeIt)
+{
+    push(flushes_[0], 2, 2);
+    push(flushes_[1], 2, 2); // nothing is issued between those two
+    push(flushes_[2], 3, 3);
+    EXPECT_FALSE(queue_.count_down(4, Status::ok));
+    EXPECT_TRUE(queue_.count_down(3, Status::ok));
+    EXPECT_TRUE(queue_.count_down(1, Status::ok));
+    EXPECT_FALSE(queue_.is_first_over());
+    EXPECT_TRUE(queue_.count_down(2, Status::ok));
+    for (Flush& flush : flushes_) {
+        ASSERT_TRUE(queue_.is_first_over());
+        EXPECT_EQ(&queue_.take_first(), &flush);
+    }
+    EXPECT_FALSE(queue_.is_first_over());
+    push(flushes_[0], 5, 1);
+    EXPECT_TRUE(queue_.count_down(5, Status::ok));
+    ASSERT_TRUE(queue_.is_first_over());
+    EXPECT_EQ(&queue_.take_first(), flushes_.data());
+}
+
+TEST_F(FlushQueueTest, TellsAFailureToThatFlushAndThoseBehindIt)
+{
+    push(flushes_[0], 1, 1);
+    push(flushes_[1], 2, 2);
+    push(flushes_[2], 3, 3);
+    EXPECT_TRUE(queue_.count_down(2, Status::rma_range));
+    EXPECT_TRUE(queue_.count_down(3, Status::ok));
+    EXPECT_TRUE(queue_.count_down(1, Status::ok));
+    for (Flush& flush : flushes_) {
+        ASSERT_TRUE(queue_.is_first_over());
+        EXPECT_EQ(&queue_.take_first(), &flush);
+    }
+    EXPECT_EQ(flushes_[0].status, Status::ok);
+    EXPECT_EQ(flushes_[1].status, Status::rma_range);
+    EXPECT_EQ(flushes_[2].status, Status::rma_range);
+}
+
+/// So many always wait that the queue has to grow, and goes round.
+TEST_F(FlushQueueTest, GoesOnForEver)
+{
+    constexpr std::uint32_t waiting = 20;
+    std::array<Flush, waiting + 1> flushes;
+    for (std::uint32_t age = 1; age < 1'000; ++age) {
+        push(flushes.at(age % flushes.size()), age, std::min(age, waiting + 1));
+        if (age > waiting) {
+            ASSERT_FALSE(queue_.is_first_over());
+            ASSERT_TRUE(queue_.count_down(age - waiting, Status::ok));
+            ASSERT_TRUE(queue_.is_first_over());
+            ASSERT_EQ(&queue_.take_first(), &flushes.at((age - waiting) % flushes.size()));
+        }
+    }
+}
+
+} // namespace sidelight::rma
