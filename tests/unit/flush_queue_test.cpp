@@ -64,6 +64,39 @@ TEST_F(FlushQueueTest, TellsAFailureToThatFlushAndThoseBehindIt)
     EXPECT_EQ(flushes_[2].status, Status::rma_range);
 }
 
+/// Those behind it that have come since do not wait for what has failed.
+TEST_F(FlushQueueTest, TellsAFailureToNoneThatComesLater)
+{
+    push(flushes_[0], 2, 2);
+    push(flushes_[1], 2, 2);
+    EXPECT_TRUE(queue_.count_down(1, Status::rma_range));
+    push(flushes_[2], 3, 2);
+    EXPECT_TRUE(queue_.count_down(2, Status::ok));
+    EXPECT_EQ(queue_.take_first().status, Status::rma_range);
+    EXPECT_EQ(queue_.take_first().status, Status::rma_range);
+    EXPECT_TRUE(queue_.count_down(3, Status::ok));
+    EXPECT_EQ(queue_.take_first().status, Status::ok);
+}
+
+/// Failed operations of two of them, the later one first; those between the two tell of it alone.
+TEST_F(FlushQueueTest, TellsOfEachOfTwoFailuresWhereItIsWaitedFor)
+{
+    push(flushes_[0], 1, 1);
+    push(flushes_[1], 2, 2);
+    EXPECT_TRUE(queue_.count_down(2, Status::rma_range));
+    push(flushes_[2], 3, 2);
+    EXPECT_TRUE(queue_.count_down(1, Status::lost));
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(queue_.is_first_over());
+        static_cast<void>(queue_.take_first());
+    }
+    EXPECT_TRUE(queue_.count_down(3, Status::ok));
+    static_cast<void>(queue_.take_first());
+    EXPECT_EQ(flushes_[0].status, Status::lost);
+    EXPECT_NE(flushes_[1].status, Status::ok);
+    EXPECT_EQ(flushes_[2].status, Status::lost);
+}
+
 /// So many always wait that the queue has to grow, and goes round.
 TEST_F(FlushQueueTest, GoesOnForEver)
 {

@@ -29,7 +29,8 @@ void FlushQueue::push(Flush& flush, std::uint64_t stamp, std::uint32_t operation
     place(waiting()) = {.flush = &flush,
                         .stamp = stamp,
                         .operations = operations - operations_,
-                        .failure = Status::ok};
+                        .failure = Status::ok,
+                        .told_before = 0};
     ++end_;
     operations_ = operations;
 }
@@ -51,20 +52,28 @@ bool FlushQueue::count_down(std::uint64_t age, Status failure) noexcept
     --found.operations;
     --operations_;
     if (failure != Status::ok) {
-        found.failure = failure;
+        tell(found, failure, end_);
     }
     return true;
 }
 
-/// Those behind it wait for the same operations, so they tell of the same failure.
+/// Of two failures that are told by some behind it, those tell the later one.
+void FlushQueue::tell(Place& place, Status failure, std::uint32_t before) noexcept
+{
+    const bool is_longer = static_cast<std::int32_t>(before - place.told_before) > 0;
+    place.told_before = place.failure == Status::ok || is_longer ? before : place.told_before;
+    place.failure = failure;
+}
+
+/// What it has to tell is handed on to those that have waited for the same operation.
 Flush& FlushQueue::take_first() noexcept
 {
     const Place& over = place(0);
     ++first_;
     if (over.failure != Status::ok) [[unlikely]] {
         over.flush->status = over.failure;
-        if (waiting() != 0) {
-            place(0).failure = over.failure;
+        if (over.told_before != first_) {
+            tell(place(0), over.failure, over.told_before);
         }
     }
     return *over.flush;

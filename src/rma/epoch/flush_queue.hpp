@@ -38,7 +38,7 @@ public:
     /// waits for here, whoever else does.
     void push(Flush& flush, std::uint64_t stamp, std::uint32_t operations) noexcept;
     /// An operation of that age has moved on, or failed. Answers whether a flush has waited for it:
-    /// that one and those behind it tell the failure.
+    /// that one and those that are behind it now tell the failure.
     bool count_down(std::uint64_t age, Status failure) noexcept;
     [[nodiscard]] bool is_first_over() const noexcept
     {
@@ -53,9 +53,12 @@ private:
     struct Place {
         Flush* flush;
         std::uint64_t stamp;
-        std::uint32_t operations; ///< between the stamp before it and its own, still to be counted
-        Status failure;           ///< of one of them
+        std::uint32_t operations;  ///< between the stamp before it and its own, still to be counted
+        Status failure;            ///< of one of them, or of one before it waited for as well
+        std::uint32_t told_before; ///< and by the flushes behind it up to that one, without it
     };
+
+    static void tell(Place& place, Status failure, std::uint32_t before) noexcept;
 
     [[nodiscard]] std::uint32_t waiting() const noexcept { return end_ - first_; }
     [[nodiscard]] Place& place(std::uint32_t index) const noexcept
