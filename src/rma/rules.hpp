@@ -169,13 +169,10 @@ constexpr bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& re
     return ungranted_locks == 0 || reorder.access_after_access;
 }
 
-/// Whether an epoch may be activated though locks that were opened before it are deferred, and so
-/// many other epochs. Locks wait for one another also where they are still open, and an exposure,
-/// which may be open beside them, does not wait with them.
-constexpr bool may_pass_locks(EpochKind kind, std::size_t others_deferred) noexcept
-{
-    return kind == EpochKind::exposure && others_deferred == 0;
-}
+/// Whether an epoch may be activated though locks that were opened before it, and nothing else, are
+/// deferred. Locks wait for one another also where they are still open, and an exposure, which may
+/// be open beside them, does not wait with them.
+constexpr bool may_pass_locks(EpochKind kind) noexcept { return kind == EpochKind::exposure; }
 
 /// Whether a closed window may be destroyed, and its memory used for something else: nothing that
 /// is sent is still read there. Those who receive it may have given up waiting.

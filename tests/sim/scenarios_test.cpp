@@ -404,6 +404,42 @@ TEST_P(Scenarios, ExposuresPassLocksThatWait)
     run(d.finish());
 }
 
+/// Also one that was deferred by a closed epoch, when that is complete: rank 0's first lock, before
+/// rank 1 has its own.
+TEST_P(Scenarios, DeferredExposuresPassLocksThatWait)
+{
+    Draft d = draft(4);
+    const auto meet = [&] {
+        for (int rank = 0; rank < 4; ++rank) {
+            d.rank(rank).meet();
+        }
+    };
+    d.rank(3).lock(LockType::exclusive, 1);
+    d.rank(3).await_grant(1);
+    meet();
+    d.rank(0).lock(LockType::exclusive, 1);
+    d.rank(0).unlock(1, nonblocking);
+    d.rank(0).lock(LockType::exclusive, 1);
+    d.rank(0).lock(LockType::exclusive, 2);
+    d.rank(0).post({2});
+    d.rank(0).wait(blocking);
+    d.rank(1).compute(1'000'000);
+    d.rank(1).lock(LockType::shared, 2);
+    d.rank(1).unlock(2, blocking); // meanwhile it hears of rank 0's
+    d.rank(1).lock(LockType::exclusive, 1);
+    d.rank(3).compute(2'000'000);
+    d.rank(3).unlock(1, blocking);
+    d.rank(1).await_grant(1);
+    d.rank(2).start({0});
+    d.rank(2).write(Call::put, 0);
+    d.rank(2).complete(blocking);
+    meet();
+    d.rank(1).unlock(1, blocking);
+    d.rank(0).unlock(2, blocking);
+    d.rank(0).unlock(1, blocking);
+    run(d.finish());
+}
+
 /// MPI_Win_complete needs the grant and no more of its target, which may compute as long as it
 /// likes.
 TEST_P(Scenarios, CompleteDoesNotWaitForTheTarget)

@@ -74,6 +74,15 @@ bool is_unfinished(const Epoch& epoch, const PeerEpoch& peer) noexcept
     return !peer.granted || (!epoch.open() && !peer.done);
 }
 
+/// From there on in the queue.
+[[nodiscard]] Epoch* first_no_lock(Epoch* epoch) noexcept
+{
+    while (epoch != nullptr && epoch->passive()) {
+        epoch = EpochQueue::All::after(*epoch);
+    }
+    return epoch;
+}
+
 [[nodiscard]] bool asks_places(const Epoch& epoch) noexcept
 {
     return epoch.kind == EpochKind::lock_all && !epoch.no_check;
@@ -189,8 +198,8 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
         note(with_.trace, trace::Event::epoch_opened, epoch,
              epoch.peers.empty() ? -1 : rank_of(epoch, epoch.peers.front()), epoch.peers.size());
     }
-    const bool is_next =
-        first_deferred_ == nullptr || rules::may_pass_locks(epoch.kind, others_deferred_);
+    const bool is_next = first_deferred_ == nullptr ||
+                         (first_other_ == nullptr && rules::may_pass_locks(epoch.kind));
     const bool active = is_next && may_activate(epoch);
     if (active) {
         activate(epoch);
@@ -204,7 +213,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
             return;
         }
     } else {
-        others_deferred_ += epoch.passive() ? 0 : 1;
+        first_other_ = first_other_ == nullptr && !epoch.passive() ? &epoch : first_other_;
         if (first_deferred_ == nullptr) {
             first_deferred_ = &epoch;
             attention_.set(Reason::deferred_epoch, true);
@@ -236,10 +245,22 @@ void EpochQueue::enlist(Epoch& epoch) noexcept
 bool EpochQueue::activate_deferred() noexcept
 {
     bool moved = false;
-    while (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
-        Epoch& epoch = *first_deferred_;
-        first_deferred_ = All::after(epoch);
-        others_deferred_ -= epoch.passive() ? 0 : 1;
+    for (;;) {
+        const bool in_turn = first_deferred_ != nullptr && may_activate(*first_deferred_);
+        Epoch* next = in_turn ? first_deferred_ : first_other_;
+        const bool passes =
+            !in_turn && next != nullptr && rules::may_pass_locks(next->kind) && may_activate(*next);
+        if (!in_turn && !passes) {
+            break;
+        }
+        Epoch& epoch = *next;
+        first_other_ = next == first_other_ ? first_no_lock(All::after(epoch)) : first_other_;
+        if (in_turn) {
+            first_deferred_ = All::after(epoch);
+        } else {
+            queue_.remove(next);
+            queue_.push_front(next); // with those that are active
+        }
         activate(epoch);
         if (may_complete(epoch)) {
             complete(epoch);

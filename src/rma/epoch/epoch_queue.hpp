@@ -56,7 +56,7 @@ public:
 
     /// Does what can be done for active epochs. Answers whether anything moved.
     bool advance_active() noexcept;
-    /// Activates in opening order whatever may be.
+    /// Activates in opening order whatever may be, but exposures before locks.
     bool activate_deferred() noexcept;
 
     /// Whether access is granted, as far as this member can see now.
@@ -133,7 +133,7 @@ private:
     std::size_t waiting_to_return_ = 0; ///< epochs that may return early
     bool closed_for_good_ = false;
     Epoch* first_deferred_ = nullptr;
-    std::size_t others_deferred_ = 0; ///< than locks
+    Epoch* first_other_ = nullptr; ///< of the deferred ones, that is no lock
     EarlyReturn early_;
     All queue_;
     Alike open_;                  ///< of those in the queue

@@ -203,10 +203,9 @@ inline bool may_ask_for_lock(std::uint64_t ungranted_locks, const Reorder& reord
            right_rules::may_ask_for_lock(ungranted_locks, reorder);
 }
 
-inline bool may_pass_locks(EpochKind kind, std::size_t others_deferred) noexcept
+inline bool may_pass_locks(EpochKind kind) noexcept
 {
-    return wrong != Wrong::exposures_behind_locks &&
-           right_rules::may_pass_locks(kind, others_deferred);
+    return wrong != Wrong::exposures_behind_locks && right_rules::may_pass_locks(kind);
 }
 
 inline bool memory_is_free(std::uint64_t lent) noexcept
