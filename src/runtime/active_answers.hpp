@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.hpp"
 #include "rma/active/rules.hpp"
 #include "rma/engine/active_job.hpp"
 
@@ -15,8 +16,6 @@ namespace sidelight::runtime {
 /// in.
 class ActiveAnswers {
 public:
-    using Time = std::chrono::steady_clock::time_point;
-
     /// How long a handler may take that is called short, and an answer wait for others.
     static constexpr std::chrono::microseconds short_handler{40};
     static constexpr std::chrono::microseconds longest_wait{100};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
-
+#include "base/clock.hpp"
 #include "rma/engine/active_job.hpp"
 #include "runtime/active_answers.hpp"
 #include "runtime/active_operations.hpp"
@@ -47,7 +46,6 @@ inline void leave_job(Engine& engine, rma::ActiveJob& job) noexcept
 template <class Token>
 bool run_those_that_may(Engine& engine) noexcept
 {
-    using Clock = std::chrono::steady_clock;
     constexpr int most = 64; // then the caller looks at what it waits for
     ActiveAnswers answers;
     rma::ActiveJob job;
@@ -74,11 +72,11 @@ bool run_those_that_may(Engine& engine) noexcept
         }
         HandlerCaller caller;
         if (job.more) {
-            answers.begin(job, Clock::now());
+            answers.begin(job, now());
         }
         rma::Process::run_active(job, caller);
         if (job.more) {
-            answers.end(job, Clock::now());
+            answers.end(job, now());
         } else {
             answers.forget();
         }

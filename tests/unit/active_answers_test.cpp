@@ -28,7 +28,7 @@ protected:
 
     static inline int things[4] = {};
     ActiveAnswers answers_;
-    ActiveAnswers::Time now_ = ActiveAnswers::Time{} + 1s;
+    Time now_ = 1s;
 };
 
 TEST_F(ActiveAnswersTest, WaitForOthersOfTheOrigin)

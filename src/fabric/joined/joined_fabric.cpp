@@ -35,7 +35,7 @@ bool JoinedFabric::open_network()
 /// To peers whose network goes on this process is another one when it comes back: they have counted
 /// batches of the old one, know where that was reached, and may still send to it. What is left in
 /// its boxes, too, would be taken for a later batch.
-bool JoinedFabric::close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept
+bool JoinedFabric::close_network(Receiver& receiver, Time limit) noexcept
 {
     tried_ = lacked_ = false;
     if (network_ == nullptr) {
@@ -185,7 +185,7 @@ Arming JoinedFabric::arm() noexcept
 /// seconds. Each in its turn, all within a second if they are few; but not many at once.
 void JoinedFabric::look_for_ended() noexcept
 {
-    constexpr std::chrono::nanoseconds round = std::chrono::seconds(1);
+    constexpr Time round = std::chrono::seconds(1);
     constexpr std::size_t most_at_once = 8;
     if (watched_.empty()) {
         return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -30,7 +29,7 @@ public:
 
     /// Ends all connections, as NetworkFabric::close. It may be opened again; `address` is another
     /// one then. No window is left. Answers whether all has left.
-    bool close_network(Receiver& receiver, std::chrono::nanoseconds limit) noexcept;
+    bool close_network(Receiver& receiver, Time limit) noexcept;
 
     /// Null: it is not open. Its address goes to the other members of a window, it can be slept at,
     /// and it has to be closed; but messages are sent and polled here.

@@ -8,7 +8,7 @@
 namespace sidelight::host::node {
 
 /// The times in `rusage` are those of the last tick, so the time comes from the thread's clock.
-CoreUse core_use(std::chrono::nanoseconds now) noexcept
+CoreUse core_use(Time now) noexcept
 {
     const Time used = processor_time();
     rusage usage{};

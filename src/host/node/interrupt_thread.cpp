@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 /// While nothing is asked for that memory tells, nothing but a call, a message or a summons can
 /// matter.
-constexpr std::chrono::nanoseconds for_good = std::chrono::hours(24);
+constexpr Time for_good = std::chrono::hours(24);
 
 std::uint64_t nanoseconds(Time time) noexcept { return static_cast<std::uint64_t>(time.count()); }
 
@@ -54,9 +54,9 @@ void InterruptThread::run() noexcept
         const bool asks = (waiter_->interest().events() & ~message_event) != no_events;
         knows_of_more_ = work_.has_more();
         const bool looks_by_itself = knows_of_more_ || waiter_->is_deaf();
-        const std::chrono::nanoseconds longest = looks_by_itself ? longest_busy_sleep
-                                                 : asks          ? longest_deaf_sleep
-                                                                 : for_good;
+        const Time longest = looks_by_itself ? longest_busy_sleep
+                             : asks          ? longest_deaf_sleep
+                                             : for_good;
         const Roused by = waiter_->doze_for_call(
             [](void* self) noexcept { return static_cast<InterruptThread*>(self)->must_look(); },
             this, longest);

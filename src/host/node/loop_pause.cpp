@@ -17,14 +17,14 @@ using namespace std::chrono_literals;
 constexpr unsigned turns_per_yield = 64;
 /// Where nobody computes on the core, the turns before one look in so many are measured.
 constexpr unsigned looks_per_measurement = 64;
-constexpr std::chrono::nanoseconds stretch_before_naps = 50us;
-constexpr std::chrono::nanoseconds stretch_between_naps = 20us;
+constexpr Time stretch_before_naps = 50us;
+constexpr Time stretch_between_naps = 20us;
 
-std::chrono::nanoseconds length_of_nap(int naps) noexcept
+Time length_of_nap(int naps) noexcept
 {
     constexpr int naps_of_a_length = 4;
-    constexpr std::chrono::nanoseconds longest_nap = 200us;
-    std::chrono::nanoseconds length = 50us;
+    constexpr Time longest_nap = 200us;
+    Time length = 50us;
     for (; naps >= naps_of_a_length && length < longest_nap; naps -= naps_of_a_length) {
         length *= 2;
     }

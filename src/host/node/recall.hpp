@@ -65,7 +65,7 @@ public:
 
     // --- The thread ------------------------------------------------------------------------------
     /// Sleeps for so long, or until shortly after it is called. Answers whether it was.
-    bool nap(std::chrono::nanoseconds time) noexcept
+    bool nap(Time time) noexcept
     {
         called_.store(false, std::memory_order_relaxed);
         by_call_.store(false, std::memory_order_relaxed);
@@ -101,9 +101,9 @@ public:
 
 private:
     /// The program makes some more calls as a rule.
-    static constexpr std::chrono::nanoseconds soon = std::chrono::microseconds(25);
+    static constexpr Time soon = std::chrono::microseconds(25);
     /// Between two turns of a host's loop there may be a sleep, or some work.
-    static constexpr std::chrono::nanoseconds behind_host = std::chrono::microseconds(100);
+    static constexpr Time behind_host = std::chrono::microseconds(100);
 
     void call() noexcept
     {

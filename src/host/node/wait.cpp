@@ -27,45 +27,45 @@ using namespace std::chrono_literals;
 /// network are longer, and those of several threads wait for each other.
 constexpr int polls_alone = 1000;
 constexpr int polls_crowded = 4;
-constexpr std::chrono::nanoseconds longest_spinning = 50us;
+constexpr Time longest_spinning = 50us;
 constexpr int polls_per_look_at_clock = 16;
 /// With a core for each rank, some hundred us of yields give it to whoever wants it, and are
 /// cheaper than a sleep, which takes tens of us to end.
 constexpr int yields_alone = 500;
 constexpr int yields_per_host_poll = 16;
 /// Where cores are short a yield may last for as long as others compute.
-constexpr std::chrono::nanoseconds longest_yielding = 500us;
+constexpr Time longest_yielding = 500us;
 /// The host's progress costs more than ours: once in so many polls.
 constexpr int polls_per_host_poll = 64;
 
 /// Whoever completes a wait rings the bell. The limit is for what rings none: the host's progress,
 /// which is asked for less often where it takes the core from others.
-constexpr std::chrono::nanoseconds first_nap_alone = 50us;
-constexpr std::chrono::nanoseconds first_nap_crowded = 500us;
-constexpr std::chrono::nanoseconds longest_nap = 1ms;
+constexpr Time first_nap_alone = 50us;
+constexpr Time first_nap_crowded = 500us;
+constexpr Time longest_nap = 1ms;
 
 /// A wait in steps: so many between two looks at the host, whatever comes of them, and how long a
 /// thread may do other things between two polls that are still of one wait.
 constexpr unsigned steps_per_host_poll = 32;
 constexpr unsigned crowded_steps_per_host_poll = 8;
-constexpr std::chrono::nanoseconds longest_step = 5us;
+constexpr Time longest_step = 5us;
 
 /// A thread that polls does nothing else: it looks again after so long at most. One that comes back
 /// later, but not much later, was without its core.
-constexpr std::chrono::nanoseconds longest_look = 50us;
-constexpr std::chrono::nanoseconds longest_absence = 20ms;
+constexpr Time longest_look = 50us;
+constexpr Time longest_absence = 20ms;
 /// A yield that finds somebody takes longer. Whoever yields in vain although others have had its
 /// core is in a scheduling group of its own.
-constexpr std::chrono::nanoseconds shortest_switch = 1us;
+constexpr Time shortest_switch = 1us;
 /// Between two naps, which take about as long.
-constexpr std::chrono::nanoseconds shortest_polling = 100us;
+constexpr Time shortest_polling = 100us;
 
 /// The fruitless polls of one wait in steps.
 struct Steps {
     unsigned count = 0;
     int yields = 0;
     int most_yields = 0;
-    std::chrono::nanoseconds nap = first_nap_alone;
+    Time nap = first_nap_alone;
     Time last{};
 };
 
@@ -176,7 +176,7 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noe
 {
     const int polls = polls_before_sleep(crowded());
     const bool is_limited = settings().spin < 0;
-    std::chrono::nanoseconds begin{}; // of those that may be too long: short waits need no clock
+    Time begin{}; // of those that may be too long: short waits need no clock
     for (int count = 1; count <= polls; ++count) {
         if (poll(context)) {
             return true;
@@ -201,13 +201,13 @@ bool Waiter::spin(bool (*poll)(void*) noexcept, void* context, bool& closed) noe
 bool Waiter::yield(bool (*poll)(void*) noexcept, void* context) noexcept
 {
     const bool is_crowded = crowded();
-    const std::chrono::nanoseconds begin = now();
+    const Time begin = now();
     const bool computed_on = settings().sleep && yield_budget_.is_computed_on(begin);
     const int yields = computed_on ? 0 : is_crowded ? yield_budget_.next() : yields_alone;
     for (int count = 1; count <= yields; ++count) {
-        const std::chrono::nanoseconds before = now();
+        const Time before = now();
         sched_yield();
-        const std::chrono::nanoseconds after = now();
+        const Time after = now();
         const bool polled = poll(context);
         // Ranks that take turns may have worked in theirs, and what came of it is here.
         const bool to_computing =
@@ -270,19 +270,18 @@ void Waiter::grow_deaf() noexcept
 
 /// By who listens. Answers whether to sleep, for `limit` at most. A network that refuses is
 /// listened to no more: who tried again would be refused at once, again and again.
-bool Waiter::arm(std::chrono::nanoseconds& limit) noexcept
+bool Waiter::arm(Time& limit) noexcept
 {
     const Arming arming = network_.arm(network_.context);
     if (arming == Arming::refused) {
         grow_deaf();
     } else if (arming == Arming::unarmed) {
-        limit = std::min<std::chrono::nanoseconds>(limit, longest_deaf_sleep);
+        limit = std::min<Time>(limit, longest_deaf_sleep);
     }
     return arming == Arming::armed || arming == Arming::unarmed;
 }
 
-void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
-                   bool listening) noexcept
+void Waiter::sleep(Doorbell& bell, Doorbell::Visit visit, Time limit, bool listening) noexcept
 {
     if (!listening) {
         bell.sleep(visit, limit);
@@ -298,8 +297,7 @@ bool Waiter::take_listener() noexcept
            !listener_taken_.exchange(true, std::memory_order_acquire);
 }
 
-Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
-                             std::chrono::nanoseconds limit) noexcept
+Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context, Time limit) noexcept
 {
     Interest& own = interest();
     unsigned summons = summons_.load(std::memory_order_seq_cst);
@@ -311,7 +309,7 @@ Roused Waiter::doze_for_call(bool (*poll)(void*) noexcept, void* context,
         listening = take_listener();
     }
     if (is_deaf()) { // a summons from now on ends the sleep, one of before this has seen
-        limit = std::min<std::chrono::nanoseconds>(limit, longest_busy_sleep);
+        limit = std::min<Time>(limit, longest_busy_sleep);
     }
     const std::uint64_t visit = own.begin_visit(listening);
     Time end{};
@@ -360,8 +358,8 @@ void Waiter::tell_long_sleeper() noexcept
 /// Armed after the poll: what arrives in between keeps the network from being armed. A long sleep
 /// without the network ends when another thread listens no more, and does not begin then. A short
 /// one by itself leaves the network to who sleeps for long, who would be woken behind each.
-Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
-                        std::chrono::nanoseconds limit, bool waits) noexcept
+Waiter::Nap Waiter::nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context, Time limit,
+                        bool waits) noexcept
 {
     const bool is_long = limit >= longest_nap; // those of threads of ours; others are shorter
     const bool may_listen = waits || is_long || !long_sleeps_.load(std::memory_order_relaxed);
@@ -521,8 +519,8 @@ void Waiter::wait(bool (*poll)(void*) noexcept, void* context, Doorbell* meeting
 void Waiter::wait_in_naps(bool (*poll)(void*) noexcept, void* context, Doorbell& bell,
                           bool& listened) noexcept
 {
-    const std::chrono::nanoseconds first_nap = crowded() ? first_nap_crowded : first_nap_alone;
-    for (std::chrono::nanoseconds limit = first_nap;; limit = std::min(2 * limit, longest_nap)) {
+    const Time first_nap = crowded() ? first_nap_crowded : first_nap_alone;
+    for (Time limit = first_nap;; limit = std::min(2 * limit, longest_nap)) {
         if (limit > first_nap) {
             mpi::poll_host();
         }

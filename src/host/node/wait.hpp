@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 
 #include "base/arming.hpp"
 #include "base/bell_pipe.hpp"
@@ -82,8 +81,7 @@ public:
 
     /// One sleep: until a ring, or until something arrives, or for `limit`. None where `poll`,
     /// which it calls before that, answers true. It does not let the host progress.
-    void doze(bool (*poll)(void* context) noexcept, void* context,
-              std::chrono::nanoseconds limit) noexcept
+    void doze(bool (*poll)(void* context) noexcept, void* context, Time limit) noexcept
     {
         nap(bell_, poll, context, limit);
     }
@@ -91,8 +89,7 @@ public:
     /// One sleep of the interrupt thread: until what it is interested in happens, or something
     /// arrives, or for `limit`; rings do not end it. None where a look is owed, or `poll` answers
     /// true, which it calls before that.
-    Roused doze_for_call(bool (*poll)(void*) noexcept, void* context,
-                         std::chrono::nanoseconds limit) noexcept;
+    Roused doze_for_call(bool (*poll)(void*) noexcept, void* context, Time limit) noexcept;
     /// Ends that sleep.
     void summon() noexcept
     {
@@ -118,8 +115,8 @@ private:
         bool listened;
     };
     /// `waits`: others follow at once, and then `tell_long_sleeper`.
-    Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context,
-            std::chrono::nanoseconds limit, bool waits = false) noexcept;
+    Nap nap(Doorbell& bell, bool (*poll)(void*) noexcept, void* context, Time limit,
+            bool waits = false) noexcept;
     void wait_in_naps(bool (*poll)(void*) noexcept, void* context, Doorbell& bell,
                       bool& listened) noexcept;
     bool spin(bool (*poll)(void*) noexcept, void* context) noexcept;
@@ -128,14 +125,13 @@ private:
     void end_pauses() noexcept;
     void pause_crowded(bool (*poll)(void*) noexcept, void* context) noexcept;
     [[nodiscard]] bool take_listener() noexcept;
-    [[nodiscard]] bool arm(std::chrono::nanoseconds& limit) noexcept;
+    [[nodiscard]] bool arm(Time& limit) noexcept;
     void grow_deaf() noexcept;
     [[nodiscard]] bool close_gate() noexcept;
     void open_gate() noexcept;
     static bool linger(bool (*poll)(void*) noexcept, void* context) noexcept;
 
-    void sleep(Doorbell& bell, Doorbell::Visit visit, std::chrono::nanoseconds limit,
-               bool listening) noexcept;
+    void sleep(Doorbell& bell, Doorbell::Visit visit, Time limit, bool listening) noexcept;
 
     Doorbell& bell_;
     YieldBudget yield_budget_;
