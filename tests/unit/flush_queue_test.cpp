@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -95,6 +96,27 @@ TEST_F(FlushQueueTest, TellsOfEachOfTwoFailuresWhereItIsWaitedFor)
     EXPECT_EQ(flushes_[0].status, Status::lost);
     EXPECT_NE(flushes_[1].status, Status::ok);
     EXPECT_EQ(flushes_[2].status, Status::lost);
+}
+
+/// What very many have taken is given back with the last; then it begins anew.
+TEST_F(FlushQueueTest, TakesAnyNumber)
+{
+    constexpr std::uint32_t waiting = 10'000;
+    std::vector<Flush> flushes(waiting);
+    for (int round = 0; round < 2; ++round) {
+        for (std::uint32_t age = 1; age <= waiting; ++age) {
+            push(flushes[age - 1], age, age);
+        }
+        for (std::uint32_t age = waiting; age >= 1; --age) {
+            ASSERT_TRUE(queue_.count_down(age, Status::ok));
+        }
+        for (Flush& flush : flushes) {
+            ASSERT_TRUE(queue_.is_first_over());
+            ASSERT_EQ(&queue_.take_first(), &flush);
+        }
+        ASSERT_FALSE(queue_.is_first_over());
+        ASSERT_FALSE(queue_.count_down(1, Status::ok));
+    }
 }
 
 /// So many always wait that the queue has to grow, and goes round.

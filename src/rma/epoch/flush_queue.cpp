@@ -68,8 +68,12 @@ void FlushQueue::tell(Place& place, Status failure, std::uint32_t before) noexce
 /// What it has to tell is handed on to those that have waited for the same operation.
 Flush& FlushQueue::take_first() noexcept
 {
-    const Place& over = place(0);
+    const Place over = place(0);
     ++first_;
+    if (waiting() == 0 && room_ > most_kept) {
+        places_.reset();
+        room_ = 0;
+    }
     if (over.failure != Status::ok) [[unlikely]] {
         over.flush->status = over.failure;
         if (over.told_before != first_) {

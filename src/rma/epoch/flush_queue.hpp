@@ -54,8 +54,8 @@ private:
         Flush* flush;
         std::uint64_t stamp;
         std::uint32_t operations;  ///< between the stamp before it and its own, still to be counted
-        Status failure;            ///< of one of them, or of one before it waited for as well
-        std::uint32_t told_before; ///< and by the flushes behind it up to that one, without it
+        Status failure;            ///< of one of them, or of one that a flush before it waited for
+        std::uint32_t told_before; ///< from here on the flushes before that number tell it
     };
 
     static void tell(Place& place, Status failure, std::uint32_t before) noexcept;
@@ -67,7 +67,9 @@ private:
     }
     bool grow() noexcept;
 
-    std::unique_ptr<Place[]> places_{}; ///< a ring, kept from use to use
+    static constexpr std::uint32_t most_kept = 1024;
+
+    std::unique_ptr<Place[]> places_{}; ///< a ring, kept from use to use while it is no larger
     std::uint32_t room_ = 0;            ///< its size, a power of two
     std::uint32_t first_ = 0;           ///< flushes that were over, of all that were pushed
     std::uint32_t end_ = 0;             ///< those that were pushed
