@@ -79,18 +79,17 @@ bool sweep_if_worth_while() noexcept
     thread_local unsigned without_window = 0;
     without_window = window_table::any() ? 0 : std::min(without_window + 1, times_until_late);
     Runtime& runtime = *Runtime::existing();
-    const bool completed = runtime.requests().complete_found(); // the program may ask just once
     const bool listens_only = !runtime.engine().process().waits();
     if (listens_only && expecting == 0 &&
         ++times % (without_window < times_until_late ? times_per_look : times_per_late_look) != 0) {
-        return completed;
+        return runtime.requests().complete_found(); // the program may ask just once
     }
     const bool moved = sweep_for_host();
     if (moved) {
         await_next_message();
     }
     expecting = moved ? looks_after_message : expecting - (expecting != 0 ? 1 : 0);
-    return moved || completed;
+    return moved;
 }
 
 bool sweep_from_host(bool host_moved) noexcept

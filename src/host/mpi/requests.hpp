@@ -34,7 +34,7 @@ class RequestList {
 public:
     void push(HostRequest* request) noexcept;
     [[nodiscard]] HostRequest* take_all() noexcept;
-    /// Completes those that are here. Answers whether there were any: one load where not.
+    /// Completes those that are here. Answers whether there were any.
     bool complete_all() noexcept;
     /// A look, without a promise.
     [[nodiscard]] bool any() const noexcept
