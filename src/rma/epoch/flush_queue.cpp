@@ -57,12 +57,13 @@ bool FlushQueue::count_down(std::uint64_t age, Status failure) noexcept
     return true;
 }
 
-/// Of two failures that are told by some behind it, those tell the later one.
+/// Of two failures it tells the one that more flushes have to tell: all have waited for that one.
 void FlushQueue::tell(Place& place, Status failure, std::uint32_t before) noexcept
 {
-    const bool is_longer = static_cast<std::int32_t>(before - place.told_before) > 0;
-    place.told_before = place.failure == Status::ok || is_longer ? before : place.told_before;
-    place.failure = failure;
+    if (place.failure == Status::ok || static_cast<std::int32_t>(before - place.told_before) >= 0) {
+        place.failure = failure;
+        place.told_before = before;
+    }
 }
 
 /// What it has to tell is handed on to those that have waited for the same operation.
