@@ -377,6 +377,17 @@ TEST_P(Scenarios, TargetsDoNotWaitForEachOther)
     run(d.finish(), [&](World& world) { EXPECT_LT(world.rank(1).times(over).done, late); });
 }
 
+namespace {
+
+void meet(Draft& draft, int ranks)
+{
+    for (int rank = 0; rank < ranks; ++rank) {
+        draft.rank(rank).meet();
+    }
+}
+
+} // namespace
+
 /// A lock that waits for the one before it keeps no exposure from beginning: rank 1 gives its own
 /// lock back when rank 3 has been in rank 0's memory.
 TEST_P(Scenarios, ExposuresPassLocksThatWait)
@@ -384,12 +395,7 @@ TEST_P(Scenarios, ExposuresPassLocksThatWait)
     Draft d = draft(4);
     d.rank(1).lock(LockType::exclusive, 1);
     d.rank(1).await_grant(1);
-    const auto meet = [&] {
-        for (int rank = 0; rank < 4; ++rank) {
-            d.rank(rank).meet();
-        }
-    };
-    meet();
+    meet(d, 4);
     d.rank(0).lock(LockType::exclusive, 1);
     d.rank(0).lock(LockType::exclusive, 2);
     d.rank(0).post({3});
@@ -397,7 +403,7 @@ TEST_P(Scenarios, ExposuresPassLocksThatWait)
     d.rank(3).start({0});
     d.rank(3).write(Call::put, 0);
     d.rank(3).complete(blocking);
-    meet();
+    meet(d, 4);
     d.rank(1).unlock(1, blocking);
     d.rank(0).unlock(2, blocking);
     d.rank(0).unlock(1, blocking);
@@ -409,14 +415,9 @@ TEST_P(Scenarios, ExposuresPassLocksThatWait)
 TEST_P(Scenarios, DeferredExposuresPassLocksThatWait)
 {
     Draft d = draft(4);
-    const auto meet = [&] {
-        for (int rank = 0; rank < 4; ++rank) {
-            d.rank(rank).meet();
-        }
-    };
     d.rank(3).lock(LockType::exclusive, 1);
     d.rank(3).await_grant(1);
-    meet();
+    meet(d, 4);
     d.rank(0).lock(LockType::exclusive, 1);
     d.rank(0).unlock(1, nonblocking);
     d.rank(0).lock(LockType::exclusive, 1);
@@ -433,7 +434,7 @@ TEST_P(Scenarios, DeferredExposuresPassLocksThatWait)
     d.rank(2).start({0});
     d.rank(2).write(Call::put, 0);
     d.rank(2).complete(blocking);
-    meet();
+    meet(d, 4);
     d.rank(1).unlock(1, blocking);
     d.rank(0).unlock(2, blocking);
     d.rank(0).unlock(1, blocking);

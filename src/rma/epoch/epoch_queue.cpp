@@ -200,8 +200,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
     }
     const bool is_next = first_deferred_ == nullptr ||
                          (first_other_ == nullptr && rules::may_pass_locks(epoch.kind));
-    const bool active = is_next && may_activate(epoch);
-    if (active) {
+    if (is_next && may_activate(epoch)) {
         activate(epoch);
         if (!epoch.settled() && comes_by_memory(with_, epoch)) {
             poll_memory(with_, polls, [&] {
@@ -209,7 +208,7 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
                 return epoch.settled();
             });
         }
-        if (epoch.settled()) {
+        if (epoch.settled()) { // as exposures, which alone pass others, always are
             return;
         }
     } else {
@@ -219,14 +218,10 @@ void EpochQueue::open(Epoch& epoch, int polls) noexcept
             attention_.set(Reason::deferred_epoch, true);
         }
     }
-    if (active && first_deferred_ != nullptr) {
-        enlist(epoch);
-    } else {
-        epoch.queued = true;
-        ++with_.early.room().waiting;
-        queue_.push(&epoch);
-        open_.push(&epoch);
-    }
+    epoch.queued = true;
+    ++with_.early.room().waiting;
+    queue_.push(&epoch);
+    open_.push(&epoch);
     count(epoch);
 }
 
@@ -244,22 +239,23 @@ void EpochQueue::enlist(Epoch& epoch) noexcept
 
 bool EpochQueue::activate_deferred() noexcept
 {
-    bool moved = false;
-    for (;;) {
-        const bool in_turn = first_deferred_ != nullptr && may_activate(*first_deferred_);
-        Epoch* next = in_turn ? first_deferred_ : first_other_;
-        const bool passes =
-            !in_turn && next != nullptr && rules::may_pass_locks(next->kind) && may_activate(*next);
-        if (!in_turn && !passes) {
-            break;
+    const auto next = [this]() -> Epoch* {
+        if (first_deferred_ != nullptr && may_activate(*first_deferred_)) {
+            return first_deferred_;
         }
-        Epoch& epoch = *next;
-        first_other_ = next == first_other_ ? first_no_lock(All::after(epoch)) : first_other_;
-        if (in_turn) {
+        const bool passes = first_other_ != nullptr && rules::may_pass_locks(first_other_->kind) &&
+                            may_activate(*first_other_);
+        return passes ? first_other_ : nullptr;
+    };
+    bool moved = false;
+    while (Epoch* found = next()) {
+        Epoch& epoch = *found;
+        first_other_ = found == first_other_ ? first_no_lock(All::after(epoch)) : first_other_;
+        if (found == first_deferred_) {
             first_deferred_ = All::after(epoch);
         } else {
-            queue_.remove(next);
-            queue_.push_front(next); // with those that are active
+            queue_.remove(found);
+            queue_.push_front(found); // with those that are active
         }
         activate(epoch);
         if (may_complete(epoch)) {
