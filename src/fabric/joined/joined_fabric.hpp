@@ -92,7 +92,7 @@ private:
     std::vector<int> watched_;  ///< until the network closes
     std::size_t looked_at_ = 0; ///< of those, last
     Time next_look_{};
-    unsigned polls_ = 0; ///< between sleeps
+    unsigned polls_ = 0; ///< that were not the last before a sleep
 };
 
 } // namespace sidelight::fabric

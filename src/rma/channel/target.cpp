@@ -166,7 +166,7 @@ void TargetSide::put_placed(Channel& from, const PutBody& body) noexcept
         PlacedBody{.operation = body.operation, .placed = from.zero_copies_taken.whole()});
 }
 
-void TargetSide::end_placing(const Channel& channel) noexcept { memory_.end_uses_of(channel.rank); }
+void TargetSide::end_uses(const Channel& channel) noexcept { memory_.end_uses_of(channel.rank); }
 
 void TargetSide::serve_get(Channel& from, const GetBody& body) noexcept
 {

@@ -43,7 +43,7 @@ public:
                                        std::size_t bytes) noexcept;
     void put_placed(Channel& from, const PutBody& body) noexcept;
     /// The fabric has lost the member: `put_placed` is not called for what it has sent.
-    void end_placing(const Channel& channel) noexcept;
+    void end_uses(const Channel& channel) noexcept;
 
     /// A fragment that acknowledgements count was performed here, or will not be.
     void performed(Channel& from, std::uint64_t operation, bool acknowledge,

@@ -13,7 +13,7 @@ void Losses::lose_peer(int peer) noexcept
             with_.contacts.lose(rank);
             Channel& channel = with_.contacts.channel(rank);
             acknowledgements_.end_placing(channel);
-            target_side_.end_placing(channel);
+            target_side_.end_uses(channel);
         }
     }
 }
