@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "datatype/basic_layout.hpp"
 #include "datatype/builder.hpp"
 #include "lone_process.hpp"
 
@@ -41,17 +40,7 @@ protected:
         window_ = &make_window(7);
     }
 
-    void get()
-    {
-        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
-        Operation operation;
-        operation.kind = OperationKind::get;
-        operation.target = 1;
-        operation.origin = {&value_, &word, 1};
-        operation.layout = &word;
-        operation.count = 1;
-        ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
-    }
+    void get() { ASSERT_EQ(window_->issue(get_of_word(1, value_), nullptr), Status::ok); }
 
     /// Four, of so many bytes each.
     void put_pieces(std::size_t length)

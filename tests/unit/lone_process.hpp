@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "datatype/basic_layout.hpp"
 #include "fabric/remote_memory.hpp"
 #include "rma/engine/process.hpp"
 
@@ -176,6 +177,19 @@ private:
     };
     std::array<One, 3> members_;
 };
+
+/// Of the first word of a member's memory.
+inline Operation get_of_word(int target, std::uint64_t& into)
+{
+    const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
+    Operation operation;
+    operation.kind = OperationKind::get;
+    operation.target = target;
+    operation.origin = {&into, &word, 1};
+    operation.layout = &word;
+    operation.count = 1;
+    return operation;
+}
 
 class LoneProcess : public testing::Test {
 protected:

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "datatype/basic_layout.hpp"
 #include "lone_process.hpp"
 
 /// Whose flush tells of an operation that was not performed, in a window with thread scope.
@@ -22,15 +21,9 @@ protected:
     /// The target refuses it.
     void fail(ThreadNumber thread)
     {
-        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
-        Operation operation;
-        operation.kind = OperationKind::get;
-        operation.target = 1;
+        Operation operation = get_of_word(1, into_);
         operation.thread = thread;
         operation.displacement = 64;
-        operation.origin = {&into_, &word, 1};
-        operation.layout = &word;
-        operation.count = 1;
         ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
         const auto asked = fabric_.last_body<GetBody>().operation;
         hear_from(1, 7, MessageKind::refused,

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "datatype/basic_layout.hpp"
 #include "rma/rules.hpp"
 #include "unit/lone_process.hpp"
 
@@ -30,17 +29,7 @@ protected:
         hear_from(1, 7, MessageKind::lock_grant, NoticeBody{.number = 1});
         process_.progress();
     }
-    void get()
-    {
-        const datatype::Layout& word = datatype::basic_layout(datatype::Basic::u64);
-        Operation operation;
-        operation.kind = OperationKind::get;
-        operation.target = 1;
-        operation.origin = {&into_, &word, 1};
-        operation.layout = &word;
-        operation.count = 1;
-        ASSERT_EQ(window_->issue(operation, nullptr), Status::ok);
-    }
+    void get() { ASSERT_EQ(window_->issue(get_of_word(1, into_), nullptr), Status::ok); }
     void note_asked()
     {
         if (fabric_.sent(MessageKind::get) != sent_) {
