@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The word of an offer (docs/design/offers.md, src/rma/epoch/offers.cpp), for SPIN: an origin
+/* The word of an offer (docs/design/offers.md), for SPIN: an origin
  * offers what it has recorded, or finds it granted, and then computes until its target has gone on,
  * or comes back sooner; the target posts, waits and performs what it finds. Each access is performed
  * once, while its exposure is open and its record is there; what is counted as done never falls; and

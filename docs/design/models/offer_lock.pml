@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lock that is offered (docs/design/offers.md, src/rma/epoch/offers.cpp), for SPIN: one holds it,
+/* A lock that is offered (docs/design/offers.md), for SPIN: one holds it,
  * behind it an origin that offers what it has recorded and then computes until all others are
  * through, or comes back sooner; behind that two who wait, asleep until a place is left, and perform
  * what they find. What is recorded is performed once, while its place is admitted; each place is left

@@ -226,10 +226,10 @@ bool Window::progress() noexcept
     if (parts_->contacts.broken()) {
         parts_->notifications.give_up_lost();
     }
-    const Offers::Sweep sweep(parts_->offers);
+    const OthersOffers::Sweep sweep(parts_->others_offers);
     moved |= parts_->queue.advance_active();
     if (parts_->locks.anybody_waits()) {
-        parts_->offers.perform_locks(rank_);
+        parts_->others_offers.perform_locks(rank_);
         moved |= parts_->locks.grant_waiting();
     }
     if (closing_) {

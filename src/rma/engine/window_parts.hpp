@@ -41,6 +41,7 @@ struct WindowParts {
     NotificationCounters counters; ///< of this member
     Notifications notifications;
     Offers offers;
+    OthersOffers others_offers;
     EpochSurroundings surroundings;
     EpochQueue queue;
     OpenEpochs open;

@@ -78,6 +78,11 @@ public:
     [[nodiscard]] const Peer& peer(int rank) const noexcept { return peers_[rank]; }
     /// This member's own block.
     [[nodiscard]] Control& own() const noexcept { return *peers_[with_.rank].control; }
+    /// In the block of a member that was met and is near, what such another one offers there.
+    [[nodiscard]] OfferWord& offered(int place, int origin) noexcept
+    {
+        return peers_[place].control->offers(with_.size, peers_[origin].here);
+    }
     [[nodiscard]] Channel& channel(int rank) noexcept
     {
         return with_.channels.open(rank, targets_[rank].peer);

@@ -53,7 +53,7 @@ bool exposure_over(const EpochSurroundings& with, const PeerEpoch& peer) noexcep
             with.own().notices(peer.rank).done.load(std::memory_order_acquire);
         return rules::exposure_done(peer.number, done);
     };
-    return is_done() || (with.offers.perform_access(peer.rank, peer.number) && is_done());
+    return is_done() || (with.others_offers.perform_access(peer.rank, peer.number) && is_done());
 }
 
 const EpochKindRow exposure_epoch{.name = "exposure",

@@ -12,7 +12,7 @@ namespace {
 bool passes(const EpochSurroundings& with, std::uint64_t number) noexcept
 {
     return with.barrier.passed(number) ||
-           (with.offers.perform_fences(number) && with.barrier.passed(number));
+           (with.others_offers.perform_fences(number) && with.barrier.passed(number));
 }
 
 void enter_fence(const EpochSurroundings& with, Epoch& epoch) noexcept

@@ -7,6 +7,7 @@
 #include "rma/epoch/lock_server.hpp"
 #include "rma/epoch/notifications.hpp"
 #include "rma/epoch/offers.hpp"
+#include "rma/epoch/others_offers.hpp"
 #include "rma/operation/operations.hpp"
 
 namespace sidelight::rma {
@@ -25,6 +26,7 @@ struct EpochSurroundings {
     Mapped& mapped;
     EarlyEpochs& early;
     Offers& offers;
+    OthersOffers& others_offers;
     bool dynamic;            ///< the window
     bool no_exclusive_locks; ///< by the program's word
     bool calls_for_events;   ///< what happens here calls the process for what is recorded

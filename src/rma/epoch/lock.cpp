@@ -53,7 +53,7 @@ bool admits(const EpochSurroundings& with, const Epoch& epoch, const PeerEpoch& 
 {
     const LockQueue& queue = with.contacts.peer(peer.rank).control->lock;
     const auto is_admitted = [&] { return queue.admits(epoch.lock_type, peer.place); };
-    return is_admitted() || (with.offers.perform_locks(peer.rank) && is_admitted());
+    return is_admitted() || (with.others_offers.perform_locks(peer.rank) && is_admitted());
 }
 
 } // namespace

@@ -184,7 +184,7 @@ Status Synchronization::test(bool& flag) noexcept
         return Status::rma_sync;
     }
     const bool active = open_.exposure->active();
-    const Offers::Sweep sweep(with_.offers);
+    const OthersOffers::Sweep sweep(with_.others_offers);
     flag = active;
     bool is_lost = false;
     for (const PeerEpoch& peer : open_.exposure->peers) {
