@@ -56,7 +56,20 @@ void describe_to_mpi(WindowObject& object, const WindowRequest& request, int ran
     body.loads_and_stores.store(request.flavor == Flavor::shared, std::memory_order_relaxed);
 }
 
-/// What can be told without the others.
+/// Whether an address may be the beginning of a window's memory. Open MPI takes NULL as well, for
+/// the beginning of all addresses; where it is a mistake, nobody may ever reach there.
+bool may_begin(const void* base) noexcept
+{
+#ifdef OPEN_MPI
+    static_cast<void>(base);
+    return true;
+#else
+    return base != nullptr;
+#endif
+}
+
+/// What can be told without the others. Memory that a program brings may be said to be all that
+/// there are addresses for.
 Status check(const WindowRequest& request) noexcept
 {
     if (!request.has_answers) {
@@ -65,13 +78,14 @@ Status check(const WindowRequest& request) noexcept
     if (request.size < 0) {
         return Status::size;
     }
-    if (request.size > most_addresses) { // hosts hang over some of these
+    const bool brings = request.flavor == Flavor::create;
+    if (!brings && request.size > most_addresses) { // hosts hang over some of these
         return Status::no_memory;
     }
     if (request.disp_unit <= 0) {
         return Status::disp;
     }
-    if (request.flavor == Flavor::create && request.base == nullptr && request.size > 0) {
+    if (brings && request.size > 0 && !may_begin(request.base)) {
         return Status::base;
     }
     if (!is_info(request.info)) {

@@ -313,8 +313,8 @@ static void creation_by_one(void)
         CHECK_ERROR(MPI_Win_allocate_shared(mine ? (MPI_Aint)1 << 62 : 64, 1, MPI_INFO_NULL, comm,
                                             &base, &win),
                     MPI_ERR_NO_MEM);
-        CHECK_ERROR(MPI_Win_create(mine ? NULL : origin_memory, 64, 1, MPI_INFO_NULL, comm, &win),
-                    MPI_ERR_BASE);
+        CHECK_ERROR(MPI_Win_create(origin_memory, mine ? -4 : 64, 1, MPI_INFO_NULL, comm, &win),
+                    MPI_ERR_SIZE);
         CHECK_ERROR(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, mine ? NULL : &win), MPI_ERR_ARG);
         CHECK_ERROR(MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, mine ? NULL : (void *)&base, &win),
                     MPI_ERR_ARG);

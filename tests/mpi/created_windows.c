@@ -117,6 +117,37 @@ static void all_empty(void)
     CHECK_OK(MPI_Win_free(&win));
 }
 
+/* One window of all addresses, for programs that tell one another addresses. MPICH takes no NULL.
+ */
+static void all_addresses(void)
+{
+#ifdef OPEN_MPI
+    MPI_Aint const first = 0;
+#else
+    MPI_Aint const first = 1;
+#endif
+    int64_t *const memory = malloc(2 * sizeof *memory);
+    int64_t const value = 5 + check_rank;
+    int64_t seen = 0;
+    MPI_Aint address, of_target;
+    check_step("all addresses");
+    memory[0] = 0;
+    memory[1] = 100 + check_rank;
+    MPI_Get_address(memory, &address);
+    MPI_Sendrecv(&address, 1, MPI_AINT, left(), 0, &of_target, 1, MPI_AINT, right(), 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win win = create((void *)first, INT64_MAX - first, 1);
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    CHECK_OK(MPI_Put(&value, 8, MPI_BYTE, right(), of_target - first, 8, MPI_BYTE, win));
+    CHECK_OK(MPI_Get(&seen, 8, MPI_BYTE, right(), of_target - first + 8, 8, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_EQ(seen, 100 + right());
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_EQ(memory[0], 5 + left());
+    free(memory);
+}
+
 /* --- Several windows on one memory ------------------------------------------------------------ */
 
 static void add(MPI_Win win, MPI_Aint at)
@@ -258,6 +289,7 @@ int main(int argc, char **argv)
     all_kinds_of_memory();
     unequal();
     all_empty();
+    all_addresses();
     window_on_windows();
     again();
     storm();

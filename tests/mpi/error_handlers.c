@@ -202,7 +202,7 @@ static void creation(void)
     MPI_Comm_set_errhandler(comm, handler);
     CHECK_ERROR(MPI_Win_create(memory, -4, 1, MPI_INFO_NULL, comm, &win), MPI_ERR_SIZE);
     CHECK_ERROR(MPI_Win_create(memory, 16, 0, MPI_INFO_NULL, comm, &win), MPI_ERR_DISP);
-    CHECK_ERROR(MPI_Win_create(NULL, 16, 1, MPI_INFO_NULL, comm, &win), MPI_ERR_BASE);
+    CHECK_ERROR(MPI_Win_create(memory, 16, -1, MPI_INFO_NULL, comm, &win), MPI_ERR_DISP);
     CHECK(win == MPI_WIN_NULL);
     CHECK_EQ(comm_handled, 3);
     MPI_Errhandler_free(&handler);
