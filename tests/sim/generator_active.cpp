@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "generator_parts.hpp"
 
+#include <algorithm>
+
 /// Series of fences, exchanges by post, start, complete and wait.
 namespace sidelight::sim {
 
@@ -50,20 +52,45 @@ std::size_t Generator::draw_shown()
     return random_.chance(2) ? 500 + random_.below(1500) : 1 + random_.below(3);
 }
 
-/// Post, start, complete, wait between some origins and some targets, each in one epoch per side.
+/// Post, start, complete, wait between some origins and some targets, each in one epoch per side;
+/// and where locks are held meanwhile perhaps again, with what was closed before still pending.
 void Generator::exchange()
+{
+    Exchange first = draw_exchange(std::vector<Ranks>(static_cast<std::size_t>(ranks_)));
+    const std::vector<Ranks> locked = locks_beside(first.targets_of);
+    const bool any_locked = std::any_of(locked.begin(), locked.end(),
+                                        [](const Ranks& targets) { return !targets.empty(); });
+    exchange(first);
+    for (int more = any_locked ? random_.between(0, 2) : 0; more > 0; --more) {
+        exchange(draw_exchange(locked));
+    }
+    for (int rank = 0; rank < ranks_; ++rank) {
+        for (const int target : locked[static_cast<std::size_t>(rank)]) {
+            remember(rank, author(rank).unlock(target, Mode::nonblocking));
+        }
+    }
+}
+
+/// Who has locks accesses none.
+Generator::Exchange Generator::draw_exchange(const std::vector<Ranks>& locked)
 {
     const bool everyone = random_.chance(15);
     const Ranks origins = everyone ? subset(ranks_, ranks_) : subset(1, ranks_);
-    std::vector<Ranks> origins_of(static_cast<std::size_t>(ranks_));
-    std::vector<Ranks> targets_of(static_cast<std::size_t>(ranks_));
+    Exchange drawn{std::vector<Ranks>(static_cast<std::size_t>(ranks_)),
+                   std::vector<Ranks>(static_cast<std::size_t>(ranks_))};
     for (const int origin : origins) {
         for (const int target : subset(1, random_.chance(50) ? 1 : ranks_)) {
-            targets_of[static_cast<std::size_t>(origin)].push_back(target);
-            origins_of[static_cast<std::size_t>(target)].push_back(origin);
+            if (locked[static_cast<std::size_t>(origin)].empty()) {
+                drawn.targets_of[static_cast<std::size_t>(origin)].push_back(target);
+                drawn.origins_of[static_cast<std::size_t>(target)].push_back(origin);
+            }
         }
     }
-    const std::vector<Ranks> locked = locks_beside(targets_of);
+    return drawn;
+}
+
+void Generator::exchange(const Exchange& drawn)
+{
     const bool no_check = random_.chance(8);
     const bool start_first = !no_check && random_.chance(50);
     if (start_first) {
@@ -73,22 +100,19 @@ void Generator::exchange()
         }
     }
     for (int rank = 0; rank < ranks_; ++rank) {
-        if (!origins_of[static_cast<std::size_t>(rank)].empty()) {
-            expose_side(rank, origins_of[static_cast<std::size_t>(rank)], no_check);
+        if (!drawn.origins_of[static_cast<std::size_t>(rank)].empty()) {
+            expose_side(rank, drawn.origins_of[static_cast<std::size_t>(rank)], no_check);
         }
     }
     if (no_check) {
         meet();
     }
     for (int rank = 0; rank < ranks_; ++rank) {
-        const bool origin = !targets_of[static_cast<std::size_t>(rank)].empty();
+        const bool origin = !drawn.targets_of[static_cast<std::size_t>(rank)].empty();
         if (origin) {
-            access_side(rank, targets_of[static_cast<std::size_t>(rank)], no_check);
+            access_side(rank, drawn.targets_of[static_cast<std::size_t>(rank)], no_check);
         }
-        close_side(rank, origin, !origins_of[static_cast<std::size_t>(rank)].empty());
-        for (const int target : locked[static_cast<std::size_t>(rank)]) {
-            remember(rank, author(rank).unlock(target, Mode::nonblocking));
-        }
+        close_side(rank, origin, !drawn.origins_of[static_cast<std::size_t>(rank)].empty());
     }
 }
 

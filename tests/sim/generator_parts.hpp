@@ -31,7 +31,14 @@ private:
     void meet();
     void fences();
     void fence_operations(int rank, const std::vector<Shown>& shown);
+    /// Whom each rank accesses, and by whom it is.
+    struct Exchange {
+        std::vector<Ranks> targets_of;
+        std::vector<Ranks> origins_of;
+    };
     void exchange();
+    [[nodiscard]] Exchange draw_exchange(const std::vector<Ranks>& locked);
+    void exchange(const Exchange& drawn);
     void expose_side(int target, const Ranks& origins, bool no_check);
     void access_side(int origin, const Ranks& targets, bool no_check);
     void close_side(int rank, bool origin, bool target);
