@@ -6,10 +6,11 @@ once the launcher has ended no process. Killed are the first rank, the last one,
 With --surviving the launcher is told to let the others go on, and one rank is killed: the others
 must get errors, in time, and work on or end. `surviving`: the last rank kills itself between two
 calls; `holding`: while others have its memory handles and wait for its notifications; `creating`:
-while windows are made; `active`: in the middle of active messages, the seed says who; `offering`:
-who offers what it has recorded, or performs that; `mixed`: any rank is killed at any moment, of a
-program that uses windows in every way. --moments: so many times, each in a job of its own, with
-another --seed. Exit status 77 where the machine cannot have nodes."""
+while windows are made; `naming`: in the middle of long puts into named memory; `active`: in the
+middle of active messages, the seed says who; `offering`: who offers what it has recorded, or
+performs that; `mixed`: any rank is killed at any moment, of a program that uses windows in every
+way. --moments: so many times, each in a job of its own, with another --seed. Exit status 77 where
+the machine cannot have nodes."""
 
 import argparse
 import contextlib
@@ -217,8 +218,8 @@ def main():
     parser.add_argument("-n", type=int, default=4, metavar="N", help="ranks (default 4)")
     parser.add_argument("--nodes", type=int, default=0, metavar="K",
                         help="nodes made of namespaces")
-    parser.add_argument("--surviving", choices=("surviving", "holding", "creating", "active",
-                                                  "mixed", "offering"),
+    parser.add_argument("--surviving", choices=("surviving", "holding", "naming", "creating",
+                                                  "active", "mixed", "offering"),
                         help="the launcher lets others go on in that program")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--moments", type=int, default=1, metavar="M")

@@ -3,7 +3,7 @@
 
 foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
     sidelight_mpi_program(${host} killed_rank sitting SOURCES ${CMAKE_CURRENT_LIST_DIR}/sitting.c)
-    foreach(program surviving holding creating active mixed offering)
+    foreach(program surviving holding naming creating active mixed offering)
         sidelight_mpi_program(${host} killed_rank ${program}
             SOURCES ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     endforeach()
@@ -46,6 +46,7 @@ foreach(host IN LISTS SIDELIGHT_FOUND_HOSTS)
         sidelight_killed_rank_test(surviving ${host} 2 2 --surviving surviving)
         sidelight_killed_rank_test(surviving ${host} 3 3 --surviving surviving)
         sidelight_killed_rank_test(killed_holding ${host} 3 3 --surviving holding)
+        sidelight_killed_rank_test(killed_naming ${host} 3 3 --surviving naming --moments 4)
         sidelight_killed_rank_test(killed_active ${host} 3 3 --surviving active --moments 4)
         sidelight_killed_rank_test(killed_mixed ${host} 3 3 --surviving mixed --moments 2)
     endif()
