@@ -2,6 +2,7 @@
 #include "datatype/beginning.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace sidelight::datatype {
 
@@ -24,6 +25,37 @@ std::size_t append_beginning(LayoutBuilder& all, const Run& run, Basic basic, st
     return blocks * run.length + rest;
 }
 
+/// The same of runs, one after the other.
+std::size_t append_beginning(LayoutBuilder& all, std::span<const Run> runs, Basic basic,
+                             std::ptrdiff_t shift, std::size_t bytes)
+{
+    std::size_t left = bytes;
+    for (const Run& run : runs) {
+        if (left == 0) {
+            break;
+        }
+        left -= append_beginning(all, run, basic, shift, left);
+    }
+    return bytes - left;
+}
+
+/// The same of a group: its whole repetitions at once.
+std::size_t append_beginning(LayoutBuilder& all, std::span<const Run> runs, const RunGroup& group,
+                             Basic basic, std::ptrdiff_t shift, std::size_t bytes)
+{
+    LayoutBuilder one;
+    append_beginning(one, runs, basic, 0, SIZE_MAX);
+    const std::size_t size = one.size();
+    const std::size_t repeats = std::min(group.repeats, bytes / size);
+    if (repeats != 0) {
+        one.replicate(repeats, group.stride);
+        all.append(one, shift);
+    }
+    const std::size_t rest = repeats != group.repeats ? bytes - repeats * size : 0;
+    shift += static_cast<std::ptrdiff_t>(repeats) * group.stride;
+    return repeats * size + append_beginning(all, runs, basic, shift, rest);
+}
+
 } // namespace
 
 LayoutPointer beginning_of(const Layout& layout, std::size_t bytes)
@@ -35,12 +67,14 @@ LayoutPointer beginning_of(const Layout& layout, std::size_t bytes)
         all.replicate(elements, layout.extent);
     }
     std::size_t rest = bytes % layout.size;
-    std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(elements) * layout.extent;
-    for (std::size_t repeat = 0; repeat < layout.repeats && rest != 0; ++repeat) {
-        for (const Run& run : layout.runs) {
-            rest -= append_beginning(all, run, layout.basic, shift, rest);
+    const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(elements) * layout.extent;
+    std::span<const Run> runs = layout.runs;
+    for (const RunGroup& group : layout.groups) {
+        if (rest == 0) {
+            break;
         }
-        shift += layout.repeat_stride;
+        rest -= append_beginning(all, runs.first(group.runs), group, layout.basic, shift, rest);
+        runs = runs.subspan(group.runs);
     }
     return all.finish(layout.lb, layout.extent);
 }

@@ -70,16 +70,29 @@ Extent spread(Extent bounds, std::size_t count, std::ptrdiff_t stride)
             plus(bounds.last, std::max<std::ptrdiff_t>(span, 0)), false};
 }
 
-Extent bounds_of(const std::vector<Run>& runs)
+Extent bounds_of(std::span<const Run> runs, const std::vector<RunGroup>& groups)
 {
     Extent all{PTRDIFF_MAX, PTRDIFF_MIN, false};
-    for (const Run& run : runs) {
-        const Extent block{run.offset, plus(run.offset, run.length), false};
-        const Extent bounds = spread(block, run.count, run.stride);
-        all.first = std::min(all.first, bounds.first);
-        all.last = std::max(all.last, bounds.last);
+    for (const RunGroup& group : groups) {
+        for (const Run& run : runs.first(group.runs)) {
+            const Extent block{run.offset, plus(run.offset, run.length), false};
+            const Extent bounds =
+                spread(spread(block, run.count, run.stride), group.repeats, group.stride);
+            all.first = std::min(all.first, bounds.first);
+            all.last = std::max(all.last, bounds.last);
+        }
+        runs = runs.subspan(group.runs);
     }
     return all;
+}
+
+constexpr RunGroup once{.runs = 0, .repeats = 1, .stride = 0};
+
+/// Whether it takes hardly more memory as runs, which may join with what is around them.
+bool is_short(const RunGroup& group) noexcept
+{
+    constexpr std::size_t most_runs = 16;
+    return group.repeats <= most_runs / group.runs;
 }
 
 } // namespace
@@ -87,25 +100,42 @@ Extent bounds_of(const std::vector<Run>& runs)
 /// Joins the last run with the one before it if they are of one kind.
 inline void LayoutBuilder::settle()
 {
-    if (runs_.size() > 1 && absorb(runs_[runs_.size() - 2], runs_.back())) {
+    if (!groups_.empty() && groups_.back().runs > 1 &&
+        absorb(runs_[runs_.size() - 2], runs_.back())) {
         runs_.pop_back();
+        --groups_.back().runs;
     }
+}
+
+/// The last group, for another run. A repetition is over: a short one becomes runs, which that may
+/// continue; behind a long one there is another group.
+inline RunGroup& LayoutBuilder::open_group()
+{
+    if (!groups_.empty() && groups_.back().repeats > 1 && is_short(groups_.back())) {
+        expand_last();
+    }
+    if (groups_.empty() || groups_.back().repeats > 1) {
+        groups_.push_back(once);
+    }
+    return groups_.back();
 }
 
 /// Adds a run. The last one may still grow by a block that touches it, so it is settled only when
 /// something comes after it that does not.
 inline void LayoutBuilder::append_run(const Run& run)
 {
-    if (!runs_.empty()) {
+    RunGroup& group = open_group();
+    if (group.runs != 0) {
         Run& last = runs_.back();
         const bool blocks = last.count == 1 && run.count == 1;
         if (blocks && plus(last.offset, last.length) == run.offset) {
             last.length += run.length;
             return;
         }
+        settle();
     }
-    settle();
     runs_.push_back(run);
+    ++group.runs;
 }
 
 void LayoutBuilder::append_block(std::ptrdiff_t offset, std::size_t length, Basic basic)
@@ -113,7 +143,6 @@ void LayoutBuilder::append_block(std::ptrdiff_t offset, std::size_t length, Basi
     if (length == 0) {
         return;
     }
-    expand();
     adopt(basic, length, signature_of(basic, length));
     append_run({offset, length, 0, 1});
 }
@@ -125,20 +154,14 @@ void LayoutBuilder::append(const LayoutBuilder& part, std::ptrdiff_t offset)
 
 void LayoutBuilder::append(const Layout& part, std::ptrdiff_t offset)
 {
-    append_runs(part.runs, part.repeats, part.repeat_stride, offset);
+    append_groups(part.runs, part.groups, offset);
     adopt(part.basic, part.size, part.signature);
 }
 
 void LayoutBuilder::append(const LayoutBuilder& part, std::span<const std::ptrdiff_t> offsets)
 {
-    const bool one_run = part.runs_.size() == 1 && part.repeats_ == 1; // as most have
     for (const std::ptrdiff_t offset : offsets) {
-        if (one_run && !runs_.empty() && repeats_ == 1) {
-            const Run& run = part.runs_.front();
-            append_run({plus(run.offset, offset), run.length, run.stride, run.count});
-        } else {
-            append_runs(part.runs_, part.repeats_, part.repeat_stride_, offset);
-        }
+        append_groups(part.runs_, part.groups_, offset);
     }
     adopt(part.basic_, static_cast<std::size_t>(product(part.size_, offsets.size())),
           repeated(part.signature_, offsets.size()));
@@ -156,14 +179,17 @@ void LayoutBuilder::replicate(std::size_t count, std::ptrdiff_t stride)
     }
     signature_ = repeated(signature_, count);
     settle();
-    if (repeats_ > 1 && product(repeats_, repeat_stride_) != stride) {
+    const RunGroup& first = groups_.front();
+    if (groups_.size() > 1 ||
+        (first.repeats > 1 && product(first.repeats, first.stride) != stride)) {
         expand();
     }
-    if (repeats_ > 1) {
-        repeats_ *= count;
-    } else if (runs_.size() > 1 || !replicate_run(runs_.front(), count, stride)) {
-        repeats_ = count;
-        repeat_stride_ = stride;
+    RunGroup& whole = groups_.front();
+    if (whole.repeats > 1) {
+        whole.repeats *= count;
+    } else if (whole.runs > 1 || !replicate_run(runs_.front(), count, stride)) {
+        whole.repeats = count;
+        whole.stride = stride;
     }
 }
 
@@ -190,57 +216,77 @@ std::unique_ptr<Layout> LayoutBuilder::make(std::ptrdiff_t lb, std::ptrdiff_t ex
     layout->basic = basic_;
     layout->basic_size = shape_of(basic_).extent;
     if (!runs_.empty()) {
-        const Extent bounds = spread(bounds_of(runs_), repeats_, repeat_stride_);
+        const Extent bounds = bounds_of(runs_, groups_);
         layout->true_lb = bounds.first;
         layout->true_ub = bounds.last;
     }
     const Run one_block{0, size_, 0, 1};
     layout->contiguous = size_ == 0 || (runs_.size() == 1 && runs_.front() == one_block &&
-                                        repeats_ == 1 && touching(extent, size_));
-    layout->repeats = repeats_;
-    layout->repeat_stride = repeat_stride_;
+                                        groups_.front().repeats == 1 && touching(extent, size_));
     runs_.shrink_to_fit();
+    groups_.shrink_to_fit();
     layout->runs = std::move(runs_);
+    layout->groups = std::move(groups_);
     *this = LayoutBuilder{};
     return layout;
 }
 
-void LayoutBuilder::append_runs(const std::vector<Run>& runs, std::size_t repeats,
-                                std::ptrdiff_t repeat_stride, std::ptrdiff_t offset)
+void LayoutBuilder::append_repeated(std::span<const Run> runs, const RunGroup& group,
+                                    std::ptrdiff_t offset)
 {
-    if (runs.empty()) {
-        return;
-    }
-    const bool keep_repeats = runs_.empty();
-    expand();
-    for (std::size_t repeat = 0; repeat < (keep_repeats ? 1 : repeats); ++repeat) {
-        const std::ptrdiff_t shift = plus(offset, product(repeat, repeat_stride));
+    for (std::size_t repeat = 0; repeat < group.repeats; ++repeat) {
+        const std::ptrdiff_t shift = plus(offset, product(repeat, group.stride));
         for (const Run& run : runs) {
             append_run({plus(run.offset, shift), run.length, run.stride, run.count});
         }
     }
-    if (keep_repeats) {
-        repeats_ = repeats;
-        repeat_stride_ = repeat_stride;
+}
+
+/// A short repetition becomes runs, unless it is the first: it may be all, and repeated in turn.
+void LayoutBuilder::append_group(std::span<const Run> runs, const RunGroup& group,
+                                 std::ptrdiff_t offset)
+{
+    if (group.repeats == 1 || (!runs_.empty() && is_short(group))) {
+        append_repeated(runs, group, offset);
+        return;
+    }
+    settle();
+    groups_.push_back(group);
+    for (const Run& run : runs) {
+        runs_.push_back({plus(run.offset, offset), run.length, run.stride, run.count});
     }
 }
 
-/// Turns the repetition of the whole into runs, so that something else can follow it.
+void LayoutBuilder::append_groups(const std::vector<Run>& runs, const std::vector<RunGroup>& groups,
+                                  std::ptrdiff_t offset)
+{
+    std::span<const Run> left = runs;
+    for (const RunGroup& group : groups) {
+        append_group(left.first(group.runs), group, offset);
+        left = left.subspan(group.runs);
+    }
+}
+
+/// Turns the last group into runs.
+void LayoutBuilder::expand_last()
+{
+    const RunGroup group = groups_.back();
+    const auto first = runs_.end() - static_cast<std::ptrdiff_t>(group.runs);
+    const std::vector<Run> repeated(first, runs_.end());
+    groups_.pop_back();
+    runs_.erase(first, runs_.end());
+    append_repeated(repeated, group, 0);
+}
+
+/// Turns all into runs, one group that is there once, so that it can be repeated.
 void LayoutBuilder::expand()
 {
-    if (repeats_ == 1) {
-        return;
-    }
-    const std::vector<Run> once = std::move(runs_);
-    runs_.clear();
-    runs_.reserve(once.size() * repeats_);
-    const std::size_t repeats = std::exchange(repeats_, 1);
-    const std::ptrdiff_t stride = std::exchange(repeat_stride_, 0);
-    for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
-        const std::ptrdiff_t shift = product(repeat, stride);
-        for (const Run& run : once) {
-            append_run({plus(run.offset, shift), run.length, run.stride, run.count});
-        }
+    const std::vector<Run> runs = std::exchange(runs_, {});
+    const std::vector<RunGroup> groups = std::exchange(groups_, {once});
+    std::span<const Run> left = runs;
+    for (const RunGroup& group : groups) {
+        append_repeated(left.first(group.runs), group, 0);
+        left = left.subspan(group.runs);
     }
     settle();
 }

@@ -17,7 +17,7 @@ struct LayoutDeleter {
 using LayoutPointer = std::unique_ptr<const Layout, LayoutDeleter>;
 
 /// Where the data of a type lie, while it is being put together. Blocks that touch become one,
-/// equal blocks at equal distances become one Run, and a whole that is repeated is kept once.
+/// equal blocks at equal distances become one Run, and what is repeated often is kept once.
 /// May throw std::bad_alloc, and std::length_error when a size or an address does not fit.
 class LayoutBuilder {
 public:
@@ -45,16 +45,19 @@ public:
 private:
     [[nodiscard]] std::unique_ptr<Layout> make(std::ptrdiff_t lb, std::ptrdiff_t extent);
     void append_run(const Run& run);
-    void append_runs(const std::vector<Run>& runs, std::size_t repeats,
-                     std::ptrdiff_t repeat_stride, std::ptrdiff_t offset);
+    void append_repeated(std::span<const Run> runs, const RunGroup& group, std::ptrdiff_t offset);
+    void append_group(std::span<const Run> runs, const RunGroup& group, std::ptrdiff_t offset);
+    void append_groups(const std::vector<Run>& runs, const std::vector<RunGroup>& groups,
+                       std::ptrdiff_t offset);
+    RunGroup& open_group();
     void settle();
+    void expand_last();
     void expand();
     void adopt(Basic basic, std::size_t size, const Signature& signature);
     static bool replicate_run(Run& run, std::size_t count, std::ptrdiff_t stride);
 
     std::vector<Run> runs_;
-    std::size_t repeats_ = 1;
-    std::ptrdiff_t repeat_stride_ = 0;
+    std::vector<RunGroup> groups_; ///< the last one grows while it is there once
     std::size_t size_ = 0;
     Basic basic_ = Basic::none;
     Signature signature_;

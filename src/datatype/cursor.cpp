@@ -78,14 +78,18 @@ void Cursor::advance_in_run(std::size_t bytes) noexcept
 
 void Cursor::enter_next_run() noexcept
 {
-    if (++run_ == layout_->runs.size()) {
-        run_ = 0;
+    ++run_;
+    if (--runs_left_ == 0) {
         if (--repeats_left_ > 0) {
-            repeat_ = displaced(repeat_, layout_->repeat_stride);
+            repeat_ = displaced(repeat_, group_->stride);
+            runs_left_ = group_->runs;
+            run_ -= runs_left_;
+        } else if (run_ != layout_->runs.size()) {
+            ++group_;
+            enter_group();
         } else if (--elements_left_ > 0) {
             element_ = displaced(element_, layout_->extent);
-            repeat_ = element_;
-            repeats_left_ = layout_->repeats;
+            enter_element();
         } else {
             piece_ = {nullptr, 0};
             return;

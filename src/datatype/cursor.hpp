@@ -40,7 +40,7 @@ public:
             blocks_left_ = 1;
             elements_left_ = 1;
         } else {
-            repeats_left_ = layout_->repeats;
+            enter_element();
             enter_run();
         }
     }
@@ -58,16 +58,31 @@ public:
 private:
     void advance_in_run(std::size_t bytes) noexcept;
     void enter_next_run() noexcept;
+    void enter_element() noexcept
+    {
+        group_ = layout_->groups.data();
+        run_ = 0;
+        enter_group();
+    }
+    void enter_group() noexcept
+    {
+        repeat_ = element_;
+        repeats_left_ = group_->repeats;
+        runs_left_ = group_->runs;
+    }
     void enter_run() noexcept;
 
     const Layout* layout_;
     Piece piece_{nullptr, 0};
-    std::byte* element_;           ///< where the element at the cursor starts
-    std::byte* repeat_;            ///< and the repetition within it
-    std::size_t elements_left_;    ///< with the one at the cursor
-    std::size_t repeats_left_ = 1; ///< with the one at the cursor
-    std::size_t blocks_left_ = 0;  ///< in the run, with the one at the cursor
-    std::size_t run_ = 0;          ///< index in the runs
+    std::byte* element_; ///< where the element at the cursor starts
+    std::byte* repeat_;  ///< and the repetition of a group within it
+    const RunGroup* group_ = nullptr;
+    std::size_t run_ = 0; ///< index in the runs
+    // With the one at the cursor:
+    std::size_t elements_left_;
+    std::size_t repeats_left_ = 1; ///< of the group
+    std::size_t runs_left_ = 1;    ///< in the repetition
+    std::size_t blocks_left_ = 0;  ///< in the run
 };
 
 /// Copies the data of one buffer to another, in the order of both type maps, and returns the bytes

@@ -43,19 +43,21 @@ std::size_t blocks(const Buffer& buffer, std::size_t most) noexcept
     if (layout.contiguous || buffer.bytes() == 0) {
         return 1;
     }
-    std::size_t found = 0; // in the runs; as long as that is not too many
-    for (const Run& run : layout.runs) {
-        found += run.count;
-        if (found > most) {
-            return found;
+    std::size_t found = 0; // in one element; as long as that is not too many
+    const Run* run = layout.runs.data();
+    for (const RunGroup& group : layout.groups) {
+        for (const Run* end = run + group.runs; run != end; ++run) {
+            std::size_t blocks = 0;
+            if (__builtin_mul_overflow(run->count, group.repeats, &blocks) ||
+                __builtin_add_overflow(found, blocks, &found)) {
+                return SIZE_MAX;
+            }
+            if (found > most) {
+                return found;
+            }
         }
     }
-    for (const std::size_t times : {layout.repeats, buffer.count}) {
-        if (__builtin_mul_overflow(found, times, &found)) {
-            return SIZE_MAX;
-        }
-    }
-    return found;
+    return __builtin_mul_overflow(found, buffer.count, &found) ? SIZE_MAX : found;
 }
 
 } // namespace sidelight::datatype

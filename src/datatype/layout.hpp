@@ -21,6 +21,16 @@ struct Run {
     friend bool operator==(const Run&, const Run&) = default;
 };
 
+/// So many runs, those that come next in the layout, one after the other, and all of that so many
+/// times, `stride` apart.
+struct RunGroup {
+    std::size_t runs;
+    std::size_t repeats;
+    std::ptrdiff_t stride;
+
+    friend bool operator==(const RunGroup&, const RunGroup&) = default;
+};
+
 /// An MPI datatype, flattened: where the data of one element lie, in the order of the type map.
 /// Immutable once made. Predefined layouts live as long as the process; the others are counted:
 /// one reference by the cache on the MPI datatype, one by each operation that is recorded.
@@ -37,8 +47,7 @@ struct Layout {
     bool contiguous = false; ///< any count of it is one block that starts at the buffer
     bool predefined = false; ///< lives for ever; not counted
     std::vector<Run> runs;   ///< empty for a type without data
-    std::size_t repeats = 1; ///< one element is all the runs, this many times over,
-    std::ptrdiff_t repeat_stride = 0; ///< this far apart
+    std::vector<RunGroup> groups; ///< one element is these, one after the other
     mutable std::atomic<std::uint32_t> references{1};
 };
 

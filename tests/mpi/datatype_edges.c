@@ -52,6 +52,55 @@ static void records(struct window *w)
         CHECK(same(&in[i], &out[i]));
 }
 
+struct headed {
+    int64_t length;
+    struct record records[60];
+};
+
+static MPI_Datatype headed_type(void)
+{
+    int const lengths[] = {1, 60};
+    MPI_Aint const at[] = {offsetof(struct headed, length), offsetof(struct headed, records)};
+    MPI_Datatype members[] = {MPI_INT64_T, record_type()};
+    MPI_Datatype type;
+    MPI_Type_create_struct(2, lengths, at, members, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&members[1]);
+    return type;
+}
+
+/* A header and many records are one element; what comes may be less than what there is room for. */
+static void headed(struct window *w)
+{
+    static struct headed out, in;
+    int const target = (w->rank + 1) % w->size;
+    MPI_Aint const there = window_at(w, target, 0);
+    MPI_Datatype type = headed_type(), record = record_type();
+    out.length = 60 + w->rank;
+    for (int i = 0; i < 60; ++i)
+        out.records[i] = (struct record){(char)i, -i / 8.0, {4, (short)-i, 9}, w->rank + 77 * i};
+    CHECK_OK(MPI_Put(&out, 1, type, target, there, 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_OK(MPI_Get(&in, 1, type, target, there, 1, type, w->win));
+    CHECK_OK(MPI_Win_flush(target, w->win));
+    CHECK_EQ(in.length, out.length);
+    for (int i = 0; i < 60; ++i)
+        CHECK(same(&in.records[i], &out.records[i]));
+    if (!host_is_alone()) { /* MPICH adds what lies behind what is sent, too */
+        for (int i = 0; i < 60; ++i)
+            out.records[i].number = -i;
+        CHECK_OK(MPI_Put(&out.length, 1, MPI_INT64_T, target, there, 1, type, w->win));
+        CHECK_OK(MPI_Put(out.records, 40, record, target, there + 8, 60, record, w->win));
+        CHECK_OK(MPI_Win_flush(target, w->win));
+        CHECK_OK(MPI_Get(&in, 1, type, target, there, 1, type, w->win));
+        CHECK_OK(MPI_Win_flush(target, w->win));
+        for (int i = 0; i < 60; ++i)
+            CHECK_EQ(in.records[i].number, i < 40 ? -i : w->rank + 77 * i);
+    }
+    MPI_Type_free(&type);
+    MPI_Type_free(&record);
+}
+
 /* Members scattered at the origin, packed at the target: the signature alone counts. */
 static void packed(struct window *w)
 {
@@ -355,6 +404,7 @@ static void everything(struct window *w)
 {
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     records(w);
+    headed(w);
     packed(w);
     nothing(w);
     no_elements(w);

@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "datatype/basic_layout.hpp"
+#include "datatype/beginning.hpp"
 
 namespace sidelight::datatype {
 namespace {
 
+constexpr RunGroup once{1, 1, 0};
 constexpr std::ptrdiff_t largest = std::numeric_limits<std::ptrdiff_t>::max();
 
 LayoutBuilder block(std::ptrdiff_t offset, std::size_t length, Basic basic = Basic::byte)
@@ -62,7 +65,7 @@ TEST(Builder, AVectorIsOneRun)
     const LayoutPointer layout = builder.finish(0, 100'000);
     ASSERT_EQ(layout->runs.size(), 1U);
     EXPECT_EQ(layout->runs[0], (datatype::Run{0, 24, 100, 1000}));
-    EXPECT_EQ(layout->repeats, 1U);
+    EXPECT_EQ(layout->groups, std::vector({once}));
 }
 
 TEST(Builder, EqualBlocksAtEqualDistancesAreOneRun)
@@ -83,22 +86,56 @@ TEST(Builder, AWholeThatIsRepeatedIsKeptOnce)
     builder.replicate(std::size_t{1} << 20, 16);
     builder.replicate(std::size_t{1} << 20, std::ptrdiff_t{16} << 20);
     const LayoutPointer layout = builder.finish(0, 16);
-    EXPECT_EQ(layout->runs.size(), 2U);
-    EXPECT_EQ(layout->repeats, std::size_t{1} << 40);
+    EXPECT_EQ(layout->groups, std::vector({RunGroup{2, std::size_t{1} << 40, 16}}));
     EXPECT_EQ(layout->size, std::size_t{6} << 40);
     EXPECT_EQ(layout->true_ub, (std::ptrdiff_t{16} << 40) - 6);
 }
 
-TEST(Builder, SomethingAfterARepetitionTurnsItIntoRuns)
+TEST(Builder, SomethingAfterAShortRepetitionTurnsItIntoRuns)
 {
     LayoutBuilder builder = block(0, 4);
     builder.append_block(8, 2, Basic::byte);
     builder.replicate(2, 16);
     builder.append_block(40, 4, Basic::byte);
     const LayoutPointer layout = builder.finish(0, 48);
-    EXPECT_EQ(layout->repeats, 1U);
+    EXPECT_EQ(layout->groups, std::vector({RunGroup{layout->runs.size(), 1, 0}}));
     EXPECT_EQ(layout->size, 16U);
     EXPECT_EQ(layout->true_ub, 44);
+}
+
+/// Two records, a million times, with something before and behind them.
+TEST(Builder, ALongRepetitionIsKeptOnceAmongOthers)
+{
+    constexpr std::size_t many = std::size_t{1} << 20;
+    LayoutBuilder records = block(0, 4);
+    records.append_block(6, 2, Basic::byte);
+    records.replicate(many, 16);
+    LayoutBuilder builder = block(0, 8);
+    builder.append(records, 16);
+    builder.append_block(std::ptrdiff_t{16} * (many + 1), 1, Basic::byte);
+    const LayoutPointer layout = builder.finish(0, std::ptrdiff_t{16} * (many + 2));
+    EXPECT_EQ(layout->groups,
+              std::vector({RunGroup{1, 1, 0}, RunGroup{2, many, 16}, RunGroup{1, 1, 0}}));
+    EXPECT_EQ(layout->runs.size(), 4U);
+    EXPECT_EQ(layout->size, 6 * many + 9);
+    EXPECT_EQ(layout->true_ub, std::ptrdiff_t{16} * (many + 1) + 1);
+}
+
+/// What is sent may end anywhere in what the other side could take.
+TEST(Builder, TheBeginningOfALongRepetitionTakesNoMoreMemory)
+{
+    constexpr std::size_t many = std::size_t{1} << 40;
+    LayoutBuilder builder = block(0, 4);
+    builder.append_block(6, 2, Basic::byte);
+    const LayoutPointer record = builder.finish(0, 8);
+    const LayoutPointer of_elements = beginning_of(*record, 6 * many + 5);
+    EXPECT_EQ(of_elements->groups, std::vector({RunGroup{2, many, 8}, RunGroup{2, 1, 0}}));
+    builder.append(*record, 0);
+    builder.replicate(many, 8);
+    const LayoutPointer all = builder.finish(0, 8);
+    const LayoutPointer of_repetitions = beginning_of(*all, 6 * (many - 1) + 4);
+    EXPECT_EQ(of_repetitions->groups, std::vector({RunGroup{2, many - 1, 8}, RunGroup{1, 1, 0}}));
+    EXPECT_EQ(of_repetitions->size, 6 * (many - 1) + 4);
 }
 
 TEST(Builder, NoCopiesLeaveNothing)

@@ -72,7 +72,8 @@ std::ptrdiff_t draw_distance(Random& random, std::ptrdiff_t extent)
 Draft contiguous(Random& random, const Draft& part)
 {
     Draft draft;
-    append_block(draft, part, {random.below(5), 0});
+    const std::size_t count = random.chance(20) ? random.below(100) : random.below(5);
+    append_block(draft, part, {count, 0});
     return draft;
 }
 

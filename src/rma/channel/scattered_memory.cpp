@@ -54,6 +54,7 @@ bool ScatteredMemory::add(const ScatteredBlocks& blocks, const OwnMemory& memory
                             .length = blocks.length,
                             .stride = static_cast<std::ptrdiff_t>(blocks.stride),
                             .count = blocks.count});
+    layout_.groups.front().runs = layout_.runs.size();
     layout_.size += bytes;
     return true;
 }
@@ -70,6 +71,7 @@ Status ScatteredMemory::find(std::span<const std::byte> payload, std::uint64_t e
         return Status::count;
     }
     try {
+        layout_.groups.assign(1, {.runs = 0, .repeats = 1, .stride = 0});
         for (std::uint64_t entry = 0; entry < entries; ++entry) {
             ScatteredBlocks blocks;
             std::memcpy(&blocks, &payload[entry * sizeof blocks], sizeof blocks);
