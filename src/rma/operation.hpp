@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -134,6 +135,7 @@ struct Op {
     ActiveMessage* message = nullptr; ///< active_message: what it has while it is under way
     KeptData* kept = nullptr;         ///< what it reads, if its closing call has returned early
     Op* next = nullptr;
+    alignas(16) std::array<std::byte, 32> little{}; ///< what it reads, if that is so little
 };
 
 /// Whether a request waits for it to be complete at the target.

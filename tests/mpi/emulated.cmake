@@ -14,7 +14,7 @@ endforeach()
 foreach(program finalize_callbacks reductions datatype_edges ordering blocking_calls two_sided
         argument_errors null_arguments error_handlers epoch_errors failed_requests
         remote_requests sessions
-        nonblocking_late own_memory duplicate_keys duplicate_threads notifications waits
+        nonblocking_late early_reuse own_memory duplicate_keys duplicate_threads notifications waits
         complete_requests notification_threads ordered ordered_pairs pipelines
         memory_handles active_messages smart_progress)
     sidelight_emulated_test(${program} RANKS 2)

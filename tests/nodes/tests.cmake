@@ -6,9 +6,9 @@
 # program that wants arguments or an environment gets lines of its own below.
 set(SIDELIGHT_ACROSS_NODES operations reductions datatypes datatype_edges ordering ordered
     ordered_pairs atomicity lost_updates attributes created_windows dynamic_windows communicators
-    fence gats locks shared_locks nonblocking nonblocking_late nonblocking_ahead argument_errors
-    error_handlers epoch_errors threads two_sided blocking_calls own_memory notifications
-    waits pipelines memory_handles active_messages smart_progress finalize_callbacks)
+    fence gats locks shared_locks nonblocking nonblocking_late nonblocking_ahead early_reuse
+    argument_errors error_handlers epoch_errors threads two_sided blocking_calls own_memory
+    notifications waits pipelines memory_handles active_messages smart_progress finalize_callbacks)
 # With neighbours on each node as well: mapped memory and messages in one window.
 set(SIDELIGHT_ACROSS_MIXED_NODES operations atomicity lost_updates created_windows dynamic_windows
     fence gats locks shared_locks nonblocking notifications notified_storm)

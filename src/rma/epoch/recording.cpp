@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "rma/operation/kept_data.hpp"
+
 namespace sidelight::rma {
 
 Status Recording::find(int target, PeerEpochRef& where) noexcept
@@ -151,6 +153,7 @@ Status Recording::record(PeerEpochRef where, const Operation& operation,
     if (begins) {
         with_.operations.execute_at(*op, destination);
     } else {
+        keep_little(*op);
         peer.recorded.push(op);
     }
     return Status::ok;

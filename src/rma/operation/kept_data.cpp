@@ -2,6 +2,7 @@
 #include "rma/operation/kept_data.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -34,6 +35,12 @@ Buffer densely(const Operation& operation, std::byte* at) noexcept
     return {at, &element, from.bytes() / element.size};
 }
 
+/// Elements with holes stay one extent apart.
+std::size_t span_of(const Buffer& dense) noexcept
+{
+    return static_cast<std::size_t>(dense.layout->extent) * dense.count;
+}
+
 bool reads_nothing(const Operation& operation) noexcept
 {
     return operation.origin.layout == nullptr || operation.origin.bytes() == 0;
@@ -55,15 +62,12 @@ KeptData* copy_data(KeepingRoom& room, const Operation& operation) noexcept
 
 } // namespace
 
-/// Elements with holes stay one extent apart.
 std::size_t kept_bytes(const Operation& operation) noexcept
 {
-    if (reads_nothing(operation)) {
-        return 0;
-    }
-    const Buffer dense = densely(operation, nullptr);
-    const std::size_t span = static_cast<std::size_t>(dense.layout->extent) * dense.count;
-    return sizeof(KeptData) + round_up(span, alignof(KeptData));
+    return reads_nothing(operation)
+               ? 0
+               : sizeof(KeptData) +
+                     round_up(span_of(densely(operation, nullptr)), alignof(KeptData));
 }
 
 bool same_buffer(const Buffer& one, const Buffer& other) noexcept
@@ -85,6 +89,26 @@ bool keep_data(KeepingRoom& room, Op& op, const Op* like) noexcept
     datatype::release(std::exchange(origin, kept->buffer).layout);
     op.kept = kept;
     return true;
+}
+
+void keep_little(Op& op) noexcept
+{
+    Operation& operation = op.operation;
+    const bool reads = operation.kind == OperationKind::put || is_accumulate(operation);
+    if (!reads || reads_nothing(operation)) {
+        return;
+    }
+    const Buffer dense = densely(operation, op.little.data());
+    const bool compares = operation.kind == OperationKind::compare_and_swap;
+    const std::size_t span = span_of(dense);
+    if ((compares ? 2 : 1) * span > op.little.size()) {
+        return;
+    }
+    datatype::copy(dense, operation.origin);
+    datatype::release(std::exchange(operation.origin, dense).layout);
+    if (compares) {
+        operation.compare = std::memcpy(&op.little[span], operation.compare, span);
+    }
 }
 
 void drop_kept(Op& op) noexcept

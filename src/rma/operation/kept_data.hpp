@@ -53,6 +53,10 @@ inline constexpr std::size_t kept_overhead = 320;
 /// same buffer, or null. False: no memory, and nothing has changed.
 [[nodiscard]] bool keep_data(KeepingRoom& room, Op& op, const Op* like) noexcept;
 
+/// Copies what an operation that waits reads into the operation itself, if it is little. A host
+/// would have sent so little by now, and there are programs that use the buffer again too early.
+void keep_little(Op& op) noexcept;
+
 /// The operation reads nothing any more. Does nothing to one that has nothing kept.
 void drop_kept(Op& op) noexcept;
 
