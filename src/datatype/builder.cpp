@@ -86,7 +86,7 @@ Extent bounds_of(std::span<const Run> runs, const std::vector<RunGroup>& groups)
     return all;
 }
 
-constexpr RunGroup once{.runs = 0, .repeats = 1, .stride = 0};
+constexpr RunGroup single_group{.runs = 0, .repeats = 1, .stride = 0};
 
 /// Whether it takes hardly more memory as runs, which may join with what is around them.
 bool is_short(const RunGroup& group) noexcept
@@ -115,7 +115,7 @@ inline RunGroup& LayoutBuilder::open_group()
         expand_last();
     }
     if (groups_.empty() || groups_.back().repeats > 1) {
-        groups_.push_back(once);
+        groups_.push_back(single_group);
     }
     return groups_.back();
 }
@@ -282,7 +282,7 @@ void LayoutBuilder::expand_last()
 void LayoutBuilder::expand()
 {
     const std::vector<Run> runs = std::exchange(runs_, {});
-    const std::vector<RunGroup> groups = std::exchange(groups_, {once});
+    const std::vector<RunGroup> groups = std::exchange(groups_, {single_group});
     std::span<const Run> left = runs;
     for (const RunGroup& group : groups) {
         append_repeated(left.first(group.runs), group, 0);
