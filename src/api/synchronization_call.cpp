@@ -217,6 +217,11 @@ Status Unlock::begin(WindowObject& object, int rank, Request* request) noexcept
     return is_nobody(rank, request) ? Status::ok : object.window->unlock(rank, request, true);
 }
 
+bool LockAll::at_once(WindowKey& window, int assertion) noexcept
+{
+    return assertion == 0 && !LockOrder::is_open() && window.window->settled().lock_all();
+}
+
 Status LockAll::start(WindowObject& object, int assertion, Request* request) noexcept
 {
     return lock_all(object, assertion, request, false);
@@ -235,6 +240,11 @@ Status LockAll::begin(WindowObject& object, int assertion, Request* request) noe
         static_cast<void>(window.unlock_all(nullptr));
     }
     return waits;
+}
+
+bool UnlockAll::at_once(WindowKey& window) noexcept
+{
+    return window.window->settled().unlock_all();
 }
 
 Status UnlockAll::start(WindowObject& object, Request* request) noexcept

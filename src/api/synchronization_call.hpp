@@ -147,12 +147,13 @@ struct Unlock : Synchronization<&Table::Win_unlock, OnHost::refuses> {
 struct LockAll : Synchronization<&Table::Win_lock_all, OnHost::opens> {
     static constexpr bool asserts = true;
     static constexpr bool settles_locks = true;
-
+    static bool at_once(WindowKey& window, int assertion) noexcept;
     static Status start(WindowObject& object, int assertion, Request* request) noexcept;
     static Status begin(WindowObject& object, int assertion, Request* request) noexcept;
 };
 
 struct UnlockAll : Synchronization<&Table::Win_unlock_all, OnHost::refuses> {
+    static bool at_once(WindowKey& window) noexcept;
     static Status start(WindowObject& object, Request* request) noexcept;
     static Status begin(WindowObject& object, Request* request) noexcept;
 };

@@ -136,11 +136,19 @@ Status Window::unlock_by_queue(int target, Request* request, bool waits) noexcep
 
 Status Window::lock_all(Assertion assertion, Request* request, bool grant_waited) noexcept
 {
+    if (!assertion.no_check && !assertion.concurrent && settled_.lock_all()) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.lock_all(assertion, request, grant_waited);
 }
 
 Status Window::unlock_all(Request* request, bool waits) noexcept
 {
+    if (settled_.unlock_all()) {
+        finish(request);
+        return Status::ok;
+    }
     return parts_->synchronization.unlock_all(request, waits);
 }
 

@@ -35,6 +35,12 @@ public:
                                                  std::memory_order_seq_cst);
     }
 
+    /// Whether a place that is taken now would be admitted at once.
+    [[nodiscard]] bool is_free(LockType type) const noexcept
+    {
+        return admits(type, {arrivals_.load(std::memory_order_relaxed)});
+    }
+
     /// Whether the holder of the place may enter; once true, it stays true until the place is left.
     [[nodiscard]] bool admits(LockType type, LockPlace place) const noexcept
     {

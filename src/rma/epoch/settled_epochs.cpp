@@ -13,7 +13,7 @@ SettledEpochs::~SettledEpochs()
     while (locks_ != nullptr) {
         queue_.give_back(*std::exchange(locks_, locks_->next));
     }
-    for (Epoch* kept : {access_, exposure_}) {
+    for (Epoch* kept : {access_, exposure_, lock_all_}) {
         if (kept != nullptr) {
             queue_.give_back(*kept);
         }
@@ -68,6 +68,78 @@ inline void SettledEpochs::keep(Epoch*& kept, Epoch& epoch) noexcept
     } else {
         queue_.give_back(epoch);
     }
+}
+
+bool SettledEpochs::take_places() noexcept
+{
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+        if (!is_near(static_cast<int>(rank)) ||
+            !peers_[rank].control->lock.is_free(LockType::shared)) {
+            return false;
+        }
+    }
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+        if (!peers_[rank].control->lock.try_arrive(LockType::shared)) {
+            leave_places(rank);
+            return false;
+        }
+    }
+    return true;
+}
+
+void SettledEpochs::leave_places(std::uint32_t end) noexcept
+{
+    for (std::uint32_t rank = 0; rank < end; ++rank) {
+        Control& control = *peers_[rank].control;
+        if (rules::lets_others_in(control.lock.depart(LockType::shared))) {
+            with_.locks.pass_on(static_cast<int>(rank), control);
+        }
+    }
+}
+
+/// In a window without exclusive locks no places are needed, and its epoch has not all as peers.
+bool SettledEpochs::lock_all() noexcept
+{
+    constexpr std::uint32_t most_members = 64; // more are kept ready for nobody
+    if (open_.any_access() || !possible() || size_ == 0 || size_ > most_members ||
+        with_.contacts.has_distant() || with_.no_exclusive_locks) {
+        return false;
+    }
+    Epoch* epoch = take(lock_all_, EpochKind::lock_all, size_);
+    if (epoch == nullptr) {
+        return false;
+    }
+    if (!take_places()) {
+        keep(lock_all_, *epoch);
+        return false;
+    }
+    epoch->lock_type = LockType::shared;
+    epoch->peers_asked = size_;
+    open_.lock_all = epoch;
+    queue_.note_opened();
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+        epoch->peers[rank].rank = static_cast<int>(rank);
+        with_.mapped.open(targets_[rank], {.reachable = true, .flushable = true});
+    }
+    return true;
+}
+
+bool SettledEpochs::unlock_all() noexcept
+{
+    Epoch* epoch = open_.lock_all;
+    if (epoch == nullptr || epoch->queued || !epoch->kept_ready || with_.contacts.broken()) {
+        return false;
+    }
+    open_.lock_all = nullptr;
+    queue_.note_completed();
+    with_.operations.note_waited_for();
+    for (PeerEpoch& peer : epoch->peers) {
+        peer.to_be_flushed = false;
+        with_.mapped.open(targets_[peer.rank], {});
+    }
+    keep(lock_all_, *epoch);
+    leave_places(size_);
+    return true;
 }
 
 /// Between two fence epochs, with nothing recorded in the first, where all members pass the barrier

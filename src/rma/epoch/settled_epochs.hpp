@@ -85,6 +85,10 @@ public:
         return true;
     }
 
+    /// Of each member, where they are few, all near, and nobody holds an exclusive lock.
+    [[nodiscard]] bool lock_all() noexcept;
+    [[nodiscard]] bool unlock_all() noexcept;
+
     /// Keeps one more epoch ready for `lock`, where there is none.
     void prepare_lock() noexcept;
 
@@ -100,6 +104,10 @@ private:
     {
         return static_cast<std::uint32_t>(rank) < size_ && targets_[rank].accumulates != nullptr;
     }
+    /// A shared place of every member; where one is not free, of none.
+    [[nodiscard]] bool take_places() noexcept;
+    /// Leaves those of the members below `end`.
+    void leave_places(std::uint32_t end) noexcept;
     /// One for so many peers, from those kept ready; null: no memory.
     [[nodiscard]] Epoch* take(Epoch*& kept, EpochKind kind, std::size_t peers) noexcept;
     /// Ready for the next call, if there is none yet.
@@ -115,6 +123,7 @@ private:
     Epoch* locks_ = nullptr; ///< ready, linked by `next`
     Epoch* access_ = nullptr;
     Epoch* exposure_ = nullptr;
+    Epoch* lock_all_ = nullptr;
     EpochSurroundings with_;
 };
 
