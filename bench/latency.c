@@ -210,6 +210,17 @@ static void lock_put_unlock(void *context, long repetitions)
     }
 }
 
+static void lock_all_put_unlock_all(void *context, long repetitions)
+{
+    struct Bench *bench = context;
+    for (long i = 0; i < repetitions; ++i) {
+        MPI_Win_lock_all(0, bench->win);
+        MPI_Put(&bench->word, 1, MPI_INT64_T, TARGET, bench->remote + LOCKED_WORD_DISP, 1,
+                MPI_INT64_T, bench->win);
+        MPI_Win_unlock_all(bench->win);
+    }
+}
+
 /* --- Active target ---------------------------------------------------------------------------- */
 
 static void fence(void *context, long repetitions)
@@ -268,6 +279,7 @@ static const struct {
     {{"accumulate_8", accumulate_8, NULL}, LOCK_ALL, 1},
     {{"put_1m", put_1m, NULL}, LOCK_ALL, 1},
     {{"lock_put_unlock", lock_put_unlock, NULL}, NOTHING, 1},
+    {{"lock_all_put_unlock_all", lock_all_put_unlock_all, NULL}, NOTHING, 1},
     {{"gats", gats_first, gats_second}, NOTHING, 1},
     {{"fence", fence, fence}, FENCE, 1},
 };

@@ -73,6 +73,7 @@ _LINES = (
     Line("compare_and_swap", "compare_and_swap + flush", "compare-exchange", 2.5, 0.75),
     Line("accumulate_8", "accumulate 8 B + flush", "fetch-add", 2.5, 0.5),
     Line("lock_put_unlock", "lock, put 8 B, unlock", "fetch-add, store, fetch-add", 3.0, 0.75),
+    Line("lock_all_put_unlock_all", "lock_all, put 8 B, unlock_all", "", host_limit=1.0),
     Line("fence", "fence", "barrier on a counter", 3.0, 0.75),
     Line("gats", "GATS, an epoch each way", "the flags of two epochs", 1.5, 0.75),
     Line("put_1m", "put 1 MB + flush", "memcpy", 1.05, 0.75),
