@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/bytes.hpp"
 #include "rma/region/handle_region.hpp"
 #include "rma/region/region_table.hpp"
 
@@ -46,7 +47,9 @@ public:
                        ? reinterpret_cast<std::byte*>(address)
                        : nullptr;
         }
-        return address <= size_ && bytes <= size_ - address ? base_ + address : nullptr;
+        return address <= size_ && bytes <= size_ - address
+                   ? displaced(base_, static_cast<std::ptrdiff_t>(address)) // may be all addresses
+                   : nullptr;
     }
     /// Whether the region that a memory handle names is there as it says, and how it is reached.
     [[nodiscard]] bool find(HandleRegion& region) const noexcept
