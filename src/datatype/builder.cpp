@@ -283,6 +283,11 @@ void LayoutBuilder::expand()
 {
     const std::vector<Run> runs = std::exchange(runs_, {});
     const std::vector<RunGroup> groups = std::exchange(groups_, {single_group});
+    std::size_t all = 0;
+    for (const RunGroup& group : groups) {
+        all = static_cast<std::size_t>(plus(all, product(group.runs, group.repeats)));
+    }
+    runs_.reserve(all); // too many are no memory at once
     std::span<const Run> left = runs;
     for (const RunGroup& group : groups) {
         append_repeated(left.first(group.runs), group, 0);
