@@ -112,7 +112,7 @@ bool EarlyReturn::keep(Epoch& epoch) noexcept
     std::size_t data = 0;
     const bool can_be = for_each_recorded(epoch, [&](const Op& op, const Op* like) {
         record += kept_overhead;
-        const bool is_new = op.kept == nullptr && like == nullptr;
+        const bool is_new = !is_kept(op) && like == nullptr;
         data += is_new ? kept_bytes(op.operation) : 0;
         return may_be_kept(op);
     });
@@ -123,7 +123,7 @@ bool EarlyReturn::keep(Epoch& epoch) noexcept
     epoch.kept = record;
     return rules::may_return_early(others_finish, free_bytes(), record + data) &&
            for_each_recorded(epoch, [&](Op& op, const Op* like) {
-               return op.kept != nullptr || keep_data(with_.early.room(), op, like);
+               return is_kept(op) || keep_data(with_.early.room(), op, like);
            });
 }
 

@@ -57,6 +57,12 @@ inline constexpr std::size_t kept_overhead = 320;
 /// would have sent so little by now, and there are programs that use the buffer again too early.
 void keep_little(Op& op) noexcept;
 
+/// Whether it reads nothing of the program's.
+[[nodiscard]] inline bool is_kept(const Op& op) noexcept
+{
+    return op.kept != nullptr || op.operation.origin.address == op.little.data();
+}
+
 /// The operation reads nothing any more. Does nothing to one that has nothing kept.
 void drop_kept(Op& op) noexcept;
 
