@@ -70,6 +70,7 @@ inline void SettledEpochs::keep(Epoch*& kept, Epoch& epoch) noexcept
     }
 }
 
+/// Others may come at the same moment: readers do not count.
 bool SettledEpochs::take_places() noexcept
 {
     for (std::uint32_t rank = 0; rank < size_; ++rank) {
@@ -79,9 +80,12 @@ bool SettledEpochs::take_places() noexcept
         }
     }
     for (std::uint32_t rank = 0; rank < size_; ++rank) {
-        if (!peers_[rank].control->lock.try_arrive(LockType::shared)) {
-            leave_places(rank);
-            return false;
+        LockQueue& lock = peers_[rank].control->lock;
+        while (!lock.try_arrive(LockType::shared)) {
+            if (!lock.is_free(LockType::shared)) {
+                leave_places(rank);
+                return false;
+            }
         }
     }
     return true;
