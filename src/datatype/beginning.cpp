@@ -43,11 +43,14 @@ std::size_t append_beginning(LayoutBuilder& all, std::span<const Run> runs, Basi
 std::size_t append_beginning(LayoutBuilder& all, std::span<const Run> runs, const RunGroup& group,
                              Basic basic, std::ptrdiff_t shift, std::size_t bytes)
 {
-    LayoutBuilder one;
-    append_beginning(one, runs, basic, 0, SIZE_MAX);
-    const std::size_t size = one.size();
+    std::size_t size = 0;
+    for (const Run& run : runs) {
+        size += run.length * run.count;
+    }
     const std::size_t repeats = std::min(group.repeats, bytes / size);
     if (repeats != 0) {
+        LayoutBuilder one;
+        append_beginning(one, runs, basic, 0, size);
         one.replicate(repeats, group.stride);
         all.append(one, shift);
     }
