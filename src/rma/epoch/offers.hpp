@@ -35,18 +35,17 @@ public:
     };
     explicit Offers(const Setting& setting) noexcept : with_(setting) {}
 
-    /// Whether its targets, when they wait, would perform all that is left of a closed
-    /// access without a further call of this process.
+    /// Whether its targets, when they wait, would perform all that is left of a closed access
+    /// without a further call of this process.
     [[nodiscard]] bool would_finish(const Epoch& epoch) noexcept;
-    /// Offers what a closed epoch that is not granted has recorded, if that may be;
-    /// `returns`: its closing call does not wait for it. Answers whether it has: then the grant has
-    /// to be looked at once more.
+    /// Offers what a closed epoch that is not granted has recorded, if that may be; `returns`: its
+    /// closing call does not wait for it. Answers whether it has: then the grant has to be looked
+    /// at once more.
     bool make(const Epoch& epoch, PeerEpoch& peer, bool returns) noexcept;
     [[nodiscard]] bool is_made(const Epoch& epoch, const PeerEpoch& peer) const noexcept;
     /// Whether another process has performed it: it may not be granted any more.
     [[nodiscard]] bool is_performed(const Epoch& epoch, const PeerEpoch& peer) noexcept;
-    /// Takes it back, unless somebody was first. What was never offered is to be
-    /// performed.
+    /// Takes it back, unless somebody was first. What was never offered is to be performed.
     [[nodiscard]] Mine take_back(const Epoch& epoch, const PeerEpoch& peer) noexcept;
 
 private:
