@@ -22,7 +22,7 @@ def the_parser():
     loader = importlib.machinery.SourceFileLoader("sidelight_command", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
-    return module.parser()
+    return module.parser(None)
 
 
 def commands(parser, words=()):

@@ -13,6 +13,7 @@ of all of them. It is built with MPICH 5's compiler for it.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -470,6 +471,11 @@ def ldd(program: str | Path) -> str:
         raise HostError(f"{program} is not executable")
     if found is None:
         raise HostError(f"there is no program {program}")
+    return _loader_says(found)
+
+
+@functools.cache  # asked for once for each host that may be meant
+def _loader_says(found: str) -> str:
     return subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
 
 
