@@ -22,6 +22,10 @@ public:
     static constexpr int patience = 8;
     /// A phase has so many stretches at most.
     static constexpr int most_stretches = 64;
+    /// Of polls that find nothing, each within so long of the one before, one in some has the clock
+    /// asked: it takes longer than such a poll. They may be one stretch then, too short to be long.
+    static constexpr Time close{1'000};
+    static constexpr int polls_per_look = 16;
 
     /// The program is in MPI all the same, in a call that nobody notes.
     void is_inside(Time now) noexcept
@@ -57,6 +61,32 @@ public:
         } else if (in_phase()) [[unlikely]] {
             end_phase();
         }
+    }
+    /// The same for a call that polls for requests. `in_vain`: it has found none complete.
+    template <class Now>
+    void poll_begins(Now now) noexcept
+    {
+        if (in_phase() && unnoted_polls_.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+            note_poll(now());
+        }
+    }
+    template <class Now>
+    void poll_ends(bool in_vain, bool left_something, Now now) noexcept
+    {
+        if (!left_something && !in_phase()) [[likely]] {
+            return;
+        }
+        const int unnoted = unnoted_polls_.load(std::memory_order_relaxed);
+        if (unnoted > 0 && in_vain && left_something) {
+            unnoted_polls_.store(unnoted - 1, std::memory_order_relaxed);
+            return;
+        }
+        if (unnoted > 0) {
+            note_poll(now()); // how it began was not
+        }
+        call_ends(left_something, now);
+        const bool followed = in_vain && polls_closely_.load(std::memory_order_relaxed);
+        unnoted_polls_.store(followed ? polls_per_look - 1 : 0, std::memory_order_relaxed);
     }
     /// Whether the program is out of MPI, and for long enough already.
     [[nodiscard]] bool is_long(Time now) const noexcept
@@ -103,12 +133,21 @@ private:
             has_long_.store(true, std::memory_order_relaxed);
         }
     }
+    void note_poll(Time now) noexcept
+    {
+        const Time since = since_.load(std::memory_order_relaxed);
+        polls_closely_.store(since != Time(0) && now - since < close, std::memory_order_relaxed);
+        judge(now);
+        came();
+    }
 
     std::atomic<Time> since_{};           ///< out of MPI; zero: it is not known to be
     std::atomic<int> expected_{patience}; ///< phases yet
     std::atomic<int> count_{0};           ///< of stretches of this phase
     std::atomic<bool> has_long_{false};
     std::atomic<bool> in_phase_{false};
+    std::atomic<bool> polls_closely_{false};
+    std::atomic<int> unnoted_polls_{0}; ///< that have the clock left alone, yet
 };
 
 /// Whether it has lately been worth waking the thread: whether it has moved more than the wakes

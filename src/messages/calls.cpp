@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(Call::count)> names{
 #define SIDELIGHT_ATTENDED(name, ...) "PMPI_" #name,
+#define SIDELIGHT_POLLED(name, ...) "PMPI_" #name,
 #define SIDELIGHT_STARTED(name, ...) "PMPI_" #name,
 #define SIDELIGHT_MADE(name, ...) "PMPI_" #name,
 #define SIDELIGHT_OF_LIFE(name, ...) "PMPI_" #name,

@@ -32,6 +32,7 @@ using Words = const Word*;
 
 enum class Call : std::size_t {
 #define SIDELIGHT_ATTENDED(name, ...) name,
+#define SIDELIGHT_POLLED(name, ...) name,
 #define SIDELIGHT_STARTED(name, ...) name,
 #define SIDELIGHT_MADE(name, ...) name,
 #define SIDELIGHT_OF_LIFE(name, ...) name,

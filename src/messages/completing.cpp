@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "messages/calls.hpp"
@@ -27,11 +29,13 @@ public:
         if (requests == nullptr || messages.requests().empty()) {
             return;
         }
-        messages.requests().find_each(
-            count, [requests](int index) { return handle_of(requests[index]); },
-            [this](int index, Handle handle, LiveRequests::Serial serial) {
-                return note({index, handle, serial});
-            });
+        if (messages.has_threads() || count > most_copied) {
+            note_all(count, [requests](int index) { return handle_of(requests[index]); });
+            return;
+        }
+        for (; copied_ < count; ++copied_) {
+            copies_[static_cast<std::size_t>(copied_)] = handle_of(requests[copied_]);
+        }
     }
     ~Watch() = default;
     Watch(const Watch&) = delete;
@@ -41,6 +45,7 @@ public:
     template <class IsComplete>
     void settle(IsComplete complete) noexcept
     {
+        note_copied();
         for (const Noted& one : noted_) {
             if (requests_[one.index] == MPI_REQUEST_NULL) {
                 messages_.requests().forget(one.handle, one.serial);
@@ -92,6 +97,7 @@ public:
     /// All were started, and may have other handles now.
     void start() noexcept
     {
+        note_copied();
         for (const Noted& one : noted_) {
             messages_.requests().start(one.handle, one.serial, handle_of(requests_[one.index]));
             messages_.has_started();
@@ -99,6 +105,25 @@ public:
     }
 
 private:
+    static constexpr int most_copied = 64;
+
+    template <class HandleAt>
+    void note_all(int count, HandleAt handle_at) noexcept
+    {
+        messages_.requests().find_each(
+            count, handle_at, [this](int index, Handle handle, LiveRequests::Serial serial) {
+                return note({index, handle, serial});
+            });
+    }
+    /// With one thread nobody hands out a handle between the host's return and this: so what a call
+    /// in vain leaves as it was need not be looked up.
+    void note_copied() noexcept
+    {
+        if (copied_ > 0) {
+            note_all(std::exchange(copied_, 0),
+                     [this](int index) { return copies_[static_cast<std::size_t>(index)]; });
+        }
+    }
     /// Answers false where memory has run out: what cannot be noted is not looked after.
     bool note(const Noted& one) noexcept
     {
@@ -120,6 +145,8 @@ private:
 
     Messages& messages_;
     const MPI_Request* requests_;
+    std::array<Handle, most_copied> copies_; ///< the first `copied_`
+    int copied_ = 0;
     std::vector<Noted> noted_; ///< by index; few are large: as a rule it takes no memory
 };
 
@@ -169,10 +196,11 @@ SIDELIGHT_OWN Word own_Waitsome(int count, MPI_Request* requests, int* done, int
 
 SIDELIGHT_OWN Word own_Test(MPI_Request* request, int* flag, MPI_Status* status) noexcept
 {
-    return attended([&](Messages& messages) {
+    return polled([&](Messages& messages, InPoll& poll) {
         Watch watch(messages, request, 1);
         const Word code = hand_on(Call::Test, request, flag, status);
         if (!is_success(code) || *flag != 0) {
+            poll.has_found();
             watch.settle_all(code);
         }
         return code;
@@ -182,10 +210,11 @@ SIDELIGHT_OWN Word own_Test(MPI_Request* request, int* flag, MPI_Status* status)
 SIDELIGHT_OWN Word own_Testall(int count, MPI_Request* requests, int* flag,
                                MPI_Status* statuses) noexcept
 {
-    return attended([&](Messages& messages) {
+    return polled([&](Messages& messages, InPoll& poll) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Testall, count, requests, flag, statuses);
         if (!is_success(code) || *flag != 0) {
+            poll.has_found();
             watch.settle_all(code);
         }
         return code;
@@ -195,10 +224,11 @@ SIDELIGHT_OWN Word own_Testall(int count, MPI_Request* requests, int* flag,
 SIDELIGHT_OWN Word own_Testany(int count, MPI_Request* requests, int* index, int* flag,
                                MPI_Status* status) noexcept
 {
-    return attended([&](Messages& messages) {
+    return polled([&](Messages& messages, InPoll& poll) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Testany, count, requests, index, flag, status);
         if (!is_success(code) || *flag != 0) {
+            poll.has_found();
             watch.settle_any(code, index);
         }
         return code;
@@ -208,10 +238,13 @@ SIDELIGHT_OWN Word own_Testany(int count, MPI_Request* requests, int* index, int
 SIDELIGHT_OWN Word own_Testsome(int count, MPI_Request* requests, int* done, int* indices,
                                 MPI_Status* statuses) noexcept
 {
-    return attended([&](Messages& messages) {
+    return polled([&](Messages& messages, InPoll& poll) {
         Watch watch(messages, requests, count);
         const Word code = hand_on(Call::Testsome, count, requests, done, indices, statuses);
-        watch.settle_some(code, done, indices);
+        if (!is_success(code) || *done != 0) {
+            poll.has_found();
+            watch.settle_some(code, done, indices);
+        }
         return code;
     });
 }
@@ -232,9 +265,10 @@ SIDELIGHT_OWN Word own_Request_free(MPI_Request* request) noexcept
 SIDELIGHT_OWN Word own_Request_get_status(MPI_Request request, int* flag,
                                           MPI_Status* status) noexcept
 {
-    return attended([&](Messages& messages) {
+    return polled([&](Messages& messages, InPoll& poll) {
         const Word code = hand_on(Call::Request_get_status, handle_of(request), flag, status);
         if (is_success(code) && *flag != 0) {
+            poll.has_found();
             const Handle handle = handle_of(request);
             messages.requests().found_complete(handle, messages.requests().find(handle));
         }

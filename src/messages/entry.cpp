@@ -115,6 +115,20 @@ template <Call call, class... EachWord>
     return hand_on(call, words...);
 }
 
+template <Call call, class... EachWord>
+[[gnu::always_inline]] inline Word attend_poll(std::size_t flag, EachWord... words)
+{
+    if (Messages* const messages = Messages::of_call(); messages != nullptr) [[likely]] {
+        InPoll poll(*messages);
+        const Word code = hand_on(call, words...);
+        if (!is_success(code) || *reinterpret_cast<int*>(std::array{words...}[flag]) != 0) {
+            poll.has_found();
+        }
+        return code;
+    }
+    return hand_on(call, words...);
+}
+
 template <Call call, class Size, class... EachWord>
 [[gnu::always_inline]] inline Word attend_new(std::size_t request, bool persistent,
                                               EachWord... words)
@@ -141,6 +155,11 @@ template <Call call, class Size, class... EachWord>
 
 #define SIDELIGHT_ATTENDED(name, words)                                                            \
     SIDELIGHT_EXPORTED(name, words) { return attend<Call::name>(SIDELIGHT_WORD_NAMES(words)); }
+#define SIDELIGHT_POLLED(name, words, flag)                                                        \
+    SIDELIGHT_EXPORTED(name, words)                                                                \
+    {                                                                                              \
+        return attend_poll<Call::name>(flag, SIDELIGHT_WORD_NAMES(words));                         \
+    }
 #define SIDELIGHT_UNPACKED(...) __VA_ARGS__
 #define SIDELIGHT_HANDED_OUT(name, words, request, size, persistent)                               \
     SIDELIGHT_EXPORTED(name, words)                                                                \

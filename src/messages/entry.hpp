@@ -25,4 +25,13 @@ Word attended(Body body) noexcept
     return body(messages);
 }
 
+/// Runs `call(messages, poll)` likewise, as one that polls.
+template <class Body>
+Word polled(Body body) noexcept
+{
+    Messages& messages = *Messages::active();
+    InPoll poll(messages);
+    return body(messages, poll);
+}
+
 } // namespace sidelight::messages

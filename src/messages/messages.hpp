@@ -58,6 +58,19 @@ public:
             stretches_.call_ends(requests_.live() != 0, now);
         }
     }
+    /// Likewise, of a call that polls for requests.
+    void came_to_poll() noexcept
+    {
+        if (!has_threads()) {
+            stretches_.poll_begins(now);
+        }
+    }
+    void leaves_poll(bool in_vain) noexcept
+    {
+        if (!has_threads()) {
+            stretches_.poll_ends(in_vain, requests_.live() != 0, now);
+        }
+    }
     /// The program has given the host functions that it may call while it makes progress; also
     /// before anything is looked after.
     static void has_callbacks() noexcept
@@ -84,15 +97,15 @@ public:
     }
     /// Whether the mode of progress is smart; also before anything is looked after.
     static void set_wanted(bool wanted) noexcept;
-    /// For `is_over`.
-    [[nodiscard]] AskStatus& ask_status() const noexcept { return *status_; }
-
-private:
-    /// Several threads have no stretches in common.
+    /// Whether threads of the program may be in MPI at once. They have no stretches in common.
     [[nodiscard]] bool has_threads() const noexcept
     {
         return conditions_.program_has_threads.load(std::memory_order_relaxed);
     }
+    /// For `is_over`.
+    [[nodiscard]] AskStatus& ask_status() const noexcept { return *status_; }
+
+private:
     Messages(AskStatus* status, ThreadCalls below) noexcept;
 
     static void before_fork() noexcept;
@@ -136,6 +149,30 @@ public:
 
 private:
     Messages& messages_;
+};
+
+/// One that polls for requests.
+class InPoll {
+public:
+    explicit InPoll(Messages& messages) noexcept : messages_(messages)
+    {
+        messages_.came_to_poll();
+        messages_.presence().enter();
+    }
+    ~InPoll()
+    {
+        messages_.leaves_poll(in_vain_);
+        messages_.presence().leave();
+    }
+    InPoll(const InPoll&) = delete;
+    InPoll& operator=(const InPoll&) = delete;
+
+    /// Something is complete, or has failed.
+    void has_found() noexcept { in_vain_ = false; }
+
+private:
+    Messages& messages_;
+    bool in_vain_ = true;
 };
 
 template <class Request>

@@ -162,6 +162,83 @@ TEST(Stretches, APhaseWithoutEndIsJudgedInParts)
     EXPECT_FALSE(stretches.expects_long());
 }
 
+/// Polls of a request that is under way, `count` of them, each `gap` behind the one before.
+void poll(Stretches& stretches, Time& now, int count, Time gap, int* asked = nullptr)
+{
+    const auto clock = [&] { return (asked != nullptr ? ++*asked : 0), now; };
+    for (int call = 0; call < count; ++call) {
+        stretches.poll_begins(clock);
+        stretches.poll_ends(true, true, clock);
+        now += gap;
+    }
+}
+
+/// One in some of them costs the clock.
+TEST(Stretches, PollsInVainThatFollowOneAnotherLeaveTheClockAlone)
+{
+    Stretches stretches;
+    Time now = 1ms;
+    int asked = 0;
+    stretches.left(now);
+    poll(stretches, now, 1600, 50ns, &asked);
+    EXPECT_LE(asked, 2 * 1600 / Stretches::polls_per_look);
+    EXPECT_FALSE(stretches.is_long(now)); // it has been in MPI a moment ago
+    asked = 0;
+    poll(stretches, now, 100, 10us, &asked);
+    EXPECT_GE(asked, 150); // far from each other: each is a stretch
+}
+
+/// Whatever polls come before and behind it, and whatever call ends it.
+TEST(Stretches, ALongOneAmongPollsIsSeen)
+{
+    for (int polls = 0; polls < 3 * Stretches::polls_per_look; ++polls) {
+        for (const bool by_call : {true, false}) {
+            Stretches stretches;
+            Time now = 1ms;
+            for (int phase = 0; phase < 2 * Stretches::patience; ++phase) {
+                stretches.left(now);
+                poll(stretches, now, polls, 50ns);
+                now += 1ms;
+                const auto clock = [&] { return now; };
+                if (by_call) {
+                    stretches.call_begins(clock);
+                    stretches.call_ends(false, clock);
+                } else { // a poll that finds the last one complete
+                    stretches.poll_begins(clock);
+                    stretches.poll_ends(false, false, clock);
+                }
+                EXPECT_FALSE(stretches.in_phase());
+                EXPECT_TRUE(stretches.expects_long()) << polls;
+            }
+        }
+    }
+}
+
+/// Polls make none long: neither many that follow one another, nor some that do not.
+TEST(Stretches, PollsAreNoLongOne)
+{
+    for (const Time gap : {Time(50ns), Time(900ns), Time(2us), Time(50us)}) {
+        Stretches stretches;
+        Time now = 1ms;
+        stretches.left(now);
+        poll(stretches, now,
+             2 * Stretches::patience * Stretches::most_stretches * Stretches::polls_per_look, gap);
+        EXPECT_FALSE(stretches.expects_long());
+    }
+}
+
+TEST(Stretches, OfNothingPollsAreNoConcern)
+{
+    Stretches stretches;
+    int asked = 0;
+    const auto clock = [&] { return Time(++asked); };
+    for (int call = 0; call < 100; ++call) {
+        stretches.poll_begins(clock);
+        stretches.poll_ends(true, false, clock);
+    }
+    EXPECT_EQ(asked, 0);
+}
+
 TEST(Worth, IsLearntAnewNowAndThen)
 {
     Worth worth;
