@@ -5,8 +5,9 @@
  *
  *     call_times [--quick] [LINE...]
  *
- * Lines: `waiting`, a receive is under way for which nothing comes; `moving`, in each round ranks
- * of a pair send 1 MB to each other. Between calls 50 to 200 us of work are done.
+ * Lines: `waiting`, a receive is under way for which nothing comes; `polling`, it is tested all the
+ * time; `moving`, in each round ranks of a pair send 1 MB to each other. Between calls 50 to 200 us
+ * of work are done, but none in `polling`, where a test is the mean of some in a row.
  */
 #include "overlap.h"
 
@@ -16,10 +17,11 @@
 #include <stdlib.h>
 
 enum { BYTES = 1 << 20, ROUNDS = 4000, QUICK_ROUNDS = 1000, MOVING_SHARE = 4 };
-enum { LARGE_TAG = 1, SMALL_TAG = 2 };
+enum { LARGE_TAG = 1, SMALL_TAG = 2, TESTS_IN_A_ROW = 100 };
 enum Call { IRECV, ISEND, TEST, CALLS };
+enum { WAITING, POLLING, MOVING, LINES };
 
-static const char *const lines[] = {"waiting", "moving"};
+static const char *const lines[LINES] = {"waiting", "polling", "moving"};
 static const char *const figures[2 * CALLS] = {"irecv_50", "irecv_99", "isend_50",
                                                "isend_99", "test_50",  "test_99"};
 
@@ -35,16 +37,27 @@ static void note(struct Calls *calls, enum Call call, int round, double start)
     calls->taken[call][round] = now_microseconds() - start;
 }
 
-static void play(struct Calls *calls, int bytes, int tag, int round)
+/* Tests of `never`, a large receive. */
+static double test_in_a_row(MPI_Request *never)
+{
+    int done = 0;
+    const double start = now_microseconds();
+    for (int test = 0; test < TESTS_IN_A_ROW; ++test) {
+        MPI_Test(never, &done, MPI_STATUS_IGNORE);
+    }
+    return (now_microseconds() - start) / TESTS_IN_A_ROW;
+}
+
+static void play(struct Calls *calls, int bytes, int round)
 {
     MPI_Request requests[2];
     int done = 0;
     double start = now_microseconds();
-    MPI_Irecv(calls->in, bytes, MPI_BYTE, calls->other, tag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(calls->in, bytes, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[0]);
     note(calls, IRECV, round, start);
     work_for(&calls->job->work, 50 + round % 4 * 50);
     start = now_microseconds();
-    MPI_Isend(calls->out, bytes, MPI_BYTE, calls->other, tag, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(calls->out, bytes, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[1]);
     note(calls, ISEND, round, start);
     work_for(&calls->job->work, 50 + round % 4 * 50);
     start = now_microseconds();
@@ -53,8 +66,22 @@ static void play(struct Calls *calls, int bytes, int tag, int round)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-static void run_line(struct Calls *calls, bool moving)
+static void play_polling(struct Calls *calls, MPI_Request *never, int round)
 {
+    MPI_Request requests[2];
+    double start = now_microseconds();
+    MPI_Irecv(calls->in, 8, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[0]);
+    note(calls, IRECV, round, start);
+    calls->taken[TEST][round] = test_in_a_row(never);
+    start = now_microseconds();
+    MPI_Isend(calls->out, 8, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[1]);
+    note(calls, ISEND, round, start);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void run_line(struct Calls *calls, int line)
+{
+    const bool moving = line == MOVING;
     MPI_Request never = MPI_REQUEST_NULL;
     double values[2 * CALLS];
     const int all = calls->job->quick ? QUICK_ROUNDS : ROUNDS;
@@ -63,7 +90,11 @@ static void run_line(struct Calls *calls, bool moving)
         MPI_Irecv(calls->never, BYTES, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD, &never);
     }
     for (int round = 0; round < rounds; ++round) {
-        play(calls, moving ? BYTES : 8, SMALL_TAG, round);
+        if (line == POLLING) {
+            play_polling(calls, &never, round);
+        } else {
+            play(calls, moving ? BYTES : 8, round);
+        }
     }
     if (!moving) {
         MPI_Send(calls->out, 8, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD);
@@ -74,7 +105,7 @@ static void run_line(struct Calls *calls, bool moving)
         values[(size_t)2 * (size_t)call] = median(taken, rounds); /* which sorts them */
         values[(size_t)2 * (size_t)call + 1] = taken[rounds * 99 / 100];
     }
-    print_job_line(calls->job, lines[moving], figures, values, 2 * CALLS);
+    print_job_line(calls->job, lines[line], figures, values, 2 * CALLS);
 }
 
 int main(int argc, char **argv)
@@ -86,10 +117,10 @@ int main(int argc, char **argv)
     calls.out = make_data(BYTES);
     calls.in = calloc(1, BYTES);
     calls.never = calloc(1, BYTES);
-    for (int line = 0; line < 2; ++line) {
+    for (int line = 0; line < LINES; ++line) {
         if (begin_job_line(&job, lines[line])) {
             MPI_Barrier(MPI_COMM_WORLD);
-            run_line(&calls, line == 1);
+            run_line(&calls, line);
         }
     }
     free(calls.out);
