@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 
 #include "base/clock.hpp"
+#include "base/close_polls.hpp"
 
 /// When a thread of our own that may sleep for long should be woken because the program is about to
 /// compute. Pure: fed with times. See docs/design/message-thread.md.
@@ -22,11 +24,6 @@ public:
     static constexpr int patience = 8;
     /// A phase has so many stretches at most.
     static constexpr int most_stretches = 64;
-    /// Of polls that find nothing, each within so long of the one before, one in some has the clock
-    /// asked: it takes longer than such a poll. They may be one stretch then, too short to be long.
-    static constexpr Time close{1'000};
-    static constexpr int polls_per_look = 16;
-
     /// The program is in MPI all the same, in a call that nobody notes.
     void is_inside(Time now) noexcept
     {
@@ -62,31 +59,31 @@ public:
             end_phase();
         }
     }
-    /// The same for a call that polls for requests. `in_vain`: it has found none complete.
-    template <class Now>
-    void poll_begins(Now now) noexcept
+    /// The same for a call that polls. `ticks`: a quicker clock, of any speed. A poll that takes
+    /// long itself, and finds nothing, may be taken for a stretch.
+    template <class Now, class Ticks>
+    void poll_begins(Now now, Ticks ticks) noexcept
     {
-        if (in_phase() && unnoted_polls_.load(std::memory_order_relaxed) == 0) [[unlikely]] {
-            note_poll(now());
+        if (in_phase()) [[unlikely]] {
+            const std::uint64_t tick = ticks();
+            const bool noted = polls_.is_noted(tick);
+            poll_is_noted_.store(noted, std::memory_order_relaxed);
+            if (noted) {
+                const Time time = now();
+                polls_.note(time, tick);
+                judge(time);
+                came();
+            }
         }
     }
+    /// `in_vain`: it has found nothing.
     template <class Now>
     void poll_ends(bool in_vain, bool left_something, Now now) noexcept
     {
-        if (!left_something && !in_phase()) [[likely]] {
-            return;
+        const bool goes_on = in_vain && left_something && in_phase();
+        if (!goes_on || poll_is_noted_.load(std::memory_order_relaxed)) {
+            call_ends(left_something, now);
         }
-        const int unnoted = unnoted_polls_.load(std::memory_order_relaxed);
-        if (unnoted > 0 && in_vain && left_something) {
-            unnoted_polls_.store(unnoted - 1, std::memory_order_relaxed);
-            return;
-        }
-        if (unnoted > 0) {
-            note_poll(now()); // how it began was not
-        }
-        call_ends(left_something, now);
-        const bool followed = in_vain && polls_closely_.load(std::memory_order_relaxed);
-        unnoted_polls_.store(followed ? polls_per_look - 1 : 0, std::memory_order_relaxed);
     }
     /// Whether the program is out of MPI, and for long enough already.
     [[nodiscard]] bool is_long(Time now) const noexcept
@@ -133,21 +130,14 @@ private:
             has_long_.store(true, std::memory_order_relaxed);
         }
     }
-    void note_poll(Time now) noexcept
-    {
-        const Time since = since_.load(std::memory_order_relaxed);
-        polls_closely_.store(since != Time(0) && now - since < close, std::memory_order_relaxed);
-        judge(now);
-        came();
-    }
 
     std::atomic<Time> since_{};           ///< out of MPI; zero: it is not known to be
     std::atomic<int> expected_{patience}; ///< phases yet
     std::atomic<int> count_{0};           ///< of stretches of this phase
     std::atomic<bool> has_long_{false};
     std::atomic<bool> in_phase_{false};
-    std::atomic<bool> polls_closely_{false};
-    std::atomic<int> unnoted_polls_{0}; ///< that have the clock left alone, yet
+    std::atomic<bool> poll_is_noted_{true};
+    ClosePolls polls_;
 };
 
 /// Whether it has lately been worth waking the thread: whether it has moved more than the wakes

@@ -24,12 +24,12 @@ struct Noted {
 class Watch {
 public:
     Watch(Messages& messages, const MPI_Request* requests, int count) noexcept
-        : messages_(messages), requests_(requests)
+        : messages_(messages), requests_(requests), newest_(messages.requests().newest())
     {
         if (requests == nullptr || messages.requests().empty()) {
             return;
         }
-        if (messages.has_threads() || count > most_copied) {
+        if (count > most_copied) {
             note_all(count, [requests](int index) { return handle_of(requests[index]); });
             return;
         }
@@ -111,12 +111,13 @@ private:
     void note_all(int count, HandleAt handle_at) noexcept
     {
         messages_.requests().find_each(
-            count, handle_at, [this](int index, Handle handle, LiveRequests::Serial serial) {
+            count, newest_, handle_at,
+            [this](int index, Handle handle, LiveRequests::Serial serial) {
                 return note({index, handle, serial});
             });
     }
-    /// With one thread nobody hands out a handle between the host's return and this: so what a call
-    /// in vain leaves as it was need not be looked up.
+    /// Only when the call is over, so that one in vain costs no look-up. What has been handed out
+    /// meanwhile, by another thread or by what the host has called, has a newer serial number.
     void note_copied() noexcept
     {
         if (copied_ > 0) {
@@ -145,6 +146,7 @@ private:
 
     Messages& messages_;
     const MPI_Request* requests_;
+    const LiveRequests::Serial newest_;      ///< before the call
     std::array<Handle, most_copied> copies_; ///< the first `copied_`
     int copied_ = 0;
     std::vector<Noted> noted_; ///< by index; few are large: as a rule it takes no memory

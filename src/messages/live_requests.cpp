@@ -148,7 +148,9 @@ void LiveRequests::put(Handle handle, Traits traits, bool started) noexcept
     if (entry == nullptr) {
         return;
     }
-    *entry = Entry{.handle = handle, .serial = ++last_serial_, .traits = traits};
+    const Serial serial = newest() + 1;
+    newest_.store(serial, std::memory_order_relaxed);
+    *entry = Entry{.handle = handle, .serial = serial, .traits = traits};
     Entry*& bucket = buckets_[bucket_of(handle)];
     entry->next = bucket;
     bucket = entry;

@@ -38,15 +38,19 @@ public:
 
     /// Costs a load while there is nothing in here.
     [[nodiscard]] Serial find(Handle handle) noexcept;
-    /// For each of the handles `handle_at(0)` to `handle_at(count - 1)` that is in here, in this
-    /// order, `found(index, handle, serial)`, which must not call back, answers whether it stays.
+    /// The latest that was handed out.
+    [[nodiscard]] Serial newest() const noexcept { return newest_.load(std::memory_order_relaxed); }
+    /// For each of the handles `handle_at(0)` to `handle_at(count - 1)` that is in here, and was
+    /// when `newest` was, in this order, `found(index, handle, serial)`, which must not call back,
+    /// answers whether it stays.
     template <class HandleAt, class Found>
-    void find_each(int count, HandleAt handle_at, Found found) noexcept
+    void find_each(int count, Serial newest, HandleAt handle_at, Found found) noexcept
     {
         const std::scoped_lock lock(mutex_);
         for (int index = 0; index < count; ++index) {
             Entry* const entry = entry_of(handle_at(index), none);
-            if (entry != nullptr && !found(index, entry->handle, entry->serial)) [[unlikely]] {
+            const bool was_here = entry != nullptr && entry->serial <= newest;
+            if (was_here && !found(index, entry->handle, entry->serial)) [[unlikely]] {
                 remove(*entry);
             }
         }
@@ -112,7 +116,7 @@ private:
     std::vector<Entry*> buckets_; ///< a power of two, or none
     Pool<Entry> pool_;
     Entry* next_ = nullptr; ///< of the ring, whose turn it is; null: it is empty
-    Serial last_serial_ = none;
+    std::atomic<Serial> newest_ = none;
     std::atomic<unsigned> known_{0};
     std::atomic<unsigned> live_{0};
     std::atomic<unsigned> live_barring_{0};

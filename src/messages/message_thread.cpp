@@ -156,7 +156,8 @@ std::optional<Time> MessageThread::look() noexcept
     add_own(counts_.looks);
     const std::uint64_t visits = presence_.visits();
     const bool came = std::exchange(visits_, visits) != visits;
-    if (came && !stretches_.is_long(now())) {
+    const bool has_threads = conditions_.program_has_threads.load(std::memory_order_relaxed);
+    if (came && (has_threads || !stretches_.is_long(now()))) {
         return std::nullopt;
     }
     if (!may_step()) {

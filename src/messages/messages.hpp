@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
+#include "base/cpu.hpp"
 #include "messages/calls.hpp"
 #include "messages/live_requests.hpp"
 #include "messages/message_thread.hpp"
@@ -62,7 +63,7 @@ public:
     void came_to_poll() noexcept
     {
         if (!has_threads()) {
-            stretches_.poll_begins(now);
+            stretches_.poll_begins(now, ticks);
         }
     }
     void leaves_poll(bool in_vain) noexcept
@@ -97,15 +98,15 @@ public:
     }
     /// Whether the mode of progress is smart; also before anything is looked after.
     static void set_wanted(bool wanted) noexcept;
-    /// Whether threads of the program may be in MPI at once. They have no stretches in common.
-    [[nodiscard]] bool has_threads() const noexcept
-    {
-        return conditions_.program_has_threads.load(std::memory_order_relaxed);
-    }
     /// For `is_over`.
     [[nodiscard]] AskStatus& ask_status() const noexcept { return *status_; }
 
 private:
+    /// Several threads have no stretches in common.
+    [[nodiscard]] bool has_threads() const noexcept
+    {
+        return conditions_.program_has_threads.load(std::memory_order_relaxed);
+    }
     Messages(AskStatus* status, ThreadCalls below) noexcept;
 
     static void before_fork() noexcept;

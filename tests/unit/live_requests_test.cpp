@@ -141,7 +141,7 @@ TEST(LiveRequests, ThoseOfManyHandlesAreFoundInTheirOrder)
     const auto find_each = [&](Handle goes) {
         indices.clear();
         requests.find_each(
-            6, [&](int index) { return handles[index]; },
+            6, requests.newest(), [&](int index) { return handles[index]; },
             [&](int index, Handle handle, LiveRequests::Serial serial) {
                 EXPECT_EQ(handle, handles[index]);
                 EXPECT_NE(serial, LiveRequests::none);
@@ -154,6 +154,24 @@ TEST(LiveRequests, ThoseOfManyHandlesAreFoundInTheirOrder)
     EXPECT_EQ(requests.live(), 2U);
     find_each(0);
     EXPECT_EQ(indices, (std::vector<int>{1, 5}));
+}
+
+/// A completing call looks up its handles when it is over; the host may have given one of them to a
+/// request that was started meanwhile.
+TEST(LiveRequests, WhatIsHandedOutLaterIsNotFoundForEarlierOnes)
+{
+    LiveRequests requests;
+    requests.hand_out(10, plain, true);
+    requests.hand_out(20, plain, true);
+    const LiveRequests::Serial before = requests.newest();
+    requests.hand_out(10, plain, true);
+    const std::vector<Handle> handles{10, 20};
+    std::vector<Handle> found;
+    requests.find_each(
+        2, before, [&](int index) { return handles[index]; },
+        [&](int, Handle handle, LiveRequests::Serial) { return found.push_back(handle), true; });
+    EXPECT_EQ(found, std::vector<Handle>{20});
+    EXPECT_EQ(requests.live(), 2U);
 }
 
 /// Against a map, with handles that come again and again.

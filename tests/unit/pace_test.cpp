@@ -162,81 +162,125 @@ TEST(Stretches, APhaseWithoutEndIsJudgedInParts)
     EXPECT_FALSE(stretches.expects_long());
 }
 
-/// Polls of a request that is under way, `count` of them, each `gap` behind the one before.
-void poll(Stretches& stretches, Time& now, int count, Time gap, int* asked = nullptr)
-{
-    const auto clock = [&] { return (asked != nullptr ? ++*asked : 0), now; };
-    for (int call = 0; call < count; ++call) {
-        stretches.poll_begins(clock);
-        stretches.poll_ends(true, true, clock);
-        now += gap;
+/// A program that polls a request that is under way. Its ticks are three to the nanosecond.
+struct Polls {
+    Stretches stretches;
+    Time now = 1ms;
+    int asked = 0; ///< for the time
+
+    [[nodiscard]] auto clock()
+    {
+        return [this] { return ++asked, now; };
     }
-}
+    void begin()
+    {
+        stretches.poll_begins(clock(),
+                              [this] { return 3 * static_cast<std::uint64_t>(now.count()); });
+    }
+    /// `count` polls, each of which takes `length`, and `gap` behind each.
+    void in_vain(int count, Time gap, Time length = 20ns)
+    {
+        for (int poll = 0; poll < count; ++poll) {
+            begin();
+            now += length;
+            stretches.poll_ends(true, true, clock());
+            now += gap;
+        }
+    }
+    /// Many times more than it takes to expect no long one any more.
+    static constexpr int very_many =
+        2 * Stretches::patience * Stretches::most_stretches * ClosePolls::polls_per_look;
+};
 
 /// One in some of them costs the clock.
 TEST(Stretches, PollsInVainThatFollowOneAnotherLeaveTheClockAlone)
 {
-    Stretches stretches;
-    Time now = 1ms;
-    int asked = 0;
-    stretches.left(now);
-    poll(stretches, now, 1600, 50ns, &asked);
-    EXPECT_LE(asked, 2 * 1600 / Stretches::polls_per_look);
-    EXPECT_FALSE(stretches.is_long(now)); // it has been in MPI a moment ago
-    asked = 0;
-    poll(stretches, now, 100, 10us, &asked);
-    EXPECT_GE(asked, 150); // far from each other: each is a stretch
+    Polls polls;
+    polls.stretches.left(polls.now);
+    polls.in_vain(2000, 50ns); // in which it learns how fast ticks are
+    polls.asked = 0;
+    polls.in_vain(1600, 50ns);
+    EXPECT_LE(polls.asked, 2 * 1600 / ClosePolls::polls_per_look + 2);
+    EXPECT_FALSE(polls.stretches.is_long(polls.now)); // it has been in MPI a moment ago
+    polls.asked = 0;
+    polls.in_vain(100, 10us);
+    EXPECT_GE(polls.asked, 190); // far from each other: each is a stretch
 }
 
 /// Whatever polls come before and behind it, and whatever call ends it.
 TEST(Stretches, ALongOneAmongPollsIsSeen)
 {
-    for (int polls = 0; polls < 3 * Stretches::polls_per_look; ++polls) {
+    for (int count = 0; count < 3 * ClosePolls::polls_per_look; ++count) {
         for (const bool by_call : {true, false}) {
-            Stretches stretches;
-            Time now = 1ms;
-            for (int phase = 0; phase < 2 * Stretches::patience; ++phase) {
-                stretches.left(now);
-                poll(stretches, now, polls, 50ns);
-                now += 1ms;
-                const auto clock = [&] { return now; };
+            Polls polls;
+            Stretches& stretches = polls.stretches;
+            for (int phase = 0; phase < 4 * Stretches::patience; ++phase) {
+                stretches.left(polls.now);
+                polls.in_vain(count, 50ns);
+                polls.now += 1ms;
                 if (by_call) {
-                    stretches.call_begins(clock);
-                    stretches.call_ends(false, clock);
+                    stretches.call_begins(polls.clock());
+                    stretches.call_ends(false, polls.clock());
                 } else { // a poll that finds the last one complete
-                    stretches.poll_begins(clock);
-                    stretches.poll_ends(false, false, clock);
+                    polls.begin();
+                    stretches.poll_ends(false, false, polls.clock());
                 }
                 EXPECT_FALSE(stretches.in_phase());
-                EXPECT_TRUE(stretches.expects_long()) << polls;
+                EXPECT_TRUE(stretches.expects_long()) << count;
             }
         }
     }
 }
 
-/// Polls make none long: neither many that follow one another, nor some that do not.
+/// Neither many that follow one another make one, nor some that do not, nor those that take long.
 TEST(Stretches, PollsAreNoLongOne)
 {
     for (const Time gap : {Time(50ns), Time(900ns), Time(2us), Time(50us)}) {
-        Stretches stretches;
-        Time now = 1ms;
-        stretches.left(now);
-        poll(stretches, now,
-             2 * Stretches::patience * Stretches::most_stretches * Stretches::polls_per_look, gap);
-        EXPECT_FALSE(stretches.expects_long());
+        for (const Time length : {Time(20ns), Time(900ns), Time(11us), Time(90us)}) {
+            Polls polls;
+            polls.stretches.left(polls.now);
+            polls.in_vain(Polls::very_many, gap, length);
+            EXPECT_FALSE(polls.stretches.expects_long()) << gap.count() << ", " << length.count();
+        }
     }
+}
+
+/// Two polls at once, with some work in between.
+TEST(Stretches, PairsOfPollsAreNoLongOne)
+{
+    for (const Time work : {Time(5us), Time(20us), Time(100us)}) {
+        Polls polls;
+        polls.stretches.left(polls.now);
+        for (int pair = 0; pair < Polls::very_many; ++pair) {
+            polls.in_vain(1, 30ns);
+            polls.in_vain(1, work);
+        }
+        EXPECT_FALSE(polls.stretches.expects_long());
+    }
+}
+
+/// One that copies all that is missing is over when the request is.
+TEST(Stretches, ALongPollThatFindsSomethingIsNoLongOne)
+{
+    Polls polls;
+    for (int phase = 0; phase < 2 * Stretches::patience; ++phase) {
+        polls.stretches.left(polls.now);
+        polls.in_vain(100, 50ns);
+        polls.begin();
+        polls.now += 1ms;
+        polls.stretches.poll_ends(false, false, polls.clock());
+    }
+    EXPECT_FALSE(polls.stretches.expects_long());
 }
 
 TEST(Stretches, OfNothingPollsAreNoConcern)
 {
-    Stretches stretches;
-    int asked = 0;
-    const auto clock = [&] { return Time(++asked); };
+    Polls polls;
     for (int call = 0; call < 100; ++call) {
-        stretches.poll_begins(clock);
-        stretches.poll_ends(true, false, clock);
+        polls.begin();
+        polls.stretches.poll_ends(true, false, polls.clock());
     }
-    EXPECT_EQ(asked, 0);
+    EXPECT_EQ(polls.asked, 0);
 }
 
 TEST(Worth, IsLearntAnewNowAndThen)
