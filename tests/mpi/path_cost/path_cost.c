@@ -2,11 +2,11 @@
 /*
  * The fast paths allocate nothing, take no mutex and make no system call.
  *
- * Two ranks. Each path runs in batches. A batch without a wait must count nothing, or else the next
- * one: in 1024 calls one lets the host progress. Where ranks wait for each other, the host is
- * allowed to progress meanwhile, and that may cost; so of many batches one must count nothing. How
- * many depends on what else runs here: they are taken for some time. Argument: "multiple" for
- * MPI_THREAD_MULTIPLE.
+ * Two ranks. Each path runs in batches. Of three batches without a wait one must count nothing: in
+ * 1024 calls one lets the host progress, so two of them may have such a call. Where ranks wait for
+ * each other, the host is allowed to progress meanwhile, and that may cost; so of many batches one
+ * must count nothing. How many depends on what else runs here: they are taken for some time.
+ * Argument: "multiple" for MPI_THREAD_MULTIPLE.
  */
 #include "../windows.h"
 #include "counters.h"
@@ -150,7 +150,7 @@ static void alone(const char *name, void (*path)(void))
     for (int k = 0; k < WARM_UP; ++k)
         path();
     struct counters counted = batch(path, ROUNDS);
-    if (sum_of(counted) != 0)
+    for (int more = 0; more < 2 && sum_of(counted) != 0; ++more)
         counted = batch(path, ROUNDS);
     report(name, counted, ROUNDS);
 }
