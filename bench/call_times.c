@@ -48,34 +48,27 @@ static double test_in_a_row(MPI_Request *never)
     return (now_microseconds() - start) / TESTS_IN_A_ROW;
 }
 
-static void play(struct Calls *calls, int bytes, int round)
+static void play(struct Calls *calls, int line, MPI_Request *never, int round)
 {
+    const int bytes = line == MOVING ? BYTES : 8;
+    const double work = line == POLLING ? 0 : 50 + round % 4 * 50;
     MPI_Request requests[2];
     int done = 0;
     double start = now_microseconds();
     MPI_Irecv(calls->in, bytes, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[0]);
     note(calls, IRECV, round, start);
-    work_for(&calls->job->work, 50 + round % 4 * 50);
+    work_for(&calls->job->work, work);
     start = now_microseconds();
     MPI_Isend(calls->out, bytes, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[1]);
     note(calls, ISEND, round, start);
-    work_for(&calls->job->work, 50 + round % 4 * 50);
-    start = now_microseconds();
-    MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
-    note(calls, TEST, round, start);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-}
-
-static void play_polling(struct Calls *calls, MPI_Request *never, int round)
-{
-    MPI_Request requests[2];
-    double start = now_microseconds();
-    MPI_Irecv(calls->in, 8, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[0]);
-    note(calls, IRECV, round, start);
-    calls->taken[TEST][round] = test_in_a_row(never);
-    start = now_microseconds();
-    MPI_Isend(calls->out, 8, MPI_BYTE, calls->other, SMALL_TAG, MPI_COMM_WORLD, &requests[1]);
-    note(calls, ISEND, round, start);
+    work_for(&calls->job->work, work);
+    if (line == POLLING) {
+        calls->taken[TEST][round] = test_in_a_row(never);
+    } else {
+        start = now_microseconds();
+        MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+        note(calls, TEST, round, start);
+    }
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -90,11 +83,7 @@ static void run_line(struct Calls *calls, int line)
         MPI_Irecv(calls->never, BYTES, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD, &never);
     }
     for (int round = 0; round < rounds; ++round) {
-        if (line == POLLING) {
-            play_polling(calls, &never, round);
-        } else {
-            play(calls, moving ? BYTES : 8, round);
-        }
+        play(calls, line, &never, round);
     }
     if (!moving) {
         MPI_Send(calls->out, 8, MPI_BYTE, calls->other, LARGE_TAG, MPI_COMM_WORLD);

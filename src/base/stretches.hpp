@@ -24,6 +24,7 @@ public:
     static constexpr int patience = 8;
     /// A phase has so many stretches at most.
     static constexpr int most_stretches = 64;
+
     /// The program is in MPI all the same, in a call that nobody notes.
     void is_inside(Time now) noexcept
     {

@@ -41,8 +41,8 @@ public:
     /// The latest that was handed out.
     [[nodiscard]] Serial newest() const noexcept { return newest_.load(std::memory_order_relaxed); }
     /// For each of the handles `handle_at(0)` to `handle_at(count - 1)` that is in here, and was
-    /// when `newest` was, in this order, `found(index, handle, serial)`, which must not call back,
-    /// answers whether it stays.
+    /// handed out no later than `newest`, in this order, `found(index, handle, serial)`, which must
+    /// not call back, answers whether it stays.
     template <class HandleAt, class Found>
     void find_each(int count, Serial newest, HandleAt handle_at, Found found) noexcept
     {
